@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from voirdire.examining import FormInterval, PairResult, SystemPair
 from voirdire.examining.ratings.classes import band_of, reliability_class
+from voirdire.report import write_outputs
 from voirdire.stats import Interval, icc
 
 NAN = float("nan")
@@ -98,3 +101,10 @@ def matrix(n: int, icc_c1: float, bias: float = 0.0, spread: float = 0.4) -> np.
     q = spread * quality
     e = spread * np.sqrt((1 - icc_c1) / (1 + icc_c1)) * error
     return np.column_stack([3 + q - e, 3 + bias + q + e])
+
+
+def html_of(examination: Any, *, figures: bool = False, with_text: bool = False) -> str:
+    """The page that an examination is written as."""
+    with TemporaryDirectory() as folder:
+        write_outputs(examination, folder, ["html"], figures=figures, with_text=with_text)
+        return Path(folder, "report.html").read_text("utf-8")

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from voirdire import InputError
 from voirdire.cli.app import build_app
-from voirdire.cli.options import model_options, show_tables
+from voirdire.cli.options import model_options
+from voirdire.cli.showing import show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
 from voirdire_judges.questionnaires import scales_of

@@ -12,8 +12,8 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from voirdire.cli._columns import OF_ONE_TABLE, OPTIONS
 from voirdire.cli.app import build_app
+from voirdire.cli.columns import OF_ONE_TABLE, OPTIONS
 from voirdire.errors import InputError, QuestionError
 
 APP = build_app()

@@ -8,7 +8,7 @@ import pytest
 
 from voirdire import stats
 from voirdire.examining import examine
-from voirdire.report._records import icc_frame
+from voirdire.report.records import icc_frame
 
 ITEMS, SYSTEMS = 40, 4
 

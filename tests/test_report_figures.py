@@ -13,7 +13,7 @@ from examinations import NAN, matrix, pair_result
 
 from voirdire.examining import SystemMean, examine
 from voirdire.report.figures import draw_figures
-from voirdire.report.figures._style import colour_of, families, hatch_of, label_width, marker_of
+from voirdire.report.figures.style import colour_of, families, hatch_of, label_width, marker_of
 
 NAMES = [
     "components_1",
@@ -77,10 +77,9 @@ def test_nothing_is_cut(drawings):
 
 
 def test_names_do_not_reach_the_svg_as_text(example):
-    from voirdire.report.figures import _estimates
-
     odd = tuple(replace(r, judge="--><script>x</script>") for r in example.results[:1])
-    assert "script" not in _estimates.draw_intervals(example.replace(results=odd)).svg
+    forest = next(one for one in draw_figures(example.replace(results=odd)) if one.name == "forest")
+    assert "script" not in forest.svg
 
 
 @pytest.mark.parametrize(("judges", "attributes"), [(1, 1), (1, 12), (9, 2), (3, 10)])
@@ -124,16 +123,25 @@ def test_no_results_no_figures(example):
     assert draw_figures(example.replace(results=())) == ()
 
 
-def test_bars_are_sorted_by_the_humans(example):
-    from voirdire.report.figures import _bars
+def test_bars_are_sorted_by_the_humans(example, monkeypatch):
+    from matplotlib.axes import Axes
 
     means = tuple(
         SystemMean(rater, system, {}, {}, 1, value, 0.0, 1.0)
         for rater, values in (("human-1", (2.0, 4.0)), ("judge-north", (5.0, 1.0)))
         for system, value in zip(("a", "b"), values, strict=True)
     )
-    assert _bars.draw(example.replace(system_means=means)) is not None
-    assert _bars.draw(example.replace(system_means=())) is None
+    labels, set_xticks = [], Axes.set_xticks
+
+    def spy(self, ticks, names=None, **more):
+        labels.append(names)
+        return set_xticks(self, ticks, names, **more)
+
+    monkeypatch.setattr(Axes, "set_xticks", spy)
+    drawn = [one.name for one in draw_figures(example.replace(system_means=means))]
+    assert "systems" in drawn
+    assert ["b", "a"] in labels
+    assert "systems" not in [one.name for one in draw_figures(example.replace(system_means=()))]
 
 
 def named(example, letters):

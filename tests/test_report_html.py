@@ -13,12 +13,11 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
+from examinations import html_of
 
 from voirdire.examining import examine
 from voirdire.report import write_outputs
-from voirdire.report._html import render_html
-from voirdire.report._sentences import next_text, reason_text
-from voirdire.report._texts import cut, shown_texts
+from voirdire.report.sentences import next_text, reason_text
 from voirdire.schema import Finding
 
 HOSTILE = (
@@ -157,7 +156,7 @@ def test_texts_stay_out_unless_asked_for(html, example):
     text = example.items["text"][0]
     assert text not in html
     assert "Explanation" not in html
-    asked = render_html(example, with_text=True)
+    asked = html_of(example, with_text=True)
     assert "Where judge and humans differ most" in asked
     assert "Clear and kind" in asked
 
@@ -167,7 +166,7 @@ def test_no_text_is_longer_than_the_study_allows(example, most):
     long = example.replace(items=example.items.with_columns(text=pl.lit("ab " * 100)))
     data = long.study.data.model_copy(update={"excerpt": most})
     limited = long.replace(study=long.study.model_copy(update={"data": data}))
-    asked = render_html(limited, with_text=True)
+    asked = html_of(limited, with_text=True)
     quoted = re.findall("<blockquote>(.*?)</blockquote>", asked, re.DOTALL)
     assert bool(quoted) == (most > 0)
     assert all(len(unescape(text)) <= most for text in quoted)
@@ -209,22 +208,24 @@ def test_hostile_text_is_text(example, tmp_path):
         assert "hacked" not in svg.read_text(encoding="utf-8")
 
 
-def test_long_texts_are_cut():
-    assert len(cut("word " * 1000)) <= 601
-    assert cut(None) == ""
+def test_long_texts_are_cut(example):
+    long = example.items.with_columns(text=pl.lit("word " * 1000))
+    asked = html_of(example.replace(items=long), with_text=True)
+    quoted = re.findall("<blockquote>(word .*?)</blockquote>", asked, re.DOTALL)
+    assert quoted
+    assert {len(text) for text in quoted} <= set(range(590, 602))
 
 
 def test_the_largest_disagreements_are_shown(example):
-    shown = shown_texts(example)
+    shown = re.findall("<article>(.*?)</article>", html_of(example, with_text=True), re.DOTALL)
     assert len(shown) == 12
-    assert all("judge" in text.title and "humans" in text.scores for text in shown)
-    assert all(text.item for text in shown)
+    assert all(re.search("<h4>judge-.* on .* for item", text) for text in shown)
+    assert all("judge " in text and "humans " in text for text in shown)
+    assert all('<p class="small">Item</p><blockquote>' in text for text in shown)
 
 
 def test_equal_input_gives_equal_bytes(example, html):
-    from voirdire.report.figures import draw_figures
-
-    assert render_html(example, draw_figures(example)) == html
+    assert html_of(example, figures=True) == html
 
 
 @pytest.mark.shared
@@ -249,7 +250,7 @@ def test_names_of_any_length_leave_the_page_readable():
     ]
     columns = ["item", "system", "rater", "attribute", "score"]
     frame = pl.DataFrame(rows, schema=columns, orient="row")
-    html = render_html(examine(frame, reference=["human"], resamples=20))
+    html = html_of(examine(frame, reference=["human"], resamples=20))
     assert max(len(found) for found in re.findall("J+|A+", html)) <= 1000
     assert len(html) < 200_000
 
@@ -258,6 +259,6 @@ def test_places_that_are_all_listed_are_followed_by_nothing(example):
     kept = {"kind": "out_of_scale", "severity": "serious", "table": "h", "consequence": "So."}
     few = Finding(message="few", count=8, places=("item 1", "item 2"), **kept)
     many = Finding(message="many", count=40, places=tuple(f"item {i}" for i in range(20)), **kept)
-    html = render_html(example.replace(findings=(few, many)))
+    html = html_of(example.replace(findings=(few, many)))
     assert "item 1; item 2</p>" in html
     assert "item 11 and others</p>" in html

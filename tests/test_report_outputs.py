@@ -10,19 +10,15 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from examinations import NAN, matrix, pair_result
+from examinations import NAN, html_of, matrix, pair_result
 
 import voirdire
 from voirdire.examining import UnderRule, examine
 from voirdire.files import unguard
-from voirdire.report import FORMATS, write_outputs
-from voirdire.report._html import build_page
-from voirdire.report._markup import escape, latex, markdown
-from voirdire.report._methods import methods
-from voirdire.report._records import RESULT_KEYS, icc_frame
-from voirdire.report._tables import evidence
-from voirdire.report._texts import shown_texts
+from voirdire.report import FORMATS, evidence, write_outputs
 from voirdire.report.figures import draw_figures
+from voirdire.report.records import RESULT_KEYS, icc_frame
+from voirdire.report.sections import escape, latex, markdown
 from voirdire.study import load_study
 from voirdire.tabular import Section, SectionFigure, Table, number_text, text
 
@@ -173,15 +169,9 @@ def test_each_human_as_reference_has_rows_of_its_own(example_study):
     data = study.data.model_copy(update={"reference_use": "each"})
     found = examine(study.model_copy(update={"data": data}), resamples=50)
     assert len(found.results) == 18
-    table = evidence(_display(found))["icc"].table
+    table = evidence(found)["icc"].table
     assert len({row[:2] for row in table.rows}) == len(found.results) + len(found.composites)
     assert table.rows[0][0] == "judge-north vs human-1"
-
-
-def _display(found):
-    from voirdire.report._display import for_display
-
-    return for_display(found)
 
 
 def test_an_unknown_format_names_what_is_allowed(example, tmp_path):
@@ -299,16 +289,19 @@ def test_a_column_has_one_type_whatever_it_holds(example):
 def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
     study = load_study(example_study)
     data = study.data.model_copy(update={"reference_use": "each", "pairs": "listwise"})
-    found = _display(examine(study.model_copy(update={"data": data}), resamples=0))
+    found = examine(study.model_copy(update={"data": data}), resamples=0)
     for at, result in enumerate(found.results):
         own = found.pairs.filter(result=at).select("reference", "score").to_numpy()
         assert len(own) == result.n_pairs
         assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
-    assert all(" vs " in text.title and text.reply for text in shown_texts(found))
-    page = build_page(found, (), with_text=False)
-    assert len(page.judges) == 6
-    assert page.judges[0].name.endswith(" vs human-1")
-    assert "held against human-1;" in page.judges[0].facts
+    page = html_of(found, with_text=True)
+    texts = re.findall("<article>(.*?)</article>", page, re.DOTALL)
+    assert len(texts) == 12
+    assert all(" vs " in text and "The judge&#39;s reply" in text for text in texts)
+    judges = re.findall(r'<h3 id="j\d+">(.*?)</h3>\n<p class="facts">(.*?)</p>', page)
+    assert len(judges) == 6
+    assert judges[0][0].endswith(" vs human-1")
+    assert "held against human-1;" in judges[0][1]
 
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1", "@SUM(A1)", "-2", "calm")
@@ -340,8 +333,9 @@ def test_captions_say_what_is_counted():
     found = examine(frame, reference=["h"], resamples=20)
     said = [evidence(found)[name].text for name in ("icc", "bias")]
     assert all("over responses" in text for text in said)
-    assert "over responses" in " ".join(methods(found))
-    assert "over systems" not in " ".join((*said, *methods(found)))
+    page = html_of(found).partition('id="methods-title"')[2]
+    assert "over responses" in page
+    assert "over systems" not in " ".join((*said, page))
     drawn = {drawing.name: drawing.caption for drawing in draw_figures(found)}
     assert "systems" not in drawn, "bars of systems where there are none"
     assert "Points are systems" not in drawn["bland_altman"]

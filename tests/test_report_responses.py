@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 
 import polars as pl
 import pytest
+from examinations import html_of
 from rich.console import Console
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, matthews_corrcoef
 
 from voirdire.examining import examine
-from voirdire.report import print_examination
-from voirdire.report._answers import answers, leads, points
-from voirdire.report._grid import grid_of
-from voirdire.report._records import examination_record
-from voirdire.report._tables import evidence
+from voirdire.report import evidence, print_examination
+from voirdire.report.answers import answers, leads, points
+from voirdire.report.records import examination_record
 
 COLUMNS = ["item", "system", "rater", "score"]
 
@@ -92,10 +92,13 @@ def test_the_gate_is_answered_first_with_its_rates(engineer):
 
 
 def test_uses_that_nobody_was_tested_for_have_no_column(engineer):
-    grid = grid_of(engineer, answers(engineer))
-    assert grid.by_use
-    assert "repeat" not in grid.columns
-    assert "repeat (there is one run)" in grid.untested
+    page = html_of(engineer)
+    grid = page.partition('id="grid"')[2].partition("</thead>")[0]
+    heads = re.findall('<th scope="col">(.*?)</th>', grid)
+    assert heads[0] == "Judge"
+    assert set(heads[1:]) == {"score", "gate", "estimate"}
+    assert "repeat" not in heads
+    assert "repeat (there is one run)" in page
 
 
 def test_humans_stand_beside_humans_and_beside_the_judge(two_humans):

@@ -17,9 +17,8 @@ from voirdire import PluginError
 from voirdire.examining import examine
 from voirdire.examining.preferences import examine_preferences, means_figure, shares_figure
 from voirdire.report import write_outputs
-from voirdire.report.figures import draw_figures
-from voirdire.report.figures._sections import draw
-from voirdire.report.sections import print_sections
+from voirdire.report.figures import draw_figures, draw_sections
+from voirdire.report.printing import print_sections
 from voirdire.tabular import Section, SectionFigure, Table, count
 
 ONE = SectionFigure("bars", ("first", "second"), (("won", (0.25, 0.5)), ("lost", (0.75, 0.5))))
@@ -30,8 +29,8 @@ def section(figure):
     return Section("Shares", "How often.", (Table((count("a"),), ((1,),)),), figures)
 
 
-def drawn(figure, name="section_1"):
-    return draw(figure, section(figure), name)
+def drawn(figure):
+    return next(iter(draw_sections([section(figure)])), None)
 
 
 def pixels(drawing):

@@ -11,10 +11,9 @@ import pytest
 from rich.console import Console
 
 from voirdire.examining import examine
-from voirdire.report import print_examination
-from voirdire.report._answers import answers, leads
-from voirdire.report._fitted import print_fitted
-from voirdire.report._words import STATES
+from voirdire.report import print_examination, print_fitted
+from voirdire.report.answers import answers, leads
+from voirdire.report.words import STATES
 from voirdire.shown import terminal, visible
 from voirdire.tabular import Section, Table, number, text
 

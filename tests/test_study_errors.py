@@ -6,7 +6,7 @@ import pytest
 
 import voirdire
 from voirdire.errors import StudyError
-from voirdire.report._records import examination_record
+from voirdire.report.records import examination_record
 from voirdire.study import Study, build_study, load_study, thresholds_hash
 from voirdire.study._renamed import RENAMED
 

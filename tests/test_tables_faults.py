@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from voirdire import StudyError, TableError, examine
-from voirdire.cli._columns import answer
+from voirdire.cli.columns import answer
 from voirdire.errors import QuestionError
 from voirdire.study import Source, build_study, load_study
 from voirdire.tables import read_file, read_tables

@@ -139,7 +139,7 @@ def corpora(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Measure how far classes of a corpus, and corpora, differ in words and meaning."""
-    from voirdire.cli.options import show_tables  # noqa: PLC0415 - slow
+    from voirdire.cli.showing import show_tables  # noqa: PLC0415 - slow
     from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
 
     sections = corpora_sections(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from voirdire.cli.options import JsonOption, show_tables
+from voirdire.cli.options import JsonOption
+from voirdire.cli.showing import show_tables
 
 if TYPE_CHECKING:
     import polars as pl

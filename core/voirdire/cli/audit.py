@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import (
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import (
     DataOption,
+    JsonOption,
     ReferenceOption,
     SourcesArgument,
 )
-from voirdire.cli.options import JsonOption
 from voirdire.errors import RequirementUnmetError
 from voirdire.shown import visible
 

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
-from voirdire.cli._options import ReferenceOption
-from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
-from voirdire.cli.options import JsonOption
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli.options import JsonOption, OutFolder, ReferenceOption, SectionFormats
+from voirdire.cli.showing import show_sections
 
 EPILOG = """
 Examples:

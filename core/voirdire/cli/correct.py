@@ -7,10 +7,15 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import ReferenceOption, SourceArgument
-from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
-from voirdire.cli.options import JsonOption
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import (
+    JsonOption,
+    OutFolder,
+    ReferenceOption,
+    SectionFormats,
+    SourceArgument,
+)
+from voirdire.cli.showing import show_sections
 
 CORRECT = """
 Examples:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli import options as shared
+from voirdire.cli.options import JsonOption, ModelArgument, ModelOptions, StudyFolder, model_options
+from voirdire.cli.showing import print_next, show_tables
 from voirdire.errors import PluginError, not_one_of
 from voirdire.tabular import Section
 
@@ -26,10 +27,10 @@ _KINDS: dict[str, Any] = {
 }  # fmt: skip
 #: Parameters that commands of every paper share.
 _SHARED: dict[str, tuple[Any, Any]] = {
-    "models": (shared.ModelArgument, Parameter.empty),
-    "model_options": (shared.ModelOptions, None),
-    "out": (shared.StudyFolder, Parameter.empty),
-    "as_json": (shared.JsonOption, False),
+    "models": (ModelArgument, Parameter.empty),
+    "model_options": (ModelOptions, None),
+    "out": (StudyFolder, Parameter.empty),
+    "as_json": (JsonOption, False),
 }
 _UNSAID: tuple[Any, ...] = (None, "", [])
 _COMMAND = frozenset({"calls", "help", "examples", "benchmark", "says", "parameters"})
@@ -134,7 +135,7 @@ def _gathered(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[st
             continue
         settings = name == "model_options" or one.get("kind") == "settings"
         place = found.setdefault(one["part"], {}) if "part" in one else found
-        place[name] = shared.model_options(given) if settings else given
+        place[name] = model_options(given) if settings else given
     return found
 
 
@@ -144,13 +145,13 @@ def _answer(
     """Print what the function returned, and end with its exit code where it has one."""
     code = 0
     if isinstance(result, Path):
-        shared.print_next(result, declared["benchmark"])
+        print_next(result, declared["benchmark"])
     elif isinstance(result, str):
         typer.echo(result)
     else:
         sections, code = result if isinstance(result, tuple) else (result, 0)
         sections = [sections] if isinstance(sections, Section) else sections
-        shared.show_tables(sections, as_json=as_json)
+        show_tables(sections, as_json=as_json)
     for name, sentence in declared.get("says", {}).items():
         if values[name]:
             typer.echo(sentence)

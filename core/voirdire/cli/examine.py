@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._formats import formats_of, parts
-from voirdire.cli._options import (
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import (
     DataOption,
     InsecureOption,
+    JsonOption,
     OffScaleOption,
     ReferenceOption,
     SourcesArgument,
     WorkersOption,
+    formats_of,
+    parts,
 )
-from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from voirdire.study import Gate
@@ -228,7 +229,7 @@ def examine(
             with_text=with_text,
         )
     if as_json:
-        from voirdire.report._records import examination_record, finding_records
+        from voirdire.report.records import examination_record, finding_records
 
         record = {**examination_record(found), "findings": finding_records(found)}
         typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))

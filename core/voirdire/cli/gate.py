@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import ReferenceOption, SourceArgument
-from voirdire.cli.options import JsonOption
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -278,11 +277,12 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from voirdire.cli._sections import with_gates
+    from voirdire.cli.showing import with_gates
     from voirdire.examining import changing
     from voirdire.examining.gates import gates_section
     from voirdire.files import write_text
-    from voirdire.report.sections import json_text, markdown_text, print_sections
+    from voirdire.report.printing import print_sections
+    from voirdire.report.sections import json_text, markdown_text
 
     title, sections = f"Gate: {found.source}", changing.gate_sections(found)
     if held:

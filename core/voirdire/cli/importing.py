@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answered, takes_columns
-from voirdire.cli._options import ReferenceOption
-from voirdire.cli.options import JsonOption
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli.options import JsonOption, ReferenceOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

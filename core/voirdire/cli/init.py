@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import OF_ONE_TABLE, answer, answered, merged, takes_columns
-from voirdire.cli._options import (
+from voirdire.cli.columns import OF_ONE_TABLE, answer, answered, merged, takes_columns
+from voirdire.cli.options import (
     ReferenceOption,
 )
 from voirdire.errors import InputError, QuestionError, TableError, listed

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import ReferenceOption
-from voirdire.cli.options import JsonOption, show_tables
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import JsonOption, ReferenceOption
+from voirdire.cli.showing import show_tables
 
 EPILOG = """
 Examples:

@@ -7,10 +7,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import DataOption, ReferenceOption, SourceArgument, names_of
-from voirdire.cli._sections import OutFolder, SectionFormats, show_sections
-from voirdire.cli.options import JsonOption
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import (
+    DataOption,
+    JsonOption,
+    OutFolder,
+    ReferenceOption,
+    SectionFormats,
+    SourceArgument,
+    names_of,
+)
+from voirdire.cli.showing import show_sections
 
 JURY = """
 Examples:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli._formats import formats_of
+from voirdire.cli.options import formats_of
 
 EPILOG = """
 Examples:

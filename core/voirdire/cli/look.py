@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli._columns import answered, takes_columns
-from voirdire.cli._options import (
+from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.options import (
     DataOption,
     ReferenceOption,
     SourceArgument,

@@ -1,23 +1,246 @@
-"""Options of commands that write studies: whom to ask, with which model and how."""
+"""Options that several commands share, and how what they are given is read."""
 
 from __future__ import annotations
 
-import json
+import csv
 import tomllib
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from voirdire.errors import InputError
-from voirdire.tabular import Marked, Spread, bounds, has_bounds, is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from voirdire.tabular import Section
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A benchmark's name, a study.toml, a file of ratings, or a session folder.",
+        metavar="SOURCE",
+        show_default=False,
+    ),
+]
+SourcesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="A benchmark's name, a study.toml, a session folder, or "
+        "one or more files of ratings; "
+        "a file without a column of raters holds those of one rater, named after the file.",
+        metavar="SOURCE...",
+        show_default=False,
+    ),
+]
+ItemOption = Annotated[
+    str | None,
+    typer.Option("--item", help="The column that holds the ids of items.", show_default=False),
+]
+SystemOption = Annotated[
+    str | None,
+    typer.Option(
+        "--system", help="The column that names the system that was rated.", show_default=False
+    ),
+]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        help="The column of the items' texts, such as the question that was answered.",
+        show_default=False,
+    ),
+]
+ResponseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--response",
+        help="The column of the texts that were judged, such as a system's answer.",
+        show_default=False,
+    ),
+]
+ReasonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        help="The column of what a rater said beside its score.",
+        show_default=False,
+    ),
+]
+RaterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rater", help="The column of raters, or the name of the one rater.", show_default=False
+    ),
+]
+ScoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--score", help="The column that holds the scores, one rating per row.", show_default=False
+    ),
+]
+AttributeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--attribute",
+        help="The column of attributes, where a row holds one rating.",
+        show_default=False,
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="The column that says which items belong together, such as a dialogue.",
+        show_default=False,
+    ),
+]
+StatusOption = Annotated[
+    str | None,
+    typer.Option(
+        "--status",
+        help="The column that says which ratings were finished and which were withdrawn.",
+        show_default=False,
+    ),
+]
+RunOption = Annotated[
+    str | None,
+    typer.Option("--run", help="The column of repeated runs.", show_default=False),
+]
+WordsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        help='The number that each word stands for, or missing: "poor=1,fair=2,unsure=missing". '
+        "The word * stands for every other one that is no score.",
+        show_default=False,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
+]
+LayoutOption = Annotated[
+    Literal["raters-by-items", "long", "scores", "replies"] | None,
+    typer.Option(
+        "--layout",
+        help="How the table is laid out, where that cannot be seen: raters-by-items for a survey "
+        "with one row per rater and one column per item.",
+        show_default=False,
+    ),
+]
+SheetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        help="The sheet of a workbook to read. By default it is the first one.",
+        show_default=False,
+    ),
+]
+AssumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--assume",
+        help="Where a file can be read in two ways, take the likelier "
+        "one and report it as a serious finding.",
+    ),
+]
+HumanOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--human",
+        help="A file of people's labels. They are joined to the rated items by --key, or else by "
+        "their texts. May be repeated.",
+        show_default=False,
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        help="The column by which the labels of --human are joined: ticket, or ticket=ticket_id "
+        "where the two files use different names.",
+        show_default=False,
+    ),
+]
+AboutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--about",
+        help="The attribute that the labels of --human are about, where their file names none.",
+        show_default=False,
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        help="Read only this attribute from another tool's file. May be repeated.",
+        show_default=False,
+    ),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", help="The folder that holds the data of a benchmark.", show_default=False
+    ),
+]
 
+
+def names_of(given: list[str] | None) -> list[str]:
+    """Names as an option is given them: one text of names by commas, or each on its own.
+
+    A name that holds a comma is given by repeating the option, or stands in quotes.
+
+    Examples
+    --------
+    >>> names_of(["ann, ben"]), names_of(["Li, Ann", "ben"]), names_of(['"Li, Ann",ben'])
+    (['ann', 'ben'], ['Li, Ann', 'ben'], ['Li, Ann', 'ben'])
+    """
+    texts = list(given or ())
+    names = cells(texts[0]) if len(texts) == 1 else texts
+    return [name.strip() for name in names if name.strip()]
+
+
+def cells(text: str) -> list[str]:
+    """What stands between commas, as in a line of CSV: what holds a comma stands in quotes."""
+    return [cell for line in csv.reader(text.splitlines(), skipinitialspace=True) for cell in line]
+
+
+ReferenceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reference",
+        help="The raters with whom the others are compared, usually humans, separated by commas; "
+        "or repeat the option for each.",
+        callback=names_of,
+        show_default=False,
+    ),
+]
+OffScaleOption = Annotated[
+    Literal["missing", "keep", "error"] | None,
+    typer.Option(
+        "--off-scale",
+        help="What happens to values outside the declared scale. [dim]\\[default: missing][/dim]",
+        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--workers",
+        help="Where the work is done: a number of processes, or dask://HOST:PORT. "
+        "[dim]\\[default: this process][/dim]",
+        show_default=False,
+    ),
+]
+InsecureOption = Annotated[
+    bool,
+    typer.Option(
+        "--insecure",
+        help="Use a dask scheduler on another machine without TLS: whoever reaches it can run "
+        "code on all its workers.",
+    ),
+]
 ModelArgument = Annotated[
     list[str],
     typer.Option(
@@ -39,6 +262,18 @@ StudyFolder = Annotated[
     Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+OutFolder = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="The folder for the tables and figures.", show_default=False),
+]
+SectionFormats = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="The formats to write, separated by commas: html, md, "
+            "tex, csv, json. [dim]\\[default: all][/dim]",
+        show_default=False,
+    ),
+]  # fmt: skip
 
 
 def model_options(given: Sequence[str] | None) -> dict[str, Any]:
@@ -66,41 +301,27 @@ def model_options(given: Sequence[str] | None) -> dict[str, Any]:
     return record
 
 
-def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
-    """Print the tables of sections, all rows of them, or the first of each section as JSON."""
-    if as_json:
-        plain = [
-            {"title": s.title, "text": s.text,
-             "rows": [_plain(row) for row in s.table.records()]}
-            for s in sections
-        ]  # fmt: skip
-        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
-        return
-    from voirdire.report.sections import print_section
-    from voirdire.shown import terminal
+def formats_of(
+    text: str | None, out: Path | None, allowed: Sequence[str], default: Sequence[str]
+) -> tuple[str, ...]:
+    """The formats that are asked for; where none are written, it is said.
 
-    console = terminal()
-    for number, section in enumerate(sections):
-        if number:
-            console.print()
-        filled = replace(section, tables=tuple(table for table in section.tables if table.rows))
-        print_section(filled, console, most=None)
+    Raises
+    ------
+    InputError
+        An unknown format.
+    """
+    from voirdire.report import check_formats
 
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(cell) for name, cell in row.items()}
+    if text is None:
+        return tuple(default)
+    asked = parts(text)
+    check_formats(asked, allowed)
+    if out is None:
+        typer.echo("--format without --out: nothing is written.", err=True)
+    return asked
 
 
-def _value(cell: Any) -> Any:
-    """A cell as JSON holds it: an interval as its bounds, a mark and a deviation left out."""
-    if isinstance(cell, Marked | Spread):
-        return _value(cell.value)
-    if is_missing(cell):
-        return None
-    return list(bounds(cell)) if has_bounds(cell) else cell
-
-
-def print_next(study: Path, benchmark: str) -> None:
-    """Say how a study that was written is run, and how its session is examined."""
-    typer.echo(f"Wrote {study}. Run it with: voirdire run {study} --out SESSION")
-    typer.echo(f"Then: voirdire examine {benchmark} --data SESSION --out REPORT")
+def parts(text: str | None) -> tuple[str, ...]:
+    """What stands between commas."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())

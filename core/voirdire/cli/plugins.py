@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli.options import JsonOption
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,7 +34,6 @@ Examples:
 
 The same checks, with options and answers of your own: voirdire.testing in docs/plugins.md.
 """
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 def register(app: typer.Typer) -> None:

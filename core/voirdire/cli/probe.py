@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli._formats import parts
-from voirdire.cli._sections import SectionFormats, show_sections
-from voirdire.cli.options import JsonOption
+from voirdire.cli.options import JsonOption, SectionFormats, parts
+from voirdire.cli.showing import show_sections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

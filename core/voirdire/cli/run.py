@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from voirdire.cli._options import InsecureOption, WorkersOption
+from voirdire.cli.options import InsecureOption, WorkersOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:

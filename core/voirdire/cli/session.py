@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli.options import JsonOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
@@ -68,10 +69,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="session")
 
 
-def status(
-    folder: FolderArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-) -> None:
+def status(folder: FolderArgument, as_json: JsonOption = False) -> None:
     """Show how far each rater is, what failed and what it cost, also during a run."""
     from voirdire.cli.run import print_result
     from voirdire.running import session_status

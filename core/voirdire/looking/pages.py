@@ -16,9 +16,9 @@ from markupsafe import Markup
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.view import OF, View
-from voirdire.report._answers import DO
-from voirdire.report._sentences import COMPONENTS, reason_text
-from voirdire.report._words import STATES, brief
+from voirdire.report.answers import DO
+from voirdire.report.sentences import COMPONENTS, reason_text
+from voirdire.report.words import STATES, brief
 from voirdire.shown import visible
 from voirdire.tabular import number_text
 

@@ -1,9 +1,10 @@
-from voirdire.report._fitted import print_fitted as print_fitted
 from voirdire.report._outputs import FORMATS as FORMATS
 from voirdire.report._outputs import awaiting_folder as awaiting_folder
 from voirdire.report._outputs import check_formats as check_formats
 from voirdire.report._outputs import ready_folder as ready_folder
 from voirdire.report._outputs import write_outputs as write_outputs
+from voirdire.report._tables import evidence as evidence
 from voirdire.report._terminal import print_examination as print_examination
-from voirdire.report.sections import print_sections as print_sections
+from voirdire.report.printing import print_fitted as print_fitted
+from voirdire.report.printing import print_sections as print_sections
 from voirdire.report.sections import write_sections as write_sections

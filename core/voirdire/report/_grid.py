@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.report._answers import (
+from voirdire.report.answers import (
     Answer,
     answers,
     attributes_of,
@@ -14,7 +14,7 @@ from voirdire.report._answers import (
     uses_of,
     why_section,
 )
-from voirdire.report._sentences import REASONS
+from voirdire.report.sentences import REASONS
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:

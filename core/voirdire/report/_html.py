@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from voirdire.report._answers import (
+from voirdire.report._grid import grid_of
+from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
+from voirdire.report._tables import evidence
+from voirdire.report._texts import (
+    COLUMNS,
+    Disagreement,
+    Text,
+    cut,
+    disagreements,
+    shown_texts,
+    texts_title,
+)
+from voirdire.report.answers import (
     answers,
     components_section,
     leads,
@@ -23,13 +35,15 @@ from voirdire.report._answers import (
     scope_text,
     why_section,
 )
-from voirdire.report._display import rater_of, reference_of
-from voirdire.report._grid import grid_of
-from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
-from voirdire.report._tables import evidence
-from voirdire.report._texts import Text, cut, shown_texts, texts_title
-from voirdire.report._words import SEVERITIES, STATES, StateWords, brief, plural
-from voirdire.report.disagreements import COLUMNS, Disagreement, disagreements
+from voirdire.report.words import (
+    SEVERITIES,
+    STATES,
+    StateWords,
+    brief,
+    plural,
+    rater_of,
+    reference_of,
+)
 from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.shown import visible
 
@@ -39,10 +53,10 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import State, Use
-    from voirdire.report._answers import Answer, Point
-    from voirdire.report.figures._style import Drawing
+    from voirdire.report.answers import Answer, Point
+    from voirdire.report.figures.style import Drawing
     from voirdire.schema import Finding
-    from voirdire.tabular import Section
+    from voirdire.tabular import Column, Section
 
 # A command in our own sentences: `voirdire calibrate`.
 _COMMAND = re.compile(r"`(voirdire [a-z -]+)`")
@@ -177,7 +191,7 @@ class Page:
     drawings: tuple[dict[str, Any], ...]
     sections: Mapping[str, Section]
     disagreements: tuple[Disagreement, ...]
-    columns: Mapping[str, bool]
+    columns: tuple[Column, ...]
     texts: tuple[Text, ...]
     texts_title: str
     methods: tuple[str, ...]

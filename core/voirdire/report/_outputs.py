@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, not_one_of
-from voirdire.report._display import for_display
+from voirdire.report.words import for_display
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.examining.examination import Examination
 
-#: Format -> the module and function that writes it, imported when it is asked for.
-_WRITERS = {
-    "json": ("voirdire.report._records", "write_json"),
-    "csv": ("voirdire.report._records", "write_tables"),
-    "parquet": ("voirdire.report._records", "write_parquet"),
-    "md": ("voirdire.report._markup", "write_markdown"),
-    "tex": ("voirdire.report._markup", "write_latex"),
-}
-#: What each of those writes that ratings might be called as well.
+FORMATS = ("json", "csv", "parquet", "md", "tex", "html")
+#: What each of these writes that ratings might be called as well.
 _TABLES = {"csv": ("icc.csv", "tests.csv"), "parquet": ("icc.parquet", "ratings.parquet")}
-FORMATS = (*_WRITERS, "html")
 
 
 def write_outputs(
@@ -68,12 +59,12 @@ def write_outputs(
     _spare_inputs(examination, folder, asked)
     shown = for_display(examination)
     drawings = draw_figures(shown) if figures and asked else ()
-    written: list[Path] = []
-    for name in asked:
-        if name in _WRITERS:
-            module, function = _WRITERS[name]
-            found = shown if name in ("md", "tex") else examination
-            written += getattr(importlib.import_module(module), function)(found, folder)
+    written = [
+        path
+        for form in asked
+        if form != "html"
+        for path in _write(form, examination, shown, folder)
+    ]
     if "html" in asked:
         from voirdire.report._html import write_html  # noqa: PLC0415 - loads jinja2
 
@@ -81,6 +72,28 @@ def write_outputs(
     if asked:
         written += save_figures(drawings, folder / "figures")
     return tuple(written)
+
+
+def _write(form: str, examination: Examination, shown: Examination, folder: Path) -> Sequence[Path]:
+    """Write the files of one format: for programs as examined, for people as displayed."""
+    from voirdire.report import records, sections  # noqa: PLC0415 - where asked for
+    from voirdire.report._tables import evidence  # noqa: PLC0415
+
+    match form:
+        case "json":
+            return records.write_json(examination, folder)
+        case "csv":
+            return records.write_tables(examination, folder)
+        case "parquet":
+            return records.write_parquet(examination, folder)
+        case "md":
+            title = shown.study.title or shown.study.name
+            text = sections.markdown_text(title, tuple(evidence(shown).values()))
+        case _:
+            text = sections.latex_text(evidence(shown))
+    path = folder / f"tables.{form}"
+    path.write_text(text + "\n", encoding="utf-8")
+    return [path]
 
 
 def _spare_inputs(examination: Examination, folder: Path, formats: Iterable[str]) -> None:

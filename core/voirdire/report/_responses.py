@@ -44,8 +44,8 @@ def response_sections(examination: Examination) -> dict[str, Section]:
     }
 
 
-def rates_table(examination: Examination) -> Table | None:
-    """The main rates at the gate, for a terminal; None without a gate."""
+def rates_table(examination: Examination) -> Table:
+    """The main rates at the gate, for a terminal."""
     rows = []
     for seen in examination.evidence:
         if (agreement := seen.responses) is not None:
@@ -62,7 +62,7 @@ def rates_table(examination: Examination) -> Table | None:
         interval("and of it", 2),
         number("Kappa", 2),
     )
-    return Table(columns, tuple(rows)) if rows else None
+    return Table(columns, tuple(rows))
 
 
 def _agreement(evidence: Sequence[Evidence], *, gated: bool) -> Section:

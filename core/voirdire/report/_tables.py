@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.report._display import rater_of
 from voirdire.report._grid import answer_sections
 from voirdire.report._responses import response_sections
+from voirdire.report.words import class_of, for_display, rater_of
 from voirdire.tabular import (
     Marked,
     Section,
@@ -31,10 +31,16 @@ _MOST_TESTS = 40
 
 
 def evidence(examination: Examination) -> Mapping[str, Section]:
-    """Name -> section, for everything that has rows or something to say.
+    """What a report shows beside its verdicts, as typed tables that every format prints.
 
-    A section that only draws is left out: its figure stands among the figures.
+    Returns
+    -------
+    mapping of str to Section
+        Name -> section, for everything that has rows or something to say. A section that only
+        draws is left out: its figure stands among the figures. Where each human is a reference in
+        turn, a judge has a name for each.
     """
+    examination = for_display(examination)
     sections = {
         **answer_sections(examination),
         **response_sections(examination),
@@ -368,11 +374,6 @@ def measures_section(examination: Examination) -> Section:
 def p_cell(p: float) -> Cell:
     """A p-value as papers print it: below 0.001 that is all that is said."""
     return Marked(None, "< 0.001") if p < 0.001 else p
-
-
-def class_of(result: PairResult) -> str:
-    """The published class by interval width; * where the bootstrap's seed decides it."""
-    return result.reliability_class + ("*" if result.class_borderline else "")
 
 
 def _by_p(test: SystemTest) -> tuple[float, float]:

@@ -9,14 +9,19 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from voirdire.examining.verdict.facts import THESE
-from voirdire.report._answers import answers, leads, multiplicity_text, points, scope_text
-from voirdire.report._display import for_display
-from voirdire.report._fitted import print_fitted
 from voirdire.report._grid import grid_of
-from voirdire.report._responses import rates_table
-from voirdire.report._tables import class_of, measures_section
-from voirdire.report._words import CLASSES, SEVERITIES, STATES, brief, legible, plural
-from voirdire.report.sections import print_section
+from voirdire.report.answers import answers, leads, multiplicity_text, points, scope_text
+from voirdire.report.printing import print_fitted, print_section
+from voirdire.report.words import (
+    CLASSES,
+    SEVERITIES,
+    STATES,
+    brief,
+    class_of,
+    for_display,
+    legible,
+    plural,
+)
 from voirdire.schema import SEVERITIES as WORST_FIRST
 from voirdire.shown import terminal, visible
 from voirdire.tabular import Table, count, interval, number, share, text
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from voirdire.examining.examination import Examination
-    from voirdire.report._answers import Answer, Point
+    from voirdire.report.answers import Answer, Point
     from voirdire.schema import Finding
 
 #: How the numbers beside each use are read.
@@ -106,12 +111,9 @@ def _print_evidence(examination: Examination, console: Console, *, table: bool) 
         if section.leading:
             print_section(section, console)
     if table:
-        if (rates := rates_table(examination)) is not None:
-            console.print(Text("Response by response, at the gate", style="bold"))
-            print_fitted(console, rates)
+        _print_rates(examination, console)
         print_results(examination, console)
-    if examination.measures:
-        print_fitted(console, measures_section(examination).table)
+    _print_measures(examination, console)
     for choice in examination.choices:
         console.print(Text(visible(choice), style="dim"))
     others = [section.title for section in examination.sections if not section.leading]
@@ -119,10 +121,25 @@ def _print_evidence(examination: Examination, console: Console, *, table: bool) 
         console.print(Text(visible(f"Also in the report: {'; '.join(others)}."), style="dim"))
 
 
+def _print_rates(examination: Examination, console: Console) -> None:
+    """The main rates at the gate, where one is declared."""
+    if any(seen.responses is not None for seen in examination.evidence):
+        from voirdire.report._responses import rates_table  # noqa: PLC0415 - with a gate alone
+
+        console.print(Text("Response by response, at the gate", style="bold"))
+        print_fitted(console, rates_table(examination))
+
+
+def _print_measures(examination: Examination, console: Console) -> None:
+    if examination.measures:
+        from voirdire.report._tables import measures_section  # noqa: PLC0415 - where asked for
+
+        print_fitted(console, measures_section(examination).table)
+
+
 def _print_rest(examination: Examination, console: Console) -> None:
     """The tables and notes of an examination without results, long tables cut."""
-    if examination.measures:
-        print_fitted(console, measures_section(examination).table)
+    _print_measures(examination, console)
     for choice in examination.choices:
         console.print(Text(visible(choice), style="dim"))
     for section in examination.sections:

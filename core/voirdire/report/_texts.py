@@ -1,21 +1,26 @@
-"""Which texts a report shows where it is asked to, cut, and with what is shown with them."""
+"""Single responses in a report: the disagreements that move verdicts, and texts where asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import polars as pl
 
+from voirdire.examining.influential import influential
 from voirdire.examining.labels import with_texts
 from voirdire.examining.texts import Texts
-from voirdire.report._display import rater_name
+from voirdire.report.sentences import COMPONENTS
+from voirdire.report.words import rater_name
+from voirdire.tabular import number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.examining.examination import Examination
     from voirdire.study import Study
+    from voirdire.tabular import Cell
 
 _SHOWN = 12
 _LONGEST = 600
@@ -190,3 +195,70 @@ def _item_texts(examination: Examination) -> dict[str, str]:
     if examination.items is None:
         return {}
     return dict(examination.items.select("item", "text").drop_nulls().iter_rows())
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A row of the list: `cells` stand in `COLUMNS`, `address` is for `voirdire look --open`."""
+
+    item: str
+    cells: tuple[Cell, ...]
+    address: str
+    texts: tuple[tuple[str, str], ...]
+
+
+#: What stands in the list of disagreements; the item comes before these.
+COLUMNS = (
+    text("System"), text("Judge"), text("Attribute"), number("Humans", 2), number("Judge's", 2),
+    number("Difference", 2, signed=True), number("Influence", 5, signed=True),
+    number("Times typical", 1), text("On"),
+)  # fmt: skip
+#: A longer address is cut by some terminals and shells; names may be as long as texts.
+_LONGEST_ADDRESS = 2_000
+
+
+def disagreements(examination: Examination, *, with_text: bool) -> tuple[Disagreement, ...]:
+    """The 200 most influential ones, with their texts where these may be shown."""
+    texts = Texts.of(examination) if with_text else Texts.none()
+    rows = influential(examination).to_dicts()
+    return tuple(_influential(row, examination, texts) for row in rows)
+
+
+def _influential(row: Mapping[str, Any], examination: Examination, texts: Texts) -> Disagreement:
+    item, system, judge = row["item"], row["system"], row["judge"]
+    said = {
+        "Item": texts.item(item),
+        "Answer": texts.response(item, system),
+        "The judge's reply": texts.reply(item, system, judge),
+    }
+    shown = ((title, allowed(own, examination.study)) for title, own in said.items())
+    address = _address(row)
+    return Disagreement(
+        item,
+        (
+            system or None,
+            rater_name(examination, judge, row["reference_at"]),
+            row["attribute"],
+            _level(row["human"]),
+            _level(row["score"]),
+            row["score"] - row["human"],
+            row["influence"],
+            row["times"],
+            f"{row['use']}: {COMPONENTS[row['component']]}",
+        ),
+        address if len(address) <= _LONGEST_ADDRESS else "",
+        tuple((title, own) for title, own in shown if own),
+    )
+
+
+def _address(row: Mapping[str, Any]) -> str:
+    """The page of `voirdire look` that shows the response; what is empty is left out."""
+    asked = {"judge": row["judge"], "attribute": row["attribute"],
+             "turn": row["reference_at"] or None, "use": row["use"], "row": row["row"]}  # fmt: skip
+    given = {key: value for key, value in asked.items() if value is not None}
+    return f"/response?{urlencode(given, errors='replace')}"
+
+
+def _level(score: float) -> float:
+    """A score as it was given: a whole one is printed without decimals."""
+    return int(score) if float(score).is_integer() else score

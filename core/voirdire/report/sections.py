@@ -1,4 +1,4 @@
-"""Sections to a terminal and to files, for every command that ends in tables and findings."""
+"""Sections as files: HTML, Markdown, LaTeX, CSV and JSON; no text can break out of its cell."""
 
 from __future__ import annotations
 
@@ -7,122 +7,52 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-from rich.text import Text
-
-from voirdire.files import write_text
-from voirdire.report._fitted import print_fitted
+from voirdire.files import write_csv, write_text
 from voirdire.report._outputs import check_formats
-from voirdire.report._records import plain
-from voirdire.report._words import SEVERITIES, legible, plural
-from voirdire.schema import SEVERITIES as WORST_FIRST
-from voirdire.shown import terminal, visible
-from voirdire.tabular import MISSING, Marked, Spread, Table, bounds, is_missing, number_text
+from voirdire.report.records import plain
+from voirdire.shown import visible
+from voirdire.tabular import Marked, Spread, Table, bounds, is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rich.console import Console
-
-    from voirdire.report.figures._style import Drawing
+    from voirdire.report.figures.style import Drawing
     from voirdire.schema import Finding
-    from voirdire.tabular import Section, SectionFigure
+    from voirdire.tabular import Section
 
 FORMATS = ("html", "md", "tex", "csv", "json")
-#: Rows of a table that a terminal shows; files hold all.
-MOST_ROWS = 16
-#: Columns of a picture of intervals: a narrower window gets the table alone.
-_NARROWEST, _WIDEST = 24, 64
 SCHEMA_VERSION = 1
-
-
-def print_sections(
-    title: str,
-    sections: Iterable[Section],
-    findings: Iterable[Finding] = (),
-    console: Console | None = None,
-) -> None:
-    """Print a title, what each section says with its tables, and the findings, worst first.
-
-    Parameters
-    ----------
-    title : str
-    sections : iterable of Section
-        Of long tables the first rows are printed.
-    findings : iterable of Finding
-    console : rich.console.Console, optional
-        Standard output by default; it honours NO_COLOR, the window's width and pipes.
-    """
-    console = console or terminal()
-    with console.capture() as captured:
-        console.print(Text(visible(title), style="bold"))
-        for section in sections:
-            console.print()
-            print_section(section, console)
-        for finding in sorted(findings, key=lambda one: WORST_FIRST.index(one.severity)):
-            sign, style, _ = SEVERITIES[finding.severity]
-            line = Text(f"{sign} {finding.severity}: ", style=style)
-            said = visible(f"{finding.message} {finding.consequence}".strip())
-            console.print(line.append(said, style="none"))
-    console.file.write(legible(captured.get(), console.encoding))
-
-
-def print_section(
-    section: Section, console: Console, *, said: bool = True, most: int | None = MOST_ROWS
-) -> None:
-    """Print the tables of a section, `most` rows of each, and, where `said`, its text."""
-    console.print(Text(visible(section.title), style="bold"))
-    for table in section.tables:
-        print_fitted(console, Table(table.columns, table.rows[:most]))
-        more = len(table.rows[most:]) if most is not None else 0
-        if more:
-            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
-    for figure in section.figures:
-        if figure.kind == "intervals" and section.leading:
-            _print_intervals(figure, console, most)
-    if said and section.text:
-        console.print(Text(visible(section.text), style="dim"))
-
-
-def _print_intervals(figure: SectionFigure, console: Console, most: int | None) -> None:
-    """Draw each value as a point on its interval, a line each, all on one scale."""
-    names = [visible(name) for name, _ in figure.series]
-    margin = max(map(cell_len, names)) + 3
-    width = min(console.width - margin - 8, _WIDEST)
-    drawn = [end for at in range(len(names)) for ends in figure.ends(at) for end in ends]
-    known = [end for end in drawn if not is_missing(end)]
-    if width < _NARROWEST or not known:
-        return
-    low, high = min(known), max(known)
-    step = (high - low or 1.0) / (width - 1)
-    shown = len(figure.labels) if most is None else max(most // len(names), 1)
-    for place, label in enumerate(figure.labels[:shown]):
-        console.print(Text(visible(label), style="bold"))
-        for at, name in enumerate(names):
-            value = figure.series[at][1][place]
-            line = Text(f"  {name}".ljust(margin - cell_len(name) + len(name)))
-            if is_missing(value):
-                console.print(line.append(MISSING))
-                continue
-            columns = [round((x - low) / step) for x in (*figure.ends(at)[place], value)]
-            line.append(_strip(*columns).ljust(width))
-            console.print(line.append(number_text(value, 2).rjust(8)))
-    scale = number_text(low, 2), number_text(high, 2)
-    console.print(" " * margin + scale[0] + scale[1].rjust(width - len(scale[0])), style="dim")
-    if len(figure.labels) > shown:
-        console.print(f"and {len(figure.labels) - shown} more: see the report", style="dim")
-
-
-def _strip(low: int, high: int, value: int) -> str:
-    """A point on its interval, from its first column to its last.
-
-    >>> _strip(2, 8, 5), _strip(3, 3, 3)
-    ('  ├──●──┤', '   ●')
-    """
-    cells = [" "] * low + ["─"] * (high - low + 1)
-    cells[low], cells[high] = "├", "┤"
-    cells[value] = "●"
-    return "".join(cells)
+_LATEX_HEAD = (
+    "% Needs \\usepackage{booktabs,graphicx} and, for long tables, \\usepackage{longtable}.\n"
+    "% A table wider than the line is shrunk to it, unless it is a long one.\n"
+)
+#: A table is as wide as it is, and shrunk only where it is wider than the line.
+_FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
+#: Rows up to which a table stands on one page.
+_LONG = 40
+#: A page holds no more columns legibly; a wider table is printed in parts.
+_WIDEST = 8
+#: What LaTeX would read as a command, and signs that its usual fonts do not have in text.
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": r"$-$",
+    "–": r"--",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "±": r"$\pm$",
+}
 
 
 def json_text(record: Any) -> str:
@@ -182,11 +112,15 @@ def write_sections(
             continue
         match form:
             case "html":
-                said = _html(title, sections, findings, drawings)
+                from voirdire.report._html import render_sections  # noqa: PLC0415 - loads jinja2
+
+                said = render_sections(title, sections, findings, drawings)
             case "md":
                 said = markdown_text(title, sections, findings)
             case "tex":
-                said = _latex(sections)
+                said = latex_text(
+                    {f"section_{at}": one for at, one in enumerate(sections, start=1)}
+                )
             case _:
                 shown = {"title": title, "sections": sections} if record is None else record
                 said = json_text(shown)
@@ -198,15 +132,13 @@ def write_sections(
 def _drawn(sections: Sequence[Section], name: str) -> tuple[Drawing, ...]:
     if not any(section.figures for section in sections):
         return ()
-    from voirdire.report.figures._sections import draw_all  # noqa: PLC0415 - loads matplotlib
+    from voirdire.report.figures import draw_sections  # noqa: PLC0415 - loads matplotlib
 
-    return tuple(replace(one, name=f"{name}_{one.name}") for one in draw_all(sections))
+    return tuple(replace(one, name=f"{name}_{one.name}") for one in draw_sections(sections))
 
 
 def _write_tables(sections: Sequence[Section], folder: Path, name: str) -> list[Path]:
     import polars as pl  # noqa: PLC0415 - only where asked for
-
-    from voirdire.files import write_csv  # noqa: PLC0415
 
     tables = [table for section in sections for table in section.tables if table.columns]
     paths = [folder / f"{name}{f'-{at}' if at > 1 else ''}.csv" for at in range(1, len(tables) + 1)]
@@ -241,27 +173,106 @@ def flat_columns(table: Table) -> dict[str, list[Any]]:
 
 def markdown_text(title: str, sections: Sequence[Section], findings: Sequence[Finding] = ()) -> str:
     """A page of Markdown: the title, each section with its tables, and the findings."""
-    from voirdire.report._markup import cell, markdown  # noqa: PLC0415 - only where asked for
-
     lines = [f"- **{finding.severity}**: {cell(finding.message)} {cell(finding.consequence)}"
              for finding in findings]  # fmt: skip
     parts = [f"# {cell(title)}", *map(markdown, sections), *(["\n".join(lines)] if lines else [])]
     return "\n\n".join(parts)
 
 
-def _latex(sections: Sequence[Section]) -> str:
-    from voirdire.report._markup import HEAD, latex  # noqa: PLC0415 - only where asked for
+def markdown(section: Section) -> str:
+    """Heading, text and tables, as GitHub prints them."""
+    tables = (_markdown_table(table) for table in section.tables if table.rows)
+    return "\n\n".join((f"## {cell(section.title)}", cell(section.text), *tables))
 
-    tables = (latex(section, f"section_{at}") for at, section in enumerate(sections, start=1))
-    return HEAD + "\n\n".join(tables)
+
+def _markdown_table(table: Table) -> str:
+    rules = ["---:" if column.numeric else "---" for column in table.columns]
+    lines = [_line(map(cell, table.names)), _line(rules)]
+    return "\n".join([*lines, *(_line(map(cell, row)) for row in table.written())])
 
 
-def _html(
-    title: str,
-    sections: Sequence[Section],
-    findings: Sequence[Finding],
-    drawings: Sequence[Drawing],
-) -> str:
-    from voirdire.report._html import render_sections  # noqa: PLC0415 - loads jinja2
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
-    return render_sections(title, sections, findings, drawings)
+
+def cell(text: str) -> str:
+    """Text that Markdown prints as it stands, on one line."""
+    for sign in ("\\", "|", "<", "&", "*", "_", "~", "$", "`", "["):
+        text = text.replace(sign, "\\" + sign)
+    return visible(" ".join(text.split()))
+
+
+def latex_text(sections: Mapping[str, Section]) -> str:
+    """A file of LaTeX: what it needs, and the tables of each section, labelled by its name."""
+    return _LATEX_HEAD + "\n\n".join(latex(section, name) for name, section in sections.items())
+
+
+def latex(section: Section, name: str) -> str:
+    """Tables with the rules of booktabs, captions short, the text as a note below.
+
+    Each is a `table` no wider than the line, or a `longtable` where it has more rows than a page;
+    one with more than eight columns is printed in parts, which share their leading columns.
+    """
+    parts = [part for table in section.tables if table.rows for part in _parts(table)]
+    if not parts:
+        return f"\\paragraph{{{escape(section.title)}.}} {escape(section.text)}"
+    blocks = []
+    for at, table in enumerate(parts):
+        title = section.title + (f", part {at + 1} of {len(parts)}" if len(parts) > 1 else "")
+        label = name + (f"-{at + 1}" if at else "")
+        blocks.append(_latex_table(table, title, label, section.text if not at else ""))
+    return "\n\n".join(blocks)
+
+
+def _latex_table(table: Table, title: str, label: str, note: str) -> str:
+    align = "".join("r" if column.numeric else "l" for column in table.columns)
+    caption = f"\\caption{{{escape(title)}}}\\label{{tab:{label}}}"
+    head = _row(table.names)
+    body = "\n".join(map(_row, table.written()))
+    said = f"\\par\\smallskip\\footnotesize {escape(note)}" if note else ""
+    if len(table.rows) > _LONG:
+        return (
+            f"\\begin{{longtable}}{{{align}}}\n{caption}\\\\\n\\toprule\n{head}\n\\midrule\n"
+            f"\\endfirsthead\n\\toprule\n{head}\n\\midrule\n\\endhead\n{body}\n"
+            f"\\bottomrule\n\\end{{longtable}}" + (f"\n{{{said}\\par}}" if note else "")
+        )
+    return (
+        f"\\begin{{table}}\n\\centering\n\\small\n{caption}\n{_FIT}\n\\begin{{tabular}}{{{align}}}\n"
+        f"\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}}}\n"
+        + (f"{said}\n" if note else "")
+        + "\\end{table}"
+    )
+
+
+def _parts(table: Table) -> Iterator[Table]:
+    """The table, in parts of at most eight columns that begin with its leading names."""
+    keys = 0
+    while keys < min(3, len(table.columns)) and not table.columns[keys].numeric:
+        keys += 1
+    rest = range(keys, len(table.columns))
+    size = max(1, _WIDEST - keys) if len(table.columns) > _WIDEST else max(1, len(rest))
+    for first in range(0, max(1, len(rest)), size):
+        kept = (*range(keys), *rest[first : first + size])
+        yield Table(_picked(table.columns, kept), tuple(_picked(row, kept) for row in table.rows))
+
+
+def _picked(cells: Sequence[Any], kept: Iterable[int]) -> tuple[Any, ...]:
+    return tuple(cells[at] for at in kept)
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX prints as it stands.
+
+    >>> escape("50 % of o4_mini")
+    '50 \\% of o4\\_mini'
+    """
+    return visible("".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split())))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return " & ".join(_guard(escape(said)) for said in cells) + r" \\"
+
+
+def _guard(said: str) -> str:
+    """A cell that begins with a bracket would be read as an argument of the row break."""
+    return "{}" + said if said.startswith("[") else said

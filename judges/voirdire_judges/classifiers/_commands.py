@@ -238,7 +238,7 @@ def _print_cells(study: Study, out: Path, only: str) -> None:
 
 
 def _print_summary(summary: pl.DataFrame) -> None:
-    from voirdire.report.sections import print_section  # noqa: PLC0415 - slow
+    from voirdire.report.printing import print_section  # noqa: PLC0415 - slow
 
     columns = (
         text("model"), text("labels"), text("task"), count("seeds"), count("n"), count("lost"),

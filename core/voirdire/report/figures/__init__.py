@@ -5,30 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from voirdire.report.figures import (
-    _bars,
-    _bland_altman,
-    _components,
-    _estimates,
-    _heatmaps,
-    _sections,
-)
+from voirdire.report.figures import _estimates, _overviews
+from voirdire.report.figures._sections import draw_sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from voirdire.examining.examination import Examination
-    from voirdire.report.figures._style import Drawing
+    from voirdire.report.figures.style import Drawing
 
-__all__ = ["draw_figures", "save_figures"]
+__all__ = ["draw_figures", "draw_sections", "save_figures"]
 
 _FIGURES: tuple[Callable[[Examination], Drawing | None], ...] = (
-    _heatmaps.draw,
+    _overviews.draw_heatmaps,
     _estimates.draw_intervals,
     _estimates.draw_bias,
-    _bland_altman.draw,
-    _bars.draw,
+    _overviews.draw_bland_altman,
+    _overviews.draw_systems,
     _estimates.draw_left_out,
     _estimates.draw_exclusion,
 )
@@ -42,8 +36,8 @@ def draw_figures(examination: Examination) -> tuple[Drawing, ...]:
     """All figures that the examination has data for, those of its sections last."""
     drawn = (draw(examination) for draw in _FIGURES) if examination.results else ()
     own = tuple(drawing for drawing in drawn if drawing is not None)
-    parts = _components.draw_all(examination) if examination.results else ()
-    return (*parts, *own, *_sections.draw_all(examination.sections))
+    parts = _estimates.draw_components(examination) if examination.results else ()
+    return (*parts, *own, *draw_sections(examination.sections))
 
 
 def save_figures(drawings: Sequence[Drawing], folder: Path) -> list[Path]:

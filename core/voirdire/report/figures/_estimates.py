@@ -1,6 +1,7 @@
-"""Estimates of each judge and attribute as points and intervals, one row each.
+"""Estimates as points and intervals in rows: coefficients and bias, and what each verdict rests on.
 
-All intervals of ICC(C,1); the bias; ICC with each system left out, and before and after exclusion.
+All intervals of ICC(C,1); the bias; ICC with each system left out, and before and after exclusion;
+the components of the verdicts beside their margins.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures._style import (
+from voirdire.report.answers import answers, parts_of
+from voirdire.report.figures.style import (
     COLOURS,
     HOLLOW,
     INK,
@@ -28,11 +30,14 @@ from voirdire.report.figures._style import (
     shorten,
     styled,
 )
+from voirdire.report.sentences import COMPONENTS, ITEMS, POINTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.examination import Examination, PairResult
+    from voirdire.examining.verdict.facts import Component
+    from voirdire.report.answers import Answer
 
 ROW_HEIGHT = 0.22
 #: More would make a picture of many pages.
@@ -309,3 +314,87 @@ def _before(result: PairResult, key: str) -> float | None:
     """The value without exclusion, as the examination kept it."""
     kept = result.without_exclusion
     return None if kept is None else float(getattr(kept, key))
+
+
+#: Attributes side by side; more would leave no room for an axis each.
+_MOST_ATTRIBUTES = 7
+#: Ratios and counts, which have no place on an axis of shares.
+_RATIOS = ("SLOPE", "GAIN", "REVERSE")
+_STATE_COLOURS = {"yes": COLOURS[2], "no": COLOURS[1], "open": COLOURS[4]}
+_COMPONENT_ROW = 0.17
+#: So many panels side by side need smaller titles.
+_MANY = 6
+
+
+def draw_components(examination: Examination) -> tuple[Drawing, ...]:
+    """A figure a judge: a panel an attribute, a row a component."""
+    numbered = enumerate(answers(examination), start=1)
+    widths = {(e.judge, e.attribute): e.width for e in examination.evidence}
+    drawn = (_draw_judge(answer, at, widths) for at, answer in numbered)
+    return tuple(drawing for drawing in drawn if drawing is not None)
+
+
+def _draw_judge(answer: Answer, at: int, widths: dict[tuple[str, str], float]) -> Drawing | None:
+    attributes = answer.attributes[:_MOST_ATTRIBUTES]
+    shown = {name: _shown(answer, name) for name in attributes}
+    names = [name for name in COMPONENTS if any(name in parts for parts in shown.values())]
+    if not names:
+        return None
+    labels = [COMPONENTS[name] for name in names]
+    with styled():
+        figure = new_figure(_COMPONENT_ROW * len(names) + 0.85)
+        panels = figure.subplots(1, len(attributes), sharey=True, squeeze=False)[0]
+        margins(figure, left=label_width(labels, 7.0), top=0.3, bottom=0.4, wspace=0.12)
+        for axes, attribute in zip(panels, attributes, strict=True):
+            width = widths.get((answer.judge, attribute), 1.0)
+            for place, name in enumerate(names):
+                if name in shown[attribute]:
+                    _draw_part(axes, shown[attribute][name], place, width)
+            axes.axvline(0, color=RULE, lw=0.6, zorder=0)
+            axes.set_xlim(-1.05, 1.05)
+            axes.set_ylim(len(names) - 0.4, -0.6)
+            axes.set_yticks(range(len(names)), labels, size=7)
+            axes.set_title(shorten(attribute, 16), size=7.5 if len(attributes) < _MANY else 6.0)
+    more = len(answer.attributes) - len(attributes)
+    return finish(
+        figure,
+        f"components_{at}",
+        f"What the verdicts on {answer.name} rest on",
+        "Correlations and shares as they are, points as shares of the scale's width. Dots are "
+        "estimates, lines their intervals, ticks the margins: a floor, or both ends."
+        + (f" The first {_MOST_ATTRIBUTES} attributes are shown." if more > 0 else ""),
+    )
+
+
+def _shown(answer: Answer, attribute: str) -> dict[str, Component]:
+    return {
+        part.name: part
+        for part in parts_of(answer, attribute)
+        if part.name not in _RATIOS and math.isfinite(part.estimate)
+    }
+
+
+def _draw_part(axes: Any, part: Component, place: int, width: float) -> None:
+    scale = width if part.name in POINTS else 1.0
+    colour = _STATE_COLOURS.get(part.state, MUTED)
+    low, high = (_within(bound / scale) for bound in (part.low, part.high))
+    if math.isfinite(part.low) and math.isfinite(part.high):
+        axes.plot((low, high), (place, place), "-", color=colour, lw=1.6, solid_capstyle="butt")
+    axes.plot((_within(part.estimate / scale),), (place,), "o", color=colour, ms=3.2, mew=0)
+    for end in _ends(part):
+        axes.plot((_within(end / scale),), (place,), "|", color=INK, ms=6, mew=0.9)
+
+
+def _ends(part: Component) -> tuple[float, ...]:
+    if part.margin is None:
+        return ()
+    if isinstance(part.margin, tuple):
+        return part.margin
+    if part.name in ITEMS:
+        return (0.0,)
+    return (-part.margin, part.margin) if part.name in POINTS else (part.margin,)
+
+
+def _within(value: float) -> float:
+    """On the axis; what lies beyond stays at its end."""
+    return min(max(value, -1.0), 1.0)

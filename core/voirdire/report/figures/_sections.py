@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures._style import (
+from voirdire.report.figures.style import (
     LEGEND_ROW,
     MUTED,
     WIDTH,
@@ -36,17 +36,17 @@ _PLAIN = 4  # characters up to which labels stand upright
 _SLANT = math.radians(35)
 
 
-def draw_all(sections: Sequence[Section]) -> tuple[Drawing, ...]:
+def draw_sections(sections: Sequence[Section]) -> tuple[Drawing, ...]:
     """The figures that sections specify, each named as the section's table is."""
     drawn = (
-        draw(figure, section, f"section_{at}" + (f"_{part}" if part > 1 else ""))
+        _drawn(figure, section, f"section_{at}" + (f"_{part}" if part > 1 else ""))
         for at, section in enumerate(sections, start=1)
         for part, figure in enumerate(section.figures, start=1)
     )
     return tuple(drawing for drawing in drawn if drawing is not None)
 
 
-def draw(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
+def _drawn(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
     """One figure of a section; None where no value is known."""
     if not spec.labels or not spec.series:
         return None

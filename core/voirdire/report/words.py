@@ -1,11 +1,16 @@
-"""How verdicts, states and severities are said: by word, sign and colour, never colour alone."""
+"""How judges are named, and how states and severities are shown: never by colour alone."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
+
+from voirdire.examining.examination import PairResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from voirdire.examining.examination import Examination
 
 
 class StateWords(NamedTuple):
@@ -96,3 +101,54 @@ def brief(text: str, most: int = 80) -> str:
     ('o4-mini', 'a name be…')
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def class_of(result: PairResult) -> str:
+    """The published class by interval width; * where the bootstrap's seed decides it."""
+    return result.reliability_class + ("*" if result.class_borderline else "")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Displayed(PairResult):
+    """A result under a display name, with the rater in the tables of ratings."""
+
+    rater: str = ""
+
+
+def for_display(examination: Examination) -> Examination:
+    """The examination with a distinct name for each judge and reference.
+
+    With one reference for all, or displayed names already, it is returned as it is.
+    """
+    results = examination.results
+    if len({one.reference for one in results}) < 2 or isinstance(results[0], _Displayed):
+        return examination
+    return examination.replace(
+        results=tuple(map(_renamed, results)),
+        composites=tuple(map(_renamed, examination.composites)),
+    )
+
+
+def rater_name(examination: Examination, judge: str, turn: int) -> str:
+    """A judge as it is displayed; `turn` says against which of several references."""
+    names = dict.fromkeys(r.judge for r in examination.results if rater_of(r) == judge)
+    return list(names)[turn] if len(names) > turn else judge
+
+
+def rater_of(result: PairResult) -> str:
+    """The rater in the tables of ratings, whatever its result is displayed as."""
+    return result.rater if isinstance(result, _Displayed) else result.judge
+
+
+def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
+    """The raters with whose mean the judge is compared."""
+    return result.reference or tuple(examination.options.get("reference") or ())
+
+
+def _renamed(result: PairResult) -> PairResult:
+    values = {part.name: getattr(result, part.name) for part in dataclasses.fields(PairResult)}
+    return _Displayed(**{**values, "judge": _name(result)}, rater=result.judge)
+
+
+def _name(result: PairResult) -> str:
+    return f"{result.judge} vs {' and '.join(result.reference)}"

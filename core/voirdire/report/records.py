@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
 from voirdire.files import write_csv
-from voirdire.report._sentences import because, next_text, reason_text
+from voirdire.report.sentences import because, next_text, reason_text
 from voirdire.schema import Finding
 from voirdire.study import thresholds_hash
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hi
 
 import typer
 
-from voirdire.cli._options import (
+from voirdire.cli.options import (
     AboutOption,
     AssumeOption,
     AttributeOption,

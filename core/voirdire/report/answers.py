@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.verdict.facts import THESE, TO_COME, USES
-from voirdire.report._sentences import (
+from voirdire.report.sentences import (
     COMPONENTS,
     REASONS,
     because,
@@ -15,7 +15,7 @@ from voirdire.report._sentences import (
     next_text,
     reason_text,
 )
-from voirdire.report._words import brief, plural
+from voirdire.report.words import brief, plural
 from voirdire.tabular import Section, Table, interval, number, text
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tables that fit a terminal: headers broken first, then groups, then a row over several lines."""
+"""Tables, sections and findings on a terminal of any width."""
 
 from __future__ import annotations
 
@@ -9,20 +9,116 @@ from rich.cells import cell_len
 from rich.table import Table as Grid
 from rich.text import Text
 
-from voirdire.shown import visible
-from voirdire.tabular import MISSING
+from voirdire.report.words import SEVERITIES, legible, plural
+from voirdire.schema import SEVERITIES as WORST_FIRST
+from voirdire.shown import terminal, visible
+from voirdire.tabular import MISSING, Table, is_missing, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
-    from voirdire.tabular import Table
+    from voirdire.schema import Finding
+    from voirdire.tabular import Section, SectionFigure
 
+#: Rows of a table that a terminal shows; files hold all.
+MOST_ROWS = 16
+#: Columns of a picture of intervals: a narrower window gets the table alone.
+_NARROWEST, _WIDEST = 24, 64
 #: Texts up to this width are never broken; longer ones are, at words, and keep that width.
 _SHORT = 16
 _INDENT = "  "
 _BLANK = {"", MISSING}
+
+
+def print_sections(
+    title: str,
+    sections: Iterable[Section],
+    findings: Iterable[Finding] = (),
+    console: Console | None = None,
+) -> None:
+    """Print a title, what each section says with its tables, and the findings, worst first.
+
+    Parameters
+    ----------
+    title : str
+    sections : iterable of Section
+        Of long tables the first rows are printed.
+    findings : iterable of Finding
+    console : rich.console.Console, optional
+        Standard output by default; it honours NO_COLOR, the window's width and pipes.
+    """
+    console = console or terminal()
+    with console.capture() as captured:
+        console.print(Text(visible(title), style="bold"))
+        for section in sections:
+            console.print()
+            print_section(section, console)
+        for finding in sorted(findings, key=lambda one: WORST_FIRST.index(one.severity)):
+            sign, style, _ = SEVERITIES[finding.severity]
+            line = Text(f"{sign} {finding.severity}: ", style=style)
+            said = visible(f"{finding.message} {finding.consequence}".strip())
+            console.print(line.append(said, style="none"))
+    console.file.write(legible(captured.get(), console.encoding))
+
+
+def print_section(
+    section: Section, console: Console, *, said: bool = True, most: int | None = MOST_ROWS
+) -> None:
+    """Print the tables of a section, `most` rows of each, and, where `said`, its text."""
+    console.print(Text(visible(section.title), style="bold"))
+    for table in section.tables:
+        print_fitted(console, Table(table.columns, table.rows[:most]))
+        more = len(table.rows[most:]) if most is not None else 0
+        if more:
+            console.print(f"and {plural(more, 'more row')}: see the report", style="dim")
+    for figure in section.figures:
+        if figure.kind == "intervals" and section.leading:
+            _print_intervals(figure, console, most)
+    if said and section.text:
+        console.print(Text(visible(section.text), style="dim"))
+
+
+def _print_intervals(figure: SectionFigure, console: Console, most: int | None) -> None:
+    """Draw each value as a point on its interval, a line each, all on one scale."""
+    names = [visible(name) for name, _ in figure.series]
+    margin = max(map(cell_len, names)) + 3
+    width = min(console.width - margin - 8, _WIDEST)
+    drawn = [end for at in range(len(names)) for ends in figure.ends(at) for end in ends]
+    known = [end for end in drawn if not is_missing(end)]
+    if width < _NARROWEST or not known:
+        return
+    low, high = min(known), max(known)
+    step = (high - low or 1.0) / (width - 1)
+    shown = len(figure.labels) if most is None else max(most // len(names), 1)
+    for place, label in enumerate(figure.labels[:shown]):
+        console.print(Text(visible(label), style="bold"))
+        for at, name in enumerate(names):
+            value = figure.series[at][1][place]
+            line = Text(f"  {name}".ljust(margin - cell_len(name) + len(name)))
+            if is_missing(value):
+                console.print(line.append(MISSING))
+                continue
+            columns = [round((x - low) / step) for x in (*figure.ends(at)[place], value)]
+            line.append(_strip(*columns).ljust(width))
+            console.print(line.append(number_text(value, 2).rjust(8)))
+    scale = number_text(low, 2), number_text(high, 2)
+    console.print(" " * margin + scale[0] + scale[1].rjust(width - len(scale[0])), style="dim")
+    if len(figure.labels) > shown:
+        console.print(f"and {len(figure.labels) - shown} more: see the report", style="dim")
+
+
+def _strip(low: int, high: int, value: int) -> str:
+    """A point on its interval, from its first column to its last.
+
+    >>> _strip(2, 8, 5), _strip(3, 3, 3)
+    ('  ├──●──┤', '   ●')
+    """
+    cells = [" "] * low + ["─"] * (high - low + 1)
+    cells[low], cells[high] = "├", "┤"
+    cells[value] = "●"
+    return "".join(cells)
 
 
 def print_fitted(console: Console, table: Table) -> None:

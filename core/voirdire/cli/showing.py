@@ -1,0 +1,106 @@
+"""How commands end: tables, findings and gates, printed or as JSON, and written where asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voirdire.cli.options import formats_of
+from voirdire.tabular import Marked, Spread, bounds, has_bounds, is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from voirdire.examining.gates import GateResult
+    from voirdire.schema import Finding
+    from voirdire.tabular import Section
+
+
+def show_sections(
+    title: str,
+    name: str,
+    sections: Sequence[Section],
+    result: object,
+    out: Path | None,
+    formats: str | None,
+    *,
+    as_json: bool,
+    held: Sequence[GateResult] = (),
+) -> None:
+    """Print and write a result, and how `held` gates came out.
+
+    Raises
+    ------
+    InputError, RequirementUnmetError
+        As `must_hold`, after all has been written.
+    """
+    from voirdire.examining.gates import gates_section, must_hold
+    from voirdire.report.printing import print_sections
+    from voirdire.report.sections import FORMATS, json_text, write_sections
+
+    findings: Sequence[Finding] = result.findings  # type: ignore[attr-defined]
+    asked = formats_of(formats, out, FORMATS, FORMATS)
+    record = with_gates(result, held)
+    if held:
+        sections = (*sections, gates_section(held))
+    if out is not None:
+        write_sections(title, sections, out, name, formats=asked, record=record, findings=findings)
+    if as_json:
+        typer.echo(json_text(record))
+    else:
+        print_sections(title, sections, findings)
+        if out is not None:
+            typer.echo(f"Written to {out}")
+    for line in must_hold(held):
+        typer.echo(line, err=as_json)
+
+
+def with_gates(result: object, held: Sequence[GateResult]) -> object:
+    """What a JSON record holds: the result itself, with its gates where there are any."""
+    from voirdire.report.records import plain
+
+    return {**plain(result), "requirements": held} if held else result
+
+
+def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
+    """Print the tables of sections, all rows of them, or the first of each section as JSON."""
+    if as_json:
+        plain = [
+            {"title": s.title, "text": s.text,
+             "rows": [_plain(row) for row in s.table.records()]}
+            for s in sections
+        ]  # fmt: skip
+        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        return
+    from voirdire.report.printing import print_section
+    from voirdire.shown import terminal
+
+    console = terminal()
+    for number, section in enumerate(sections):
+        if number:
+            console.print()
+        filled = replace(section, tables=tuple(table for table in section.tables if table.rows))
+        print_section(filled, console, most=None)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _value(cell) for name, cell in row.items()}
+
+
+def _value(cell: Any) -> Any:
+    """A cell as JSON holds it: an interval as its bounds, a mark and a deviation left out."""
+    if isinstance(cell, Marked | Spread):
+        return _value(cell.value)
+    if is_missing(cell):
+        return None
+    return list(bounds(cell)) if has_bounds(cell) else cell
+
+
+def print_next(study: Path, benchmark: str) -> None:
+    """Say how a study that was written is run, and how its session is examined."""
+    typer.echo(f"Wrote {study}. Run it with: voirdire run {study} --out SESSION")
+    typer.echo(f"Then: voirdire examine {benchmark} --data SESSION --out REPORT")

@@ -420,6 +420,32 @@ def not_one_of(
     return error(f"{_at(where)}{what} {value!r} is unknown ({known})")
 
 
+def check_allowed(
+    what: str,
+    given: Iterable[object],
+    allowed: Iterable[object],
+    where: object = "",
+    error: type[ValueError] = InputError,
+) -> None:
+    """Refuse values of which one is none of those allowed, as `not_one_of` words it.
+
+    Raises
+    ------
+    InputError, or `error`
+        The first value that is not allowed, in the order given.
+
+    Examples
+    --------
+    >>> check_allowed("format", ["md", "pdf"], ["md", "tex"])
+    Traceback (most recent call last):
+    voirdire.errors.InputError: format 'pdf' is unknown (allowed: md, tex)
+    """
+    known = list(allowed)
+    for value in given:
+        if value not in known:
+            raise not_one_of(what, value, known, where, error)
+
+
 def _at(where: object) -> str:
     return f"{where}: " if where else ""
 

@@ -16,7 +16,7 @@ import typer
 
 from voirdire.cli.options import JsonOption, ModelArgument, ModelOptions, StudyFolder, model_options
 from voirdire.cli.showing import print_next, show_tables
-from voirdire.errors import PluginError, not_one_of
+from voirdire.errors import PluginError, check_allowed
 from voirdire.tabular import Section
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
 
 def _function(name: str, declared: Mapping[str, Any], where: str) -> Any:
     """A function with the declared signature, which typer reads, that calls the real one."""
-    _known(declared, _COMMAND, f"{where}, {name}")
+    check_allowed("key", declared, sorted(_COMMAND), f"{where}, {name}", PluginError)
     given = declared.get("parameters", {})
     asked = [_parameter(key, one, f"{where}, {name}") for key, one in given.items()]
 
@@ -105,10 +105,10 @@ def _parameter(name: str, declared: Mapping[str, Any], where: str) -> Parameter:
     if name in _SHARED and not declared:
         known, said = _SHARED[name]
         return Parameter(name, Parameter.KEYWORD_ONLY, annotation=known, default=said)
-    _known(declared, _PARAMETER, f"{where}, parameter {name!r}")
+    where = f"{where}, parameter {name!r}"
+    check_allowed("key", declared, sorted(_PARAMETER), where, PluginError)
     kind = declared.get("kind", "text")
-    if kind not in _KINDS:
-        raise PluginError(str(not_one_of("kind", kind, _KINDS, f"{where}, parameter {name!r}")))
+    check_allowed("kind", [kind], _KINDS, where, PluginError)
     hint: Any = Literal[tuple(declared["choices"])] if "choices" in declared else _KINDS[kind]
     hint = list[hint] if declared.get("repeat") else hint
     default = declared.get("default", False if kind == "flag" else None)
@@ -157,9 +157,3 @@ def _answer(
             typer.echo(sentence)
     if code:
         raise typer.Exit(code)
-
-
-def _known(declared: Mapping[str, Any], allowed: frozenset[str], where: str) -> None:
-    for key in declared:
-        if key not in allowed:
-            raise PluginError(str(not_one_of("key", key, sorted(allowed), where)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, check_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -311,12 +311,10 @@ def formats_of(
     InputError
         An unknown format.
     """
-    from voirdire.report import check_formats
-
     if text is None:
         return tuple(default)
     asked = parts(text)
-    check_formats(asked, allowed)
+    check_allowed("format", asked, allowed)
     if out is None:
         typer.echo("--format without --out: nothing is written.", err=True)
     return asked

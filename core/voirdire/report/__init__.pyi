@@ -1,6 +1,5 @@
 from voirdire.report._outputs import FORMATS as FORMATS
 from voirdire.report._outputs import awaiting_folder as awaiting_folder
-from voirdire.report._outputs import check_formats as check_formats
 from voirdire.report._outputs import ready_folder as ready_folder
 from voirdire.report._outputs import write_outputs as write_outputs
 from voirdire.report._tables import evidence as evidence

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.report.words import for_display
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
     InputError
         An unknown format, or a folder that cannot be made.
     """
-    check_formats(formats)
+    check_allowed("format", formats, FORMATS)
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,16 +139,3 @@ def ready_folder(folder: str | Path, formats: Iterable[str]) -> Path:
         cause = (error.strerror or str(error)).lower()
         raise InputError(f"--out {folder}: the folder cannot be made ({cause})") from None
     return folder
-
-
-def check_formats(formats: Iterable[str], allowed: Sequence[str] = FORMATS) -> None:
-    """Refuse a format that is not allowed.
-
-    Raises
-    ------
-    InputError
-        An unknown format.
-    """
-    unknown = sorted(set(formats) - set(allowed))
-    if unknown:
-        raise not_one_of("format", unknown[0], allowed)

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import check_allowed
 from voirdire.files import write_csv
-from voirdire.report._outputs import check_formats
 from voirdire.report.figures.style import (
     HOLLOW,
     LEGEND_ROW,
@@ -128,7 +128,7 @@ def write_labels(
         An unknown format.
     """
     asked = tuple(dict.fromkeys(formats))
-    check_formats(asked, FORMATS)
+    check_allowed("format", asked, FORMATS)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     section, record = labels_section(frame, level), frame.to_dicts()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import check_allowed
 from voirdire.files import write_csv, write_text
-from voirdire.report._outputs import check_formats
 from voirdire.report.records import plain
 from voirdire.shown import visible
 from voirdire.tabular import Marked, Spread, Table, bounds, is_missing
@@ -102,7 +102,7 @@ def write_sections(
         An unknown format.
     """
     asked, folder = tuple(dict.fromkeys(formats)), Path(folder)
-    check_formats(asked, FORMATS)
+    check_allowed("format", asked, FORMATS)
     drawings = _drawn(sections, name) if figures and asked else ()
     written: list[Path] = []
     for form in asked:

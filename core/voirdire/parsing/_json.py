@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from voirdire.parsing._lenient import Cut, Reader, TooMuchError
-from voirdire.parsing._strict import decode, decode_loose, pairs_of
+from voirdire.parsing._decoders import Cut, Reader, TooMuchError, decode, decode_loose, pairs_of
 from voirdire.parsing._words import rank_of
 
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, not_one_of
+from voirdire.parsing._words import FULL_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,6 @@ _SEPARATOR = re.compile(r"[,;|\n]")
 # "-isation", "-ising", "labelling": British spellings of one word.
 _SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 _MAX_GAP = 3
-_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def spelled(text: str) -> str:
 
 def word_form(word: str) -> str:
     """One word as it is compared."""
-    word = word if word.isascii() else word.translate(_FULL_WIDTH)
+    word = word if word.isascii() else word.translate(FULL_WIDTH)
     return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
 
 

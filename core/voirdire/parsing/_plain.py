@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from voirdire.parsing._decoders import Repeated, decode
 from voirdire.parsing._keys import key_forms, match_key, names_its_score, plain_key
 from voirdire.parsing._source import storable
-from voirdire.parsing._strict import Repeated, decode
 
 if TYPE_CHECKING:
     from voirdire.schema import Scale

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from voirdire.parsing._lenient import Reader, TooMuchError
-from voirdire.parsing._strict import decode_loose
+from voirdire.parsing._decoders import Reader, TooMuchError, decode_loose
 
 _NAME = (
     "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis"

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.parsing._decoders import MAX_DEPTH
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
 from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
-from voirdire.parsing._lenient import MAX_DEPTH
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS
 from voirdire.schema import Flag

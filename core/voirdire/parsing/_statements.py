@@ -1,22 +1,18 @@
-r"""One grammar of statements: what a reply says behind a key, a verdict word or in a box.
+r"""One grammar of statements: what a reply says behind a key, a verdict word, in a table or a box.
 
-``Empathy: 4``, ``**Empathy** (4/5)``, ``Final grade: B``, ``[[A]]``, ``\boxed{4}``,
-``<answer>yes</answer>``. `settled` then says, by one rule for every parser, which statement
-counts: drafts and what was taken back never do, the last final one settles what stands before
-it, and a statement that falls to a cut leaves the reply missing.
+``Empathy: 4``, ``**Empathy** (4/5)``, ``| Empathy | 4 |``, ``Final grade: B``, ``[[A]]``,
+``\boxed{4}``, ``<answer>yes</answer>``. Which of them counts is said by `_settling`.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
-from voirdire.parsing._keys import plain_key
-from voirdire.parsing._tablerows import table_cells, verdict_cells
+from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._words import (
     AMENDS,
     DENIED,
@@ -26,10 +22,7 @@ from voirdire.parsing._words import (
     FINAL_NOUNS,
     FOREIGN_VERDICTS,
     LOOKED,
-    LOOKS_AGAIN,
-    TAKES_BACK,
-    TURNS,
-    TURNS_AT_ONCE,
+    MARK,
     VERDICTS,
     Rank,
     mark_rank,
@@ -38,13 +31,7 @@ from voirdire.parsing._words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from voirdire.parsing._source import Source
-    from voirdire.parsing._tablerows import Cell
-
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
+    from collections.abc import Iterator, Mapping, Sequence
 
 # The words of a key, which may be joined by blanks, bars or hyphens in a reply.
 _WORD = re.compile(r"[^\W_]+")
@@ -90,16 +77,15 @@ _COLONS = frozenset(":：=")
 _AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
 # Both keys must open their clause: in "less warmth and safety: 4" the first is no head.
 _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
-_MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 _APART_NOUN = (
     "answer|output|score|rating|verdict|winner|result|grade|label|choice|decision|judge?ment"
 )
 # Where a format sets the answer apart: Prometheus' [RESULT], a LaTeX box, a tag, MT-Bench's [[4]].
 _APART = re.compile(
-    rf"(?:\[(?:RESULT|(?-i:(?P<head>{_MARK.upper()})(?:[ _](?:{_APART_NOUN.upper()}))?))\]"
+    rf"(?:\[(?:RESULT|(?-i:(?P<head>{MARK.upper()})(?:[ _](?:{_APART_NOUN.upper()}))?))\]"
     r"[ \t]*:?[ \t]*(?P<result>[^\n]{0,120})"
     r"|\\?\b(?:f?box(?:ed)?)(?P<brace>[{\[])\s*(?P<box>(?:\\\w{1,10}\s?\{[^{}\n]{0,60}\}|[^{}\[\]\n]){0,120})(?P<unbox>[}\]])?"
-    rf"|<(?P<tag>(?:(?P<mark>{_MARK})[ _-]?)?(?:{_APART_NOUN})"
+    rf"|<(?P<tag>(?:(?P<mark>{MARK})[ _-]?)?(?:{_APART_NOUN})"
     r"|(?P<only>final|draft|revised|corrected))>"
     r"\s*(?P<tagged>[^<\n]{0,120})(?P<untag>\s*</(?P=tag)>)?"
     r"|\[\[(?P<double>[^\[\]\n]{0,60})(?P<undouble>\]\])?)",
@@ -111,7 +97,6 @@ _TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION, _INTO = 300, 2_000, 30
-_OBJECT = "\0"  # stands for an object among statements
 # "[[A]] or [[B]]": the format is told, nothing is set apart.
 _ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
@@ -124,6 +109,15 @@ _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
     | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best", "new", "edit"}
 )
+
+# At least two lines between bars; 200 at most, so that the search stays linear.
+_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,200}", re.MULTILINE)
+_MAX_TABLES = 50
+# "|---|:--:|": the rule between the head of a table and its rows.
+_RULE = re.compile(r"[\s|:-]*")
+_SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
+# "Final score": the mark before the noun is no part of it.
+_MARKED = re.compile(rf"(?:{MARK})[\s_]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,22 +153,17 @@ class Statement:
         return self.rank == "final"
 
 
-@dataclass(frozen=True, slots=True)
-class Settled(Generic[T_co]):
-    """The value that counts, or the reason why none does; `conflict`: another one disagreed."""
-
-    value: T_co | None
-    reason: str = ""
-    conflict: bool = False
-
-
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     """Everything that the text states of the given keys, in its tables and in its lines."""
-    cells = table_cells(text, keys)
-    for cell in cells:  # a table's words are no cues; the places of all others stay
-        text = f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
-    rows = [Statement(each.key, each.text, each.at, each.end, closed=True) for each in cells]
-    return rows + _in_lines(text, tuple(keys))
+    cells = _table_cells(text, keys)
+    for cell in cells:  # a table's words are no cues
+        text = _without(text, cell)
+    return cells + _in_lines(text, tuple(keys))
+
+
+def _without(text: str, cell: Statement) -> str:
+    """The text without the table of a cell, blanked so that the places of all others stay."""
+    return f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
 
 
 def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
@@ -210,7 +199,7 @@ def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -
     """
     for cell in _verdict_cells(text):  # a table's heads are no cues
         if mark_rank(cell.key.partition(" ")[0]) != "said":
-            text = f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
+            text = _without(text, cell)
     found = [
         each
         for each in _in_lines(text, (*words, *_MARKED_NOUNS))
@@ -225,10 +214,7 @@ def set_apart(text: str) -> list[Statement]:
     >>> [(each.text, each.rank) for each in set_apart("Draft: [[2]]. Final: \\boxed{4}")]
     [('2', 'draft'), ('4', 'final')]
     """
-    made = [
-        Statement("", cell.text, cell.at, cell.end, _of_cell(cell.key), closed=True)
-        for cell in _verdict_cells(text)
-    ]
+    made = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
     found = list(_APART.finditer(text))[-_MOST:]
     alternatives = {
         id(each)
@@ -272,133 +258,10 @@ def _plain(value: str) -> str:
     return _LATEX.sub(r"\1", value).strip(" *_`$\\")
 
 
-def _verdict_cells(text: str) -> list[Cell]:
-    return verdict_cells(text, (*VERDICTS, *_MARKED_NOUNS), (*FINAL_MARKS, *DRAFT_MARKS))
-
-
 def _of_cell(head: str) -> Rank:
     """A column *Draft* or *Final score* beside others says how far its cell goes."""
     rank = mark_rank(head.split(maxsplit=1)[0] if head else None)
     return "apart" if rank == "said" else rank
-
-
-def settled(
-    said: Sequence[Statement],
-    text: str,
-    read: Callable[[str], T | None],
-    *,
-    cut: bool,
-) -> Settled[T] | None:
-    """Which of the statements on one question counts; None where none states a value.
-
-    Parameters
-    ----------
-    said
-        Statements in any order.
-    text
-        The text in which they stand.
-    read
-        The value of a statement's text; None where it holds none.
-    cut
-        Whether a limit ended the text: a last statement that reaches its end, or that was about to
-        be replaced, then leaves the question missing.
-    """
-    order = sorted(said, key=lambda each: (each.at, each.end))
-    values = [(each, value) for each in order if (value := read(each.text)) is not None]
-    if cut and order and _falls_to_the_cut(order, values, text, read):
-        return Settled(None, "cut")
-    if not values:
-        return None
-    starts = [*sorted({each.at for each, _ in values}), len(text)]
-    live = [
-        (each, value)
-        for each, value in values
-        if each.rank != "draft"
-        and not _is_withdrawn(
-            text, each, starts[at := bisect_right(starts, each.at)], last=at + 1 == len(starts)
-        )
-    ]
-    if not live:
-        return Settled(None, "ambiguous")
-    return _of_live(live)
-
-
-def with_last_words(
-    value: T | None,
-    source: Source,
-    said: Sequence[Statement],
-    read: Callable[[str], T | None],
-) -> Settled[T] | None:
-    """What an object says of a question once the text behind it has been heard.
-
-    A final statement behind the object settles it, second thoughts withdraw it, and a plain
-    statement that disagrees leaves it undecided. `said` are the statements behind the object;
-    where the object says nothing (`value` None) only final ones count.
-    """
-    reading = source.reading
-    if not source.keep_cut and "{" in reading.behind:
-        return Settled(None, "cut")  # another object had begun
-    if value is None:
-        return settled([e for e in said if e.final], reading.behind, read, cut=not source.keep_cut)
-    around = reading.before[-_LONGEST:]
-    rank = rank_of(f"{around}{_OBJECT}{reading.behind[:_LONGEST]}", len(around), len(around) + 1)
-    whole = Statement("", _OBJECT, -1, 0, "apart" if rank == "said" else rank, closed=True)
-    if rank == "draft" and not said:
-        return Settled(value)  # nothing replaced it
-    return settled(
-        [whole, *said],
-        reading.behind,
-        lambda text: value if text == _OBJECT else read(text),
-        cut=not source.keep_cut,
-    )
-
-
-def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
-    top = next(rank for rank in ("final", "apart", "said") if any(e.rank == rank for e, _ in live))
-    ranked = [pair for pair in live if pair[0].rank == top]
-    chosen, value = ranked[-1]
-    differ = [each for each, other in live if other != value]
-    later = [each for each in differ if each.at > chosen.at]
-    undecided = (top == "said" and differ) or (
-        later and (top == "apart" or any(each.rank == "apart" for each in later))
-    )
-    if undecided:
-        return Settled(None, "ambiguous", conflict=True)
-    return Settled(value, conflict=bool(differ))
-
-
-def _is_withdrawn(text: str, each: Statement, end: int, *, last: bool) -> bool:
-    """Whether second thoughts stand between a statement's value and the next one.
-
-    Another look may confirm: it withdraws only where another statement follows it.
-    """
-    start = each.value_at
-    # They may reach into the next one: "No, the answer is Y".
-    found = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
-    if found is not None and found.start() < end:
-        return True
-    return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
-
-
-def _falls_to_the_cut(
-    order: Sequence[Statement],
-    values: Sequence[tuple[Statement, T]],
-    text: str,
-    read: Callable[[str], T | None],
-) -> bool:
-    """Whether the last statement reaches the end of a cut text, or the text turns behind it."""
-    last = order[-1]
-    if last.end >= len(text.rstrip()) and not last.closed:
-        value = read(last.text)
-        torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
-        if torn or (value is None and (values or not last.text)):
-            return True
-    if not values:
-        return False
-    last = values[-1][0]
-    if TURNS_AT_ONCE.match(text, last.end):
-        return True
-    return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None
 
 
 def _rank(text: str, found: re.Match[str], field: str) -> Rank:
@@ -463,9 +326,75 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     # "final_Empathy score (1-5): 4", "**Empathy** [4]": a mark of what is final before the key,
     # "score" behind it, then the number itself in brackets or a sign that it follows.
     return re.compile(
-        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{_MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
+        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
         rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
         rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_BETWEEN}{_MARKS}{_SIGN}{_MARKS})",
         re.IGNORECASE,
     )
+
+
+def _table_cells(text: str, keys: Sequence[str]) -> list[Statement]:
+    """What the tables of a text state of the keys."""
+    forms = key_forms(keys)
+    return [
+        Statement(name, cell, table.start(), table.end(), closed=True)
+        for table in _tables(text)
+        for name, cell in _cells_of(table.group(), forms)
+    ]
+
+
+def _verdict_cells(text: str) -> list[Statement]:
+    """The cell below a word of verdict, where a table has one row and begins with that word.
+
+    A mark may stand before the word; where all columns are such words, each is a cell under its
+    head: ``| Draft | Final score |``. Other tables with such a column are about several things.
+    """
+    forms, cells = key_forms((*VERDICTS, *_MARKED_NOUNS)), list[Statement]()
+    for table in _tables(text):
+        head, *rows = _rows(table.group())
+        if len(rows) != 1 or not head or not rows[0]:
+            continue
+        known = [match_key(_MARKED.sub("", cell, count=1), forms) is not None for cell in head]
+        upto = len(head) if all(known) else 1 if known[0] else 0
+        cells += [
+            Statement(name, cell, table.start(), table.end(), closed=True)
+            for name, cell in zip(head[:upto], rows[0], strict=False)
+        ]
+    return cells
+
+
+def _tables(text: str) -> Iterator[re.Match[str]]:
+    return islice(_TABLE.finditer(text), _MAX_TABLES) if text.count("|") >= 4 else iter(())
+
+
+def _rows(table: str) -> list[list[str]]:
+    lines = [line for line in table.splitlines() if not _RULE.fullmatch(line)] or [""]
+    return [[cell.strip(" \t*_`") for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    head, *rows = _rows(table)
+    names = [match_key(cell, forms) for cell in head]
+    if any(names) and not any(cell[:1].isdigit() for cell in head):
+        for row in rows:
+            for name, cell in zip(names, row, strict=False):
+                if name is not None:
+                    yield name, cell
+        return
+    scores = _columns_of_scores(head)
+    for row in rows:
+        name = next((name for cell in row if (name := match_key(cell, forms))), None)
+        if name is not None and len(scores) == 1 and scores[0] < len(row):
+            yield name, row[scores[0]]
+
+
+def _columns_of_scores(head: Sequence[str]) -> list[int]:
+    """Where scores stand beside a column of names: under *Final* before *Score*, never *Draft*."""
+    found = {
+        at: mark_rank(cell.partition(" ")[0])
+        for at, cell in enumerate(head)
+        if at and match_key(_MARKED.sub("", cell, count=1), _SCORES)
+    }
+    final = [at for at, rank in found.items() if rank == "final"]
+    return final or [at for at, rank in found.items() if rank != "draft"]

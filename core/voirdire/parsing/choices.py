@@ -19,6 +19,7 @@ from voirdire.parsing._choicecues import (
 from voirdire.parsing._keys import Found, find_keys, scalars
 from voirdire.parsing._labelset import spelled
 from voirdire.parsing._parsed import missing
+from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     Source,
@@ -26,14 +27,8 @@ from voirdire.parsing._source import (
     read_source,
     why_no_answer,
 )
-from voirdire.parsing._statements import (
-    Settled,
-    Statement,
-    set_apart,
-    settled,
-    with_last_words,
-)
-from voirdire.parsing._words import FINAL_MARKS, VERDICTS
+from voirdire.parsing._statements import Statement, set_apart
+from voirdire.parsing._words import FINAL_MARKS, FULL_WIDTH, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
@@ -54,10 +49,9 @@ _ANSWER_LINE = re.compile(
     rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：]\s*(?P<rest>[^\n]{{1,300}})", re.IGNORECASE
 )
 # Marks of lists and fences at the start of a line: "- B", "=> B".
-_MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
+_LIST_MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
 # "2. B": the number of a line is not the answer.
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
-_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # "GRADE: Z" behind the last answer: the reply ends with what is no option.
 _OTHER_LETTER = re.compile(
     rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：][^\w\n]{{0,6}}[A-Za-z][^\w\n]{{0,6}}$",
@@ -144,7 +138,7 @@ def parse_choice(
 
 def _bare(text: str, letters: tuple[str, ...]) -> str:
     """The text without bold tags, fences and the marks and numbers of lists."""
-    text = _MARK.sub("", _BOLD_TAG.sub("", text.translate(_FULL_WIDTH)))
+    text = _LIST_MARK.sub("", _BOLD_TAG.sub("", text.translate(FULL_WIDTH)))
     return text if any(letter.isdigit() for letter in letters) else _NUMBERED.sub("", text)
 
 

@@ -12,16 +12,9 @@ from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._parsed import missing
+from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
-from voirdire.parsing._statements import (
-    Settled,
-    corrections,
-    set_apart,
-    settled,
-    statements,
-    verdicts,
-    with_last_words,
-)
+from voirdire.parsing._statements import corrections, set_apart, statements, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,

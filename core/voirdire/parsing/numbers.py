@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Scale
 
@@ -94,8 +94,8 @@ _STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})"
 _GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 # "1. It validates. 2. It is warm.": a list, no score of 1.
 _SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
-# "Not a 4", "if it were a 4": the number is not the score.
-_DENIED = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
+#: "Not a 4", "if it were a 4", "unless it is a 4": the number is not the score.
+DENIES = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
 # "4 (or 5)": the bracket gives another number, so none is sure.
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 # "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
@@ -237,6 +237,14 @@ def on_scale(numeral: Numeral, scale: Scale) -> Number:
     return _placed(numeral.value, scale)
 
 
+def agreed(numbers: Sequence[Number], otherwise: str = "duplicate_key") -> Number:
+    """The one number that all readings of an answer agree on; else missing, with a reason."""
+    if not numbers:
+        return Number(None, "absent")
+    agree = all(number == numbers[0] for number in numbers)
+    return numbers[0] if agree else Number(None, otherwise)
+
+
 def snapped(value: float, low: float, high: float) -> float:
     """The end of a scale where a value is that end but for round-off, else the value itself.
 
@@ -376,7 +384,7 @@ def _is_echo(text: str, scale: Scale) -> bool:
     return len(numbers) < 2 or (
         len(numbers) == 2
         and [float(each) for each in numbers] == [scale.low, scale.high]
-        and not _DENIED.search(text)
+        and not DENIES.search(text)
         and _RANGE.search(text) is not None
     )
 

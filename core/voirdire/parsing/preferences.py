@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._parsed import answered_from, missing
+from voirdire.parsing._parsed import answered_from, missing, one_answer
+from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     Source,
@@ -18,16 +19,8 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._statements import (
-    Settled,
-    last_words,
-    set_apart,
-    settled,
-    statements,
-    verdicts,
-    with_last_words,
-)
-from voirdire.parsing._words import DENIED
+from voirdire.parsing._statements import set_apart, statements, verdicts
+from voirdire.parsing._words import DENIED, FULL_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +87,6 @@ _ASKED = re.compile(r"[^.!\n]{0,20}\?")
 # "which is better, A": a question, shortly before the statement and in its sentence.
 _WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
-_FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # A reply that is a letter, perhaps with "wins".
 _ALONE = re.compile(
     rf"\W*{_SIDE}(?P<left>[AB])\)?(?:\s*\([^()\n]{{1,60}}\))?"
@@ -165,7 +157,7 @@ def _read(text: str) -> float | str | None:
 
 def _plain(text: str) -> str:
     """The text with plain letters and signs."""
-    text = text.translate(_FULL_WIDTH)
+    text = text.translate(FULL_WIDTH)
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign)
     return text
@@ -286,17 +278,12 @@ def _from_objects(
     found: dict[str, list[Found]], source: Source, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
-    behind = _plain(source.reading.behind)
-    said = statements(behind, keys)
-    levels: dict[str, Settled[float | str]] = {}
-    for key in keys:
-        own = _one_of({each.reason or _from_value(each.value) for each in found.get(key, ())})
-        here = [each for each in said if each.key == key]
-        here += last_words(behind) if len(keys) == 1 else []
-        known: float | str | None = None if own == "absent" else own
-        last: Settled[float | str] | None = with_last_words(known, source, here, _read)
-        levels[key] = last or Settled(own)
-    return levels
+    own = {
+        key: one_answer([each.reason or _from_value(each.value) for each in found.get(key, ())])
+        for key in keys
+    }
+    known = {key: None if level == "absent" else level for key, level in own.items()}
+    return with_text_behind(known, source, _read, _plain(source.reading.behind))
 
 
 def _read_level(text: str) -> float | str | None:
@@ -324,12 +311,6 @@ def _from_value(value: Any) -> float | str:
     """The level of a JSON value, where ``"-2"`` is a level as -2 is."""
     text = isinstance(value, str) and _NUMBER.fullmatch(value.strip())
     return read_level(float(value) if text else value)
-
-
-def _one_of(levels: set[float | str]) -> float | str:
-    if not levels:
-        return "absent"
-    return levels.pop() if len(levels) == 1 else "duplicate_key"
 
 
 def combine_orders(shown_ab: float | None, shown_ba: float | None) -> Orders:

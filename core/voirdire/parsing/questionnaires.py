@@ -10,10 +10,11 @@ from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import Found, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
-from voirdire.parsing._statements import Settled, Statement, settled, with_last_words
-from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, mark_rank, rank_of, without_aside
-from voirdire.parsing.numbers import Number, read_number
+from voirdire.parsing._statements import Statement
+from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
+from voirdire.parsing.numbers import Number, agreed, read_number
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag
 
@@ -29,10 +30,9 @@ _SERIAL = re.compile(
     rf"\s*{_KEY_WORD}?[\s._#-]{{0,3}}0{{0,3}}(\d{{1,3}})(?:[.):\s_-](?P<rest>.*))?",
     re.IGNORECASE | re.DOTALL,
 )
-_LEAD = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 # "1. Tension: 2", "1 - 2", "| 1 | Tension | 2 |": a sign, or a dash or cell before a number.
 _LINE = re.compile(
-    rf"^[\s*_>#(-]{{0,6}}(?:(?:{_LEAD})[ \t]+)?"
+    rf"^[\s*_>#(-]{{0,6}}(?:(?:{MARK})[ \t]+)?"
     rf"(?P<item>{_WORD}?[\s._#]{{0,3}}0{{0,3}}(?P<serial>\d{{1,3}}))(?:[.)](?=\W*\d{{1,3}}\W*$)"
     r"|[.)]?(?P<name>[^:=|\n]{0,200}?)(?:[:=]|(?:[-=]>|→|\s[-–—])(?=\s*\d)))"
     r"[*_ \t]{0,4}(?P<answer>[^\s|][^\n|]{0,99})$"
@@ -169,12 +169,12 @@ def _settled(
         return None if number.reason in _NO_NUMBER else number
 
     if found:
-        own = _agreed([read(each) for each in found])
+        own = agreed([read(each) for each in found])
         return with_last_words(own, source, said, stated) or Settled(own)
     text = _INLINE.sub("\n", source.text[:100_000])
     if settles := settled(said, text, stated, cut=not source.keep_cut):
         return settles
-    return Settled(_agreed([read(Found(each.text)) for each in said]))
+    return Settled(agreed([read(Found(each.text)) for each in said]))
 
 
 def _outermost(tree: Any) -> dict[int, list[Any]]:
@@ -223,14 +223,6 @@ def _serial(key: str) -> int | None:
     if found is None or plain_key(found["rest"] or "") in _BESIDE:
         return None
     return int(found[1])
-
-
-def _agreed(numbers: list[Number]) -> Number:
-    """The one number that all answers to an item agree on."""
-    if not numbers:
-        return Number(None, "absent")
-    agree = all(number == numbers[0] for number in numbers)
-    return numbers[0] if agree else Number(None, "duplicate_key")
 
 
 def _read(found: Found, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:

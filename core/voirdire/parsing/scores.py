@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.parsing._keys import Found, key_forms, plain_key
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
-from voirdire.parsing._sentences import rated_out_of
+from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     Source,
@@ -20,16 +20,8 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._statements import (
-    Settled,
-    last_words,
-    set_apart,
-    settled,
-    statements,
-    verdicts,
-    with_last_words,
-)
-from voirdire.parsing.numbers import Number, read_number
+from voirdire.parsing._statements import set_apart, statements, verdicts
+from voirdire.parsing.numbers import DENIES, Number, agreed, read_number
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
@@ -58,6 +50,44 @@ _BARE = re.compile(
 _LISTED = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
 # "1. It validates." begins a list.
 _FIRST_ITEM = re.compile(r"[\W_]*1[.)][ \t]+[^\W\d]")
+_DIGITS = r"(?>\d{1,4}(?:[.,]\d{1,3})?)"
+# "I would give this response a 4": not "I would rate it higher than the 3".
+_GIVES = re.compile(
+    r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:(?:would|will|do|have|now|also|then|thus|therefore|overall)\s+){0,2}"
+    r"(?:rate|give|score|assign|award|grade)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
+    r"|around|almost|her|his|their|user|client|patient)\b)[^\W\d]{1,20}){0,6}"
+    r"\s+(?P<rest>\d[^\n]{0,120})",
+    re.IGNORECASE,
+)
+# "On a scale from 1 to 5: 4", "On a scale of 1-5 this is a 4": the scale stands before the number.
+_ON_SCALE = re.compile(
+    r"\bon\s+an?\s+scale\s+(?:of|from)\s+(?P<low>\d{1,3})\s?(?:to|-|–)\s?(?P<top>\d{1,4})\s?[,:]?\s+"
+    r"(?:(?:it|this|the\s+(?:response|reply|answer))\s+(?:is|gets|deserves|earns|scores)\s+(?:an?\s+)?)?"
+    r"(?P<number>\d{1,4}(?:[.,]\d{1,3})?)(?![\w/]|[.,-]\d|\s?[-–]\s?\d|\s+(?:or|to|and)\b)",
+    re.IGNORECASE,
+)
+# A fraction anywhere; not the day in "3/5/2024" nor the end of "1.3/5".
+_SOMEWHERE = re.compile(
+    rf"(?<![\w.,/-])(?P<number>{_DIGITS}\s?(?:points?|stars?|[★⭐])?"
+    rf"\s*(?:/|\bout\s+of\b|\bof\b)\s*{_DIGITS})(?![\w/])",
+    re.IGNORECASE,
+)
+# A clause that consists of a score: "so it deserves a solid 4/5"; not "in 4 out of 5 cases".
+_LEADS = re.compile(
+    r"\W*(?:(?:so|thus|therefore|overall|i|d|we|it|this|that|the|a|an|my|final|response|reply|answer|text"
+    r"|message|deserves|earns|gets|receives|merits|warrants|is|scores?|rating|rated?|at|of|give|given|would"
+    r"|say|assign|solid|strong|good|weak|and)\W+)*",
+    re.IGNORECASE,
+)
+# Behind the fraction its clause ends: "so it gets 4/5 because ...".
+_CLOSES = re.compile(
+    r"[\s*_\"'”]*(?:$|[.,;:!)\n–—-]|\b(?:because|since|as|for|overall|and|but)\b)", re.IGNORECASE
+)
+# A fraction is judged by its own clause, a denial by its whole sentence: a comma ends the first.
+_CLAUSES = re.compile(r"[.;!?,\n]")
+# Without the comma: where a whole sentence ends.
+_ENDS = re.compile(r"[.;!?\n]")
+_LONGEST = 20_000
 
 
 def parse_scores(
@@ -165,27 +195,12 @@ def _from_objects(
     words: Mapping[str, float] | None,
 ) -> dict[str, Settled[Number]]:
     """The number of each key, as far as the text behind the last object lets it stand."""
-    values = {n: [_number(each, scale, words) for each in found.get(n, ())] for n in attributes}
-    numbers = {name: _agreed(each, "duplicate_key") for name, each in values.items()}
-    if not source.reading.behind.strip():
-        return {name: Settled(number) for name, number in numbers.items()}
-    read = _reader(scale, words)
-    said = statements(source.reading.behind, attributes)
-    settles = {}
-    for name, number in numbers.items():
-        here = [each for each in said if each.key == name]
-        here += last_words(source.reading.behind) if len(attributes) == 1 else []
-        own = None if number.reason == "absent" else number
-        settles[name] = with_last_words(own, source, here, read) or Settled(number)
-    return settles
-
-
-def _agreed(numbers: Sequence[Number], otherwise: str) -> Number:
-    """The one number that all readings agree on."""
-    if not numbers:
-        return Number(None, "absent")
-    agree = all(number == numbers[0] for number in numbers)
-    return numbers[0] if agree else Number(None, otherwise)
+    numbers = {
+        name: agreed([_number(each, scale, words) for each in found.get(name, ())])
+        for name in attributes
+    }
+    own = {name: None if n.reason == "absent" else n for name, n in numbers.items()}
+    return with_text_behind(own, source, _reader(scale, words))
 
 
 def _number(found: Found, scale: Scale, words: Mapping[str, float] | None) -> Number:
@@ -275,8 +290,50 @@ def _alone(
         outer = [text]
     numbers = [read_number(line, scale) for line in outer]
     if numbers and all(each.value is not None or each.reason == "off_scale" for each in numbers):
-        return Settled(_agreed(numbers, "ambiguous"))
-    return Settled(rated_out_of(text, scale))
+        return Settled(agreed(numbers, "ambiguous"))
+    return Settled(_in_a_sentence(text, scale))
+
+
+def _in_a_sentence(text: str, scale: Scale) -> Number:
+    """The score of a sentence such as *I give it 4 out of 5*, if it states exactly one.
+
+    One that is denied (*I would not give it 5/5*) states none.
+    """
+    text = text[:_LONGEST]
+    on_scale = {
+        read_number(f"{each['number']} ({each['low']}-{each['top']})", scale)
+        for each in _ON_SCALE.finditer(text)
+        if not _is_denied(text, each.start())
+    }
+    if len(on_scale) == 1:
+        return on_scale.pop()
+    given = [
+        read_number(each["rest"].strip(), scale)
+        for each in _GIVES.finditer(text)
+        if not _is_denied(text, each.start())
+    ]
+    values = {number for number in given if number.reason not in ("not_numeric", "ambiguous")}
+    if len(values) == 1:
+        return values.pop()
+    found = {
+        read_number(each["number"], scale)
+        for each in _SOMEWHERE.finditer(text)
+        if _is_given(text, each) and not _is_denied(text, each.start())
+    }
+    if len(found) != 1:
+        return Number(None, "ambiguous" if found else "not_numeric")
+    return found.pop()
+
+
+def _is_given(text: str, found: re.Match[str]) -> bool:
+    """Whether a fraction is all that its clause says of the response."""
+    before = _CLAUSES.split(text[max(0, found.start() - 100) : found.start()])[-1]
+    return bool(_LEADS.fullmatch(before) and _CLOSES.match(text, found.end()))
+
+
+def _is_denied(text: str, at: int) -> bool:
+    """Whether the sentence denies something shortly before a place."""
+    return DENIES.search(_ENDS.split(text[max(0, at - 40) : at])[-1]) is not None
 
 
 def _finished(stated: Mapping[str, Settled[Number]], source: Source, *flags: Flag) -> Parsed:

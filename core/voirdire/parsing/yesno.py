@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import Found, key_forms
-from voirdire.parsing._parsed import answered, answered_from, missing
+from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
+from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     Source,
     by_verdict_key,
@@ -16,15 +17,7 @@ from voirdire.parsing._source import (
     values_by_key,
     why_no_answer,
 )
-from voirdire.parsing._statements import (
-    Settled,
-    last_words,
-    set_apart,
-    settled,
-    statements,
-    verdicts,
-    with_last_words,
-)
+from voirdire.parsing._statements import set_apart, statements, verdicts
 from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
 
 if TYPE_CHECKING:
@@ -127,14 +120,6 @@ def parse_yes_no(
     return missing(keys, why_no_answer(source), flags=source.flags)
 
 
-def _agreed(found: list[Found]) -> float | str:
-    """1 or 0 where all values of a key agree; else the reason."""
-    if not found:
-        return "absent"
-    answers = {_one(each) for each in found}
-    return answers.pop() if len(answers) == 1 else "duplicate_key"
-
-
 def _one(found: Found) -> float | str:
     if found.reason:
         return found.reason
@@ -148,15 +133,9 @@ def _from_objects(
     found: dict[str, list[Found]], source: Source, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
-    stated: dict[str, Settled[float | str]] = {}
-    said = statements(source.reading.behind, keys)
-    for key in keys:
-        own = _agreed(found.get(key, []))
-        here = [each for each in said if each.key == key]
-        here += last_words(source.reading.behind) if len(keys) == 1 else []
-        known = None if own == "absent" else own
-        stated[key] = with_last_words(known, source, here, _read) or Settled(own)
-    return stated
+    own = {key: one_answer([_one(each) for each in found.get(key, ())]) for key in keys}
+    known = {key: None if answer == "absent" else answer for key, answer in own.items()}
+    return with_text_behind(known, source, _read)
 
 
 def _read(text: str) -> float | str | None:

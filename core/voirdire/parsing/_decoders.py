@@ -1,17 +1,17 @@
-"""A tolerant reader of one JSON-like value, for replies that the standard decoder rejects.
+"""One JSON value: by the standard decoder, and by a tolerant reader of what that rejects.
 
-It mends typographic and single quotes, unescaped inner quotes, raw line breaks, missing or surplus
-commas, bare keys and values, comments, and a missing end. It reads forward only and counts its
-steps, so its time is linear and bounded whatever the text.
+Both keep repeated keys in sight (`Repeated`). The tolerant one mends typographic and single quotes,
+unescaped inner quotes, raw line breaks, missing or surplus commas, bare keys and values, comments,
+and a missing end. It reads forward only and counts its steps, so its time is linear and bounded
+whatever the text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
-
-from voirdire.parsing._strict import from_pairs
 
 MAX_DEPTH = 40
 MAX_STEPS = 60_000
@@ -66,6 +66,33 @@ _ESCAPE = re.compile(
 )
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LITERALS = {"true": True, "false": False}
+
+
+class Repeated(dict[str, Any]):
+    """An object that names a key more than once; `pairs` holds all of them in order."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A plain dict, or a `Repeated` where a key occurs twice."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Repeated(pairs)
+
+
+def pairs_of(value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """All pairs of an object, repeated keys included."""
+    return value.pairs if isinstance(value, Repeated) else list(value.items())
+
+
+#: ``(text, index) -> (value, end)``; raises ValueError or RecursionError.
+decode = json.JSONDecoder(object_pairs_hook=from_pairs).raw_decode
+#: The same with raw line breaks allowed inside strings.
+decode_loose = json.JSONDecoder(object_pairs_hook=from_pairs, strict=False).raw_decode
 
 
 class TooMuchError(ValueError):

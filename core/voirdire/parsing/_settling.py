@@ -1,0 +1,177 @@
+"""Which of several statements counts, by one rule for every parser.
+
+Drafts and what was taken back never count, the last final statement settles what stands before it,
+and a statement that falls to a cut leaves the reply missing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from voirdire.parsing._statements import Statement, last_words, statements
+from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, TURNS_AT_ONCE, rank_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from voirdire.parsing._source import Source
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+#: Stands for an object among statements: no reply states it.
+_OBJECT = "\0"
+#: Characters around a value in which second thoughts about it are looked for.
+_AROUND, _SECTION, _INTO = 300, 2_000, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(Generic[T_co]):
+    """The value that counts, or the reason why none does; `conflict`: another one disagreed."""
+
+    value: T_co | None
+    reason: str = ""
+    conflict: bool = False
+
+
+def settled(
+    said: Sequence[Statement],
+    text: str,
+    read: Callable[[str], T | None],
+    *,
+    cut: bool,
+) -> Settled[T] | None:
+    """Which of the statements on one question counts; None where none states a value.
+
+    Parameters
+    ----------
+    said
+        Statements in any order.
+    text
+        The text in which they stand.
+    read
+        The value of a statement's text; None where it holds none.
+    cut
+        Whether a limit ended the text: a last statement that reaches its end, or that was about to
+        be replaced, then leaves the question missing.
+    """
+    order = sorted(said, key=lambda each: (each.at, each.end))
+    values = [(each, value) for each in order if (value := read(each.text)) is not None]
+    if cut and order and _falls_to_the_cut(order, values, text, read):
+        return Settled(None, "cut")
+    if not values:
+        return None
+    starts = [*sorted({each.at for each, _ in values}), len(text)]
+    live = [
+        (each, value)
+        for each, value in values
+        if each.rank != "draft"
+        and not _is_withdrawn(
+            text, each, starts[at := bisect_right(starts, each.at)], last=at + 1 == len(starts)
+        )
+    ]
+    if not live:
+        return Settled(None, "ambiguous")
+    return _of_live(live)
+
+
+def with_text_behind(
+    values: Mapping[str, T | None],
+    source: Source,
+    read: Callable[[str], T | None],
+    behind: str | None = None,
+) -> dict[str, Settled[T]]:
+    """What objects say of each key (None: nothing), as far as the text behind them lets it stand.
+
+    `behind` is that text, where a parser reads it with other signs than it came with.
+    """
+    text = source.reading.behind if behind is None else behind
+    said = statements(text, tuple(values)) if text.strip() else []
+    # A single question may be settled without its name: "On reflection, 4".
+    said_last = last_words(text) if len(values) == 1 and text.strip() else []
+    settles = {}
+    for key, value in values.items():
+        here = [*(each for each in said if each.key == key), *said_last]
+        absent = Settled(value, "absent" if value is None else "")
+        settles[key] = with_last_words(value, source, here, read) or absent
+    return settles
+
+
+def with_last_words(
+    value: T | None,
+    source: Source,
+    said: Sequence[Statement],
+    read: Callable[[str], T | None],
+) -> Settled[T] | None:
+    """What an object says of a question once the text behind it has been heard.
+
+    A final statement behind the object settles it, second thoughts withdraw it, and a plain
+    statement that disagrees leaves it undecided. `said` are the statements behind the object;
+    where the object says nothing (`value` None) only final ones count.
+    """
+    reading = source.reading
+    if not source.keep_cut and "{" in reading.behind:
+        return Settled(None, "cut")  # another object had begun
+    if value is None:
+        return settled([e for e in said if e.final], reading.behind, read, cut=not source.keep_cut)
+    around = reading.before[-_AROUND:]
+    rank = rank_of(f"{around}{_OBJECT}{reading.behind[:_AROUND]}", len(around), len(around) + 1)
+    whole = Statement("", _OBJECT, -1, 0, "apart" if rank == "said" else rank, closed=True)
+    if rank == "draft" and not said:
+        return Settled(value)  # nothing replaced it
+    return settled(
+        [whole, *said],
+        reading.behind,
+        lambda text: value if text == _OBJECT else read(text),
+        cut=not source.keep_cut,
+    )
+
+
+def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
+    top = next(rank for rank in ("final", "apart", "said") if any(e.rank == rank for e, _ in live))
+    ranked = [pair for pair in live if pair[0].rank == top]
+    chosen, value = ranked[-1]
+    differ = [each for each, other in live if other != value]
+    later = [each for each in differ if each.at > chosen.at]
+    undecided = (top == "said" and differ) or (
+        later and (top == "apart" or any(each.rank == "apart" for each in later))
+    )
+    if undecided:
+        return Settled(None, "ambiguous", conflict=True)
+    return Settled(value, conflict=bool(differ))
+
+
+def _is_withdrawn(text: str, each: Statement, end: int, *, last: bool) -> bool:
+    """Whether second thoughts stand between a statement's value and the next one.
+
+    Another look may confirm: it withdraws only where another statement follows it.
+    """
+    start = each.value_at
+    # They may reach into the next one: "No, the answer is Y".
+    found = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
+    if found is not None and found.start() < end:
+        return True
+    return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
+
+
+def _falls_to_the_cut(
+    order: Sequence[Statement],
+    values: Sequence[tuple[Statement, T]],
+    text: str,
+    read: Callable[[str], T | None],
+) -> bool:
+    """Whether the last statement reaches the end of a cut text, or the text turns behind it."""
+    last = order[-1]
+    if last.end >= len(text.rstrip()) and not last.closed:
+        value = read(last.text)
+        torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
+        if torn or (value is None and (values or not last.text)):
+            return True
+    if not values:
+        return False
+    last = values[-1][0]
+    if TURNS_AT_ONCE.match(text, last.end):
+        return True
+    return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None

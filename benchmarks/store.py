@@ -23,8 +23,7 @@ from voirdire.store import ratings_frame, replies_frame, write_tables
 from voirdire.store.raters import askers
 from voirdire.store.records import Attempt, Finish, Slot, make_call
 from voirdire.store.session import open_session
-from voirdire.store.subjects import take_items, take_responses
-from voirdire.store.tasks import iterate_tasks
+from voirdire.store.tasks import iterate_tasks, take_items, take_responses
 from voirdire.study import Study, build_study, study_to_toml
 
 RESULTS = Path(__file__).resolve().parent / "results" / "store.md"

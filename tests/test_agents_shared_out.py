@@ -16,8 +16,7 @@ import pytest
 from agent_work import study_of
 from wire_server import Answer, WireServer
 
-from voirdire.running import _shared as shared
-from voirdire.running import run, session_status
+from voirdire.running import run, session_status, sharing
 from voirdire.store import ratings_frame, replies_frame
 from voirdire.store.merging import merge_sessions
 
@@ -166,7 +165,7 @@ def test_a_kill_amid_the_further_steps_pays_no_kept_call_twice(tmp_path, way):
 
 
 def test_workers_that_a_budget_cuts_come_to_what_one_process_comes_to(tmp_path, monkeypatch):
-    monkeypatch.setattr(shared, "CHUNK", 4)
+    monkeypatch.setattr(sharing, "CHUNK", 4)
     with WireServer(answers) as server:
         made = study(tmp_path, "openai", server, items=12)
         first = run(made, tmp_path / "a", workers=2, max_calls=31, quiet=True)

@@ -473,7 +473,7 @@ def test_the_responses_of_a_session_are_given_out(tmp_path):
     """Generated responses lie in the session alone."""
     from voirdire.schema import Item, Response
     from voirdire.store.session import open_session
-    from voirdire.store.subjects import take_items, take_responses
+    from voirdire.store.tasks import take_items, take_responses
     from voirdire.study import load_study
 
     path = write_study(tmp_path, "pairwise")

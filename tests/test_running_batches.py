@@ -12,8 +12,7 @@ from wire_server import WireServer, rubric_answer
 
 from voirdire.cli.app import build_app
 from voirdire.errors import InputError, SessionError
-from voirdire.running import _batches as batches
-from voirdire.running import run, session_status
+from voirdire.running import batches, run, session_status
 from voirdire.store import ratings_frame, read_session, replies_frame
 from voirdire.store.batches import all_batches
 from voirdire_judges.models._batches import RemoteBatches
@@ -143,12 +142,12 @@ def test_another_batch_of_as_many_lines_is_told_apart_once_it_has_ended(tmp_path
         ended, job.word, job.answers, job.left = (job.word, job.answers), "", None, 10**9
         looks = []
 
-        async def look(desk, seconds):
+        async def look(waiting, seconds):
             looks.append(len(server.batches.jobs))
             if len(looks) == 3:
                 job.word, job.answers = ended
 
-        monkeypatch.setattr(batches.Desk, "_pause", look)
+        monkeypatch.setattr(batches.BatchRun, "_pause", look)
         result = run(made, tmp_path / "a", resume=True, batch=True, quiet=True)
     assert result.complete
     assert looks[:3] == [1, 1, 1]
@@ -162,11 +161,11 @@ def test_undecided_calls_are_submitted_again_only_when_told_to(tmp_path, monkeyp
         server.batches.hold = 10**9
         server.batches.lost = True
 
-        async def enough(desk, seconds):
-            desk.stop.set("interrupted")
+        async def enough(waiting, seconds):
+            waiting.stop.set("interrupted")
 
         with monkeypatch.context() as patch:
-            patch.setattr(batches.Desk, "_pause", enough)
+            patch.setattr(batches.BatchRun, "_pause", enough)
             first = run(made, tmp_path / "a", batch=True, quiet=True)
             again = run(made, tmp_path / "a", resume=True, batch=True, quiet=True)
         assert (first.exit_code, again.exit_code, server.count) == (130, 130, 0)
@@ -194,11 +193,11 @@ def test_an_interruption_leaves_the_batch_and_resume_fetches_it(tmp_path, monkey
         made = study(tmp_path, "openai", server)
         server.batches.hold = 2
 
-        async def enough(desk, seconds):
-            desk.stop.set("interrupted")
+        async def enough(waiting, seconds):
+            waiting.stop.set("interrupted")
 
         with monkeypatch.context() as patch:
-            patch.setattr(batches.Desk, "_pause", enough)
+            patch.setattr(batches.BatchRun, "_pause", enough)
             assert run(made, tmp_path / "a", batch=True).exit_code == 130
         assert "goes on at its provider; fetch it with --resume --batch" in capsys.readouterr().err
         listed = CliRunner().invoke(build_app(), ["session", "batches", str(tmp_path / "a")])
@@ -212,11 +211,11 @@ def test_a_batch_can_be_cancelled_and_the_rest_is_asked_live(tmp_path, monkeypat
         made = study(tmp_path, "anthropic", server)
         server.batches.hold = 10**9
 
-        async def enough(desk, seconds):
-            desk.stop.set("interrupted")
+        async def enough(waiting, seconds):
+            waiting.stop.set("interrupted")
 
         with monkeypatch.context() as patch:
-            patch.setattr(batches.Desk, "_pause", enough)
+            patch.setattr(batches.BatchRun, "_pause", enough)
             run(made, tmp_path / "a", batch=True, quiet=True)
         said = CliRunner().invoke(
             build_app(), ["session", "batches", str(tmp_path / "a"), "--cancel"]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scripted import judge, scripted_plugins, study_of
 
 from voirdire.errors import ModelError, StudyError
-from voirdire.running import _progress, run
+from voirdire.running import _run, run
 from voirdire.running.budget import Budget, cost_of
 from voirdire.running.limits import Breaker, Bucket, RateLimiter, may_retry, wait_before
 from voirdire.schema import Usage
@@ -217,7 +217,7 @@ def test_limits_of_a_model_win_over_those_of_the_run():
 
 
 def test_plain_lines_off_a_terminal(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "LINE_EVERY", 0.1)
+    monkeypatch.setattr(_run, "LINE_EVERY", 0.1)
     prices = {"script:ann": {"input": 1.0, "output": 1.0}}
     options = {"latency": 0.02, "fails": {"0": "bad_request"}, "only": "i1."}
     study = study_of(

@@ -16,8 +16,7 @@ from test_running_wire import EACH, KEY, after, started, study_of
 from wire_server import WireServer, rubric_answer
 
 from voirdire.errors import InputError
-from voirdire.running import _shared as shared
-from voirdire.running import run
+from voirdire.running import run, sharing
 from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.store import ratings_frame, replies_frame
 from voirdire.study import load_study
@@ -35,7 +34,7 @@ OPEN = 16 // 2 + WAITING + COMMITTING
 def _small(monkeypatch):
     pytest.importorskip("orjson")
     monkeypatch.setenv("OTHER_KEY", KEY)
-    monkeypatch.setattr(shared, "CHUNK", 40)
+    monkeypatch.setattr(sharing, "CHUNK", 40)
 
 
 def member(server, **more):
@@ -66,7 +65,7 @@ def test_workers_come_to_what_one_process_comes_to(tmp_path):
     assert server.count == 240
     assert rest.cost == pytest.approx(120 * EACH, rel=1e-12)
     assert ratings_frame(tmp_path / "b").equals(ratings_frame(tmp_path / "a"))
-    assert not (tmp_path / "b" / shared.PIECES).exists()
+    assert not (tmp_path / "b" / sharing.PIECES).exists()
 
 
 def test_a_rater_that_is_parked_in_one_piece_is_left_out_of_the_next(tmp_path):

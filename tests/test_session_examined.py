@@ -216,9 +216,9 @@ def test_levels_without_log_probabilities_are_said_aloud(tmp_path):
 @pytest.mark.parametrize("quiet", [True, False])
 def test_a_notebook_runs_a_study_and_sees_its_progress(tmp_path, monkeypatch, capfd, quiet):
     """In Jupyter a loop runs already: the study gets a thread, and the loop's own tasks go on."""
-    from voirdire.running import _progress
+    from voirdire.running import _run
 
-    monkeypatch.setattr(_progress, "LINE_EVERY", 0.05)
+    monkeypatch.setattr(_run, "LINE_EVERY", 0.05)
     panel = {"name": "north", "model": "simulated:north", "model_options": {"latency": 0.05}}
     study = study_of(tmp_path, panel, items=20, run={"concurrency": 4, "start_concurrency": 4})
 

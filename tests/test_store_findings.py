@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from voirdire import plugins
 from voirdire.examining import examine
-from voirdire.running import _shared, run
+from voirdire.running import run, sharing
 from voirdire.schema import Finding
 from voirdire.store.findings import keep_findings, kept_findings, take_findings
 from voirdire.store.merging import merge_sessions
@@ -109,6 +109,6 @@ def test_a_session_of_few_shot_annotators_tells_of_leaks(tmp_path, monkeypatch):
     assert LEAK in examine(tmp_path / "session").findings
     merge_sessions([tmp_path / "session"], tmp_path / "merged", plugins=found)
     assert kept_findings(tmp_path / "merged") == (LEAK,)
-    monkeypatch.setattr(_shared, "CHUNK", 1)  # a piece an item, each run where the caller is
+    monkeypatch.setattr(sharing, "CHUNK", 1)  # a piece an item, each run where the caller is
     run(tmp_path / "study.toml", tmp_path / "pieces", workers="threads://2", quiet=True)
     assert kept_findings(tmp_path / "pieces") == (LEAK,)

@@ -27,7 +27,7 @@ from voirdire.store.parsed import _read
 from voirdire.store.raters import Asker, askers
 from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
 from voirdire.store.session import open_session
-from voirdire.store.subjects import take_items, take_responses
+from voirdire.store.tasks import take_items, take_responses
 from voirdire.study import Rater, build_study, load_study, study_to_toml
 
 

@@ -15,8 +15,7 @@ from voirdire.schema import Item, Response
 from voirdire.store import is_session, read_session, session_study
 from voirdire.store.raters import read_rubric
 from voirdire.store.session import memory_session
-from voirdire.store.subjects import lonely_responses, take_items, take_responses
-from voirdire.store.tasks import iterate_tasks
+from voirdire.store.tasks import iterate_tasks, lonely_responses, take_items, take_responses
 from voirdire.study import Study, build_study, load_study
 from voirdire.tables import cell_text, read_items, read_responses, read_rows, read_tables
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._tally import spent_cost, tally_of
-from voirdire.running.budget import prices_of, with_free_models
-from voirdire.store import read_session, session_study
+from voirdire.running._prepare import priced_panel
+from voirdire.running.budget import prices_of, spent_cost, tally_of
+from voirdire.store import read_session, session_study, write_tables
 from voirdire.store.counts import count_finished
-from voirdire.store.raters import askers
+from voirdire.store.findings import keep_findings
 from voirdire.store.session import usable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from voirdire._registry import Plugins
-    from voirdire.running._tally import Tally
+    from voirdire.running.budget import Tally
+    from voirdire.store.frames import Panel
     from voirdire.store.raters import Asker
+    from voirdire.store.session import Session
     from voirdire.study import Prices, Study
 
 
@@ -132,12 +134,12 @@ class RunResult:
             {**asdict(rater), "open": rater.open, "nothing_read": rater.nothing_read}
             for rater in self.raters
         ]
-        found = {
+        content = {
             "schema_version": 1, "folder": str(self.folder), "complete": self.complete,
             "exit_code": self.exit_code, "stopped": self.stopped, "seconds": self.seconds,
             "cost": self.cost, "currency": self.currency, "raters": raters,
         }  # fmt: skip
-        return json.dumps(found, indent=1)
+        return json.dumps(content, indent=1)
 
     @property
     def exit_code(self) -> int:
@@ -156,23 +158,39 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
         With ``seconds`` 0 and nothing parked: those belong to a run under way.
     """
     plugins = plugins or loaded_plugins()
-    study = with_free_models(session_study(folder), plugins)
-    found = askers(study, plugins)
+    panel = priced_panel(session_study(folder), folder, plugins)
     with usable(folder), closing(read_session(folder)) as connection:
-        return RunResult(
-            Path(folder), rater_results(connection, study, found), 0.0, "", study.run.currency
-        )
+        raters = rater_results(connection, panel.study, panel.askers)
+    return RunResult(panel.folder, raters, 0.0, "", panel.study.run.currency)
+
+
+def keep_outcome(
+    session: Session,
+    panel: Panel,
+    asking: Sequence[Asker],
+    *,
+    parked: Mapping[str, str],
+    tables: bool = True,
+) -> tuple[RaterResult, ...]:
+    """Keep what follows from the replies beside them: tables, and what raters find of their work.
+
+    `parked` says of raters that were given up why. Returns what each of the raters has done.
+    """
+    if tables:
+        write_tables(session.folder, panel=panel, connection=session.connection)
+    keep_findings(session.folder, ((asker.id.name, asker.rater) for asker in asking))
+    return rater_results(session.connection, panel.study, asking, parked)
 
 
 def rater_results(
     connection: sqlite3.Connection,
     study: Study,
-    found: Sequence[Asker],
-    parked: dict[str, str] | None = None,
+    asking: Sequence[Asker],
+    parked: Mapping[str, str] | None = None,
 ) -> tuple[RaterResult, ...]:
     """Each rater's counts as the store holds them."""
     return tuple(
-        _result(connection, study, asker, (parked or {}).get(asker.id.name, "")) for asker in found
+        _result(connection, study, asker, (parked or {}).get(asker.id.name, "")) for asker in asking
     )
 
 
@@ -194,9 +212,9 @@ def _by_model(
 ) -> tuple[ModelResult, ...]:
     """What each model used that a rater of several has asked."""
     asks = asker.spec.asks
-    found = []
+    models = []
     for role, spent in sorted(tally.spent.items()):
         asked = asks.get(role) or asks[""]
         cost = spent_cost(spent, prices(role))
-        found.append(ModelResult(role, asked.model, spent.calls, spent.input, spent.output, cost))
-    return tuple(found)
+        models.append(ModelResult(role, asked.model, spent.calls, spent.input, spent.output, cost))
+    return tuple(models)

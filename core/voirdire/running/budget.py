@@ -1,21 +1,26 @@
-"""What replies cost, by the study's prices, and the budget that ends a run."""
+"""What a rater has done and used so far, what that costs, and the budget that ends a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire.errors import PluginError, StudyError
 from voirdire.protocols import CostsNothing
 from voirdire.running._models import model_factory
 from voirdire.schema import Usage
+from voirdire.store.counts import Spent, count_spent
 from voirdire.study import Prices
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterable
 
     from voirdire._registry import Plugins
     from voirdire.schema import Request
+    from voirdire.store.counts import Counts
+    from voirdire.store.raters import Asker
     from voirdire.study import GeneratorSpec, Rater, RunSpec, Study
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
@@ -100,6 +105,61 @@ def check_prices(spec: RunSpec, models: Iterable[str]) -> None:
             f"run.max_cost is {spec.max_cost:g}, but there is no price for {', '.join(unknown)}: "
             f'give [run.prices."{unknown[0]}"] with input and output per million tokens'
         )
+
+
+@dataclass
+class Tally:
+    """Counts of one rater.
+
+    `statuses` counts the tasks that are through by what was read, `faults` those that failed by
+    kind, `fresh` the tasks that were settled since this process began. `spent` is what its calls
+    used, by their role.
+    """
+
+    tasks: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    fresh: int = 0
+    spent: dict[str, Spent] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        """Tasks with a final reply."""
+        return self.statuses.total()
+
+    @property
+    def failed(self) -> int:
+        """Tasks that were asked and got none."""
+        return self.faults.total()
+
+    @property
+    def whole(self) -> Spent:
+        """What all its calls used."""
+        return sum(self.spent.values(), Spent())
+
+    def cost(self, prices: Callable[[str], Prices | None]) -> float | None:
+        """What all attempts cost, by the prices of each role; None where one is unknown.
+
+        Replies without token counts are left out, which `whole.blind` counts.
+        """
+        costs = [spent_cost(spent, prices(role)) for role, spent in self.spent.items()]
+        known = [cost for cost in costs if cost is not None]
+        unknown = len(known) < len(costs) or (not costs and prices("") is None)
+        return None if unknown else sum(known)
+
+    def book(self, role: str, usage: Usage | None) -> None:
+        """Count one call, and the tokens that it used, if any."""
+        self.spent[role] = self.spent.get(role, Spent()).with_call(usage)
+
+
+def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
+    """What tokens cost that were added up; None where the price is unknown."""
+    return None if prices is None else spent.cost(prices)
+
+
+def tally_of(connection: sqlite3.Connection, asker: Asker, counts: Counts) -> Tally:
+    """What the store says of an asker; what failed is open again, since it will be asked."""
+    return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, asker.id))
 
 
 @dataclass

@@ -14,8 +14,7 @@ from voirdire.errors import BROKEN_PLUGIN, ModelError, PluginError
 from voirdire.protocols import FollowsUp, Replays, TakesTime
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
-from voirdire.running._tally import spent_cost
-from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens
+from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens, spent_cost
 from voirdire.running.limits import THROTTLED, may_retry, wait_before
 from voirdire.schema import Reply, Usage
 from voirdire.secrets import Hider, environment_keys
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from voirdire.protocols import Batches
     from voirdire.running._stop import Stop
-    from voirdire.running._tally import Tally
-    from voirdire.running.budget import Budget
+    from voirdire.running.budget import Budget, Tally
     from voirdire.running.limits import Breaker, RateLimiter
     from voirdire.schema import Request
     from voirdire.store.raters import Asker

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import ModelError, SessionError
 from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
-from voirdire.store._schema import PRAGMAS
-from voirdire.store._texts import pack
+from voirdire.store._schema import PRAGMAS, pack
 from voirdire.store.records import Attempt, Finish, Revival, calls_json, dumps, make_call
 
 if TYPE_CHECKING:

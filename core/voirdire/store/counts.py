@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.store._texts import unpack
+from voirdire.store._schema import unpack
 from voirdire.store.records import model_in_role
 from voirdire.store.replies import rater_number
 from voirdire.store.session import read_session

@@ -14,7 +14,7 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError
 from voirdire.protocols import Traces
 from voirdire.schema import Reply
-from voirdire.store._texts import unpack
+from voirdire.store._schema import unpack
 from voirdire.store.parsed import (
     PAGE,
     PREFERENCES,
@@ -26,8 +26,7 @@ from voirdire.store.parsed import (
 from voirdire.store.raters import askers, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
 from voirdire.store.session import STUDY, read_session
-from voirdire.store.subjects import iterate_items
-from voirdire.store.tasks import expect, pairs_of
+from voirdire.store.tasks import expect, iterate_items, pairs_of
 from voirdire.study import load_study
 from voirdire.tables import RATERS, RATINGS, STATUS
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, SessionError
-from voirdire.store._texts import unpack
+from voirdire.store._schema import unpack
 from voirdire.store.findings import take_findings
 from voirdire.store.frames import session_study
 from voirdire.store.session import STUDY, is_session, open_session, read_session, usable

@@ -7,12 +7,12 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from voirdire.schema import Message, Request, Tool, ToolCall
+from voirdire.schema import Message, Note, Reply, Request, Tool, ToolCall, Usage
+from voirdire.store._schema import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from voirdire.schema import Reply, Usage
     from voirdire.study import Stage
 
 
@@ -146,6 +146,32 @@ def message_of(role: Any, text: str, calls: str = "") -> Message:
     made = tuple(ToolCall(*call) for call in more["calls"])
     thoughts = tuple(more.get("thoughts", ()))
     return Message(role, text, made, more["call_id"], more["name"], thoughts)
+
+
+def reply_of(row: Sequence[Any]) -> Reply:
+    """A reply from text, finish, four token counts, latency, provider id, model, extra, message."""
+    text, finish, given, out, cached, reasoning, latency, provider_id, model, extra, message = row
+    usage = Usage(given, out, cached, reasoning)
+    if not extra:
+        return Reply(
+            unpack(text), finish, usage, model or "", provider_id=provider_id or "",
+            latency=latency or 0.0, error=message or "",
+        )  # fmt: skip
+    more = json.loads(extra)
+    return Reply(
+        text=unpack(text),
+        finish_reason=finish,
+        usage=usage,
+        model=model or "",
+        provider_id=provider_id or "",
+        latency=latency or 0.0,
+        notes=tuple(Note(*note) for note in more.get("notes", ())),
+        option_logprobs=more.get("option_logprobs", {}),
+        tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
+        thoughts=tuple(more.get("thoughts", ())),
+        inner=tuple(message_of(*one) for one in more.get("inner", ())),
+        error=message or "",
+    )
 
 
 def make_call(slot: Slot, request: Request) -> Call:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from voirdire.schema import Reply
-from voirdire.store._texts import unpack
-from voirdire.store.records import message_of, model_in_role
-from voirdire.store.session import read_session, reply_of, usable
+from voirdire.store._schema import unpack
+from voirdire.store.records import message_of, model_in_role, reply_of
+from voirdire.store.session import read_session, usable
 
 if TYPE_CHECKING:
     import sqlite3

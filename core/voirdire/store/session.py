@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.errors import SessionError
 from voirdire.files import whole, write_text
-from voirdire.schema import Message, Note, Reply, ToolCall, Usage
+from voirdire.schema import Message
 from voirdire.secrets import held_keys
-from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION
-from voirdire.store._texts import unpack
+from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.store.lock import acquire, release
-from voirdire.store.records import Stored, make_call, message_of, request_of
+from voirdire.store.records import Stored, make_call, message_of, reply_of, request_of
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
@@ -137,32 +136,6 @@ class Session:
         finally:
             self.connection.close()
             release(self._lock)
-
-
-def reply_of(row: Sequence[Any]) -> Reply:
-    """A reply from text, finish, four token counts, latency, provider id, model, extra, message."""
-    text, finish, given, out, cached, reasoning, latency, provider_id, model, extra, message = row
-    usage = Usage(given, out, cached, reasoning)
-    if not extra:
-        return Reply(
-            unpack(text), finish, usage, model or "", provider_id=provider_id or "",
-            latency=latency or 0.0, error=message or "",
-        )  # fmt: skip
-    more = json.loads(extra)
-    return Reply(
-        text=unpack(text),
-        finish_reason=finish,
-        usage=usage,
-        model=model or "",
-        provider_id=provider_id or "",
-        latency=latency or 0.0,
-        notes=tuple(Note(*note) for note in more.get("notes", ())),
-        option_logprobs=more.get("option_logprobs", {}),
-        tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
-        thoughts=tuple(more.get("thoughts", ())),
-        inner=tuple(message_of(*one) for one in more.get("inner", ())),
-        error=message or "",
-    )
 
 
 def open_session(

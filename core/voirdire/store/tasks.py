@@ -1,26 +1,173 @@
-"""What a rater is to be asked about: as tasks, or as their names alone."""
+"""What raters are asked about: items and responses, taken in once, and the tasks made of them.
+
+Responses come from a file, or from the replies of generators.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import StudyError
-from voirdire.schema import Comparison, Item, Rating
-from voirdire.store import subjects
+from voirdire.schema import Comparison, Item, Rating, Response
+from voirdire.store._schema import pack, unpack
+from voirdire.store.raters import read_response
+from voirdire.store.replies import answered
+from voirdire.store.session import transaction
+from voirdire.study import Comparisons
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from voirdire.store.raters import TaskKind
-    from voirdire.study import Comparisons
+    from voirdire.store.raters import Asker, TaskKind
 
 Task = Rating | Comparison | Item
 Names = tuple[str, str, str]
-_ITEMS = "SELECT id, '', '' FROM items WHERE present = 1 ORDER BY position"
-_RATINGS = """SELECT r.item, r.system, '' FROM responses r JOIN items i ON i.id = r.item
+PAGE = 256
+_ITEM = """INSERT INTO items (id, body, reference, extra, present) VALUES (?, ?, ?, ?, 1)
+ON CONFLICT (id) DO UPDATE SET body = excluded.body, reference = excluded.reference,
+extra = excluded.extra, present = 1,
+changed = (body, reference, extra) IS NOT (excluded.body, excluded.reference, excluded.extra)"""
+_RESPONSE = """INSERT INTO responses (item, system, body, origin, present) VALUES (?, ?, ?, ?, 1)
+ON CONFLICT (item, system) DO UPDATE SET body = excluded.body, origin = excluded.origin,
+present = 1, changed = body IS NOT excluded.body"""
+#: What was said about a text that has changed since enters no table.
+_STALE_ITEMS = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
+JOIN items i ON i.id = t.item WHERE i.changed = 1)"""
+_STALE_RESPONSES = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
+JOIN responses r ON r.item = t.item AND r.system IN (t.first, t.second) WHERE r.changed = 1)"""
+_ITEMS = """SELECT position, id, body, reference, extra FROM items
+WHERE present = 1 AND position > ? ORDER BY position LIMIT ?"""
+_RATED = """SELECT r.position, i.id, i.body, i.reference, i.extra, r.system, r.body
+FROM responses r JOIN items i ON i.id = r.item
+WHERE r.present = 1 AND i.present = 1 AND r.position > ? ORDER BY r.position LIMIT ?"""
+_EXPECTED_ITEMS = "SELECT id, '', '' FROM items WHERE present = 1 ORDER BY position"
+_EXPECTED_RATINGS = """SELECT r.item, r.system, '' FROM responses r JOIN items i ON i.id = r.item
 WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
+
+
+def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]) -> int:
+    """Take in the items (each with its reference answer); those not named are set aside."""
+    rows = (
+        (item.id, pack(item.text), pack(reference) if reference else None, _json(item.extra))
+        for item, reference in items
+    )
+    with transaction(connection):
+        connection.execute("UPDATE items SET present = 0, changed = 0")
+        connection.executemany(_ITEM, rows)
+        connection.execute(_STALE_ITEMS)
+    return count_items(connection)
+
+
+def take_responses(
+    connection: sqlite3.Connection, responses: Iterable[Response], origin: str
+) -> None:
+    """Take in the responses of one origin (``file`` or ``generated``); others of it go aside."""
+    rows = ((r.item, r.system, pack(r.text), origin) for r in responses)
+    with transaction(connection):
+        connection.execute(
+            "UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,)
+        )
+        connection.executemany(_RESPONSE, rows)
+        connection.execute(_STALE_RESPONSES)
+
+
+def count_items(connection: sqlite3.Connection) -> int:
+    """Items present."""
+    return int(connection.execute("SELECT count(*) FROM items WHERE present = 1").fetchone()[0])
+
+
+def systems(connection: sqlite3.Connection) -> list[str]:
+    """Systems with responses, in the order in which they first came."""
+    sql = """SELECT system FROM responses WHERE present = 1
+             GROUP BY system ORDER BY min(position)"""
+    return [row[0] for row in connection.execute(sql)]
+
+
+def lonely_responses(connection: sqlite3.Connection, most: int = 5) -> list[tuple[str, str]]:
+    """Responses whose item is not among the items."""
+    sql = """SELECT item, system FROM responses WHERE present = 1 AND NOT EXISTS
+             (SELECT 1 FROM items i WHERE i.id = item AND i.present = 1) LIMIT ?"""
+    return connection.execute(sql, (most,)).fetchall()
+
+
+def generated_responses(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Texts that generators gave, by item and system."""
+    sql = "SELECT item, system, body FROM responses WHERE present = 1 AND origin = 'generated'"
+    return {(item, system): unpack(body) for item, system, body in connection.execute(sql)}
+
+
+def iterate_items(connection: sqlite3.Connection) -> Iterator[Item]:
+    """All items in order, a page in memory at a time."""
+    for row in _pages(connection, _ITEMS):
+        yield item_of(row[1:])
+
+
+def iterate_ratings(connection: sqlite3.Connection) -> Iterator[Rating]:
+    """One pointwise task a response, in order."""
+    for row in _pages(connection, _RATED):
+        item = item_of(row[1:5])
+        yield Rating(item, Response(item.id, row[5], unpack(row[6])), unpack(row[3]))
+
+
+def iterate_comparisons(
+    connection: sqlite3.Connection, pairs: Sequence[tuple[str, str]]
+) -> Iterator[Comparison]:
+    """One pairwise task an item and pair, for the items to which both have responded."""
+    sql = "SELECT system, body FROM responses WHERE present = 1 AND item = ?"
+    for item in iterate_items(connection):
+        texts = {name: unpack(body) for name, body in connection.execute(sql, (item.id,))}
+        for a, b in pairs:
+            if a in texts and b in texts:
+                yield Comparison(
+                    item, Response(item.id, a, texts[a]), Response(item.id, b, texts[b])
+                )
+
+
+def item_of(row: Sequence[Any]) -> Item:
+    """An item from id, body, reference and extra."""
+    return Item(row[0], unpack(row[1]), json.loads(row[3]) if row[3] else {})
+
+
+def _pages(connection: sqlite3.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
+    position = 0
+    while rows := connection.execute(sql, (position, PAGE)).fetchall():
+        position = rows[-1][0]
+        yield from rows
+
+
+def _json(extra: Any) -> str | None:
+    return json.dumps(dict(extra), default=str) if extra else None
+
+
+def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) -> None:
+    """Take what generators have said into the session's responses.
+
+    Raises
+    ------
+    StudyError
+        A generator has the name of a system whose responses come from the file.
+    """
+    made = [asker for asker in generators if asker.id.stage == "generate"]
+    if not made:
+        return
+    sql = "SELECT DISTINCT system FROM responses WHERE present = 1 AND origin = 'file'"
+    taken = {row[0] for row in connection.execute(sql)} & {asker.id.name for asker in made}
+    if taken:
+        raise StudyError(f"generators {sorted(taken)}: [responses] holds systems of these names")
+    take_responses(connection, _generated(connection, made), "generated")
+
+
+def _generated(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
+    for asker in made:
+        expect(connection, "item", Comparisons())
+        for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
+            if replies and replies[-1].finish_reason not in ("error", "content_filter"):
+                _, text = read_response(asker, replies, item)
+                if text.strip():
+                    yield Response(item, asker.id.name, text)
 
 
 def iterate_tasks(
@@ -28,14 +175,14 @@ def iterate_tasks(
 ) -> Iterator[tuple[Names, Task]]:
     """Every task of that kind with its item, first and second system, in a fixed order."""
     if kind == "item":
-        for item in subjects.iterate_items(connection):
+        for item in iterate_items(connection):
             yield (item.id, "", ""), item
     elif kind == "rating":
-        for rating in subjects.iterate_ratings(connection):
+        for rating in iterate_ratings(connection):
             yield (rating.item.id, rating.response.system, ""), rating
     else:
         pairs = pairs_of(connection, comparisons)
-        for pair in subjects.iterate_comparisons(connection, pairs):
+        for pair in iterate_comparisons(connection, pairs):
             for task in _shown(pair, comparisons):
                 yield (task.item.id, task.first.system, task.second.system), task
 
@@ -49,7 +196,7 @@ def expect(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparis
     )
     sql = "INSERT INTO expected (item, first, second) "
     if kind != "comparison":
-        connection.execute(sql + (_ITEMS if kind == "item" else _RATINGS))
+        connection.execute(sql + (_EXPECTED_ITEMS if kind == "item" else _EXPECTED_RATINGS))
         return
     names = (names for names, _ in iterate_tasks(connection, kind, comparisons))
     connection.executemany(sql + "VALUES (?, ?, ?)", names)
@@ -63,17 +210,17 @@ def pairs_of(connection: sqlite3.Connection, comparisons: Comparisons) -> list[t
     StudyError
         A pair or `against` names a system that has no responses.
     """
-    systems = subjects.systems(connection)
+    present = systems(connection)
     named = {name for pair in comparisons.pairs for name in pair} | {comparisons.against} - {""}
-    unknown = sorted(named - set(systems))
-    if unknown and systems:
-        raise StudyError(f"comparisons: no responses of {unknown} (systems: {systems})")
+    unknown = sorted(named - set(present))
+    if unknown and present:
+        raise StudyError(f"comparisons: no responses of {unknown} (systems: {present})")
     if comparisons.pairs:
         return list(comparisons.pairs)
     if comparisons.against:
-        others = [system for system in systems if system != comparisons.against]
+        others = [system for system in present if system != comparisons.against]
         return [(system, comparisons.against) for system in others]
-    return [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    return [(a, b) for i, a in enumerate(present) for b in present[i + 1 :]]
 
 
 def _shown(pair: Comparison, comparisons: Comparisons) -> Sequence[Comparison]:

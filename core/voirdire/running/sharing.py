@@ -23,26 +23,33 @@ from typing import TYPE_CHECKING
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError, WorkerError
 from voirdire.executors import open_executor
-from voirdire.running._panel import charge, chosen
-from voirdire.running._result import RunResult, rater_results
-from voirdire.running._run import How, execute, read_study, take_inputs, warn_of_keys
+from voirdire.running._prepare import (
+    RunOptions,
+    charge,
+    chosen,
+    priced_panel,
+    read_study,
+    take_inputs,
+    warn_of_keys,
+)
+from voirdire.running._result import RunResult, keep_outcome, rater_results
+from voirdire.running._run import execute
 from voirdire.running._stop import interruptible
-from voirdire.running.budget import Budget, with_free_models
-from voirdire.store import is_session, session_study, write_tables
+from voirdire.running.budget import Budget
+from voirdire.store import is_session, session_study
 from voirdire.store.counts import open_items
-from voirdire.store.findings import keep_findings, take_findings
-from voirdire.store.frames import Panel
-from voirdire.store.generated import keep_generated
+from voirdire.store.findings import take_findings
 from voirdire.store.lock import acquire, release
 from voirdire.store.merging import take_piece, take_session
-from voirdire.store.raters import askers
 from voirdire.store.session import locked_session, open_session, transaction, usable
-from voirdire.study import STAGES, study_to_toml
+from voirdire.store.tasks import keep_generated
+from voirdire.study import study_to_toml
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
+    from voirdire.running._prepare import Declared
     from voirdire.running._stop import Stop
     from voirdire.store.raters import Asker
     from voirdire.store.session import Session
@@ -66,43 +73,42 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class PieceResult:
     """What became of pieces: their folders, who was parked and why, and why one was stopped."""
 
     folders: tuple[str, ...]
     parked: tuple[tuple[str, str], ...] = ()
     stopped: str = ""
 
-    def __add__(self, other: Ran) -> Ran:
+    def __add__(self, other: PieceResult) -> PieceResult:
         """Both together."""
         stopped = self.stopped or other.stopped
-        return Ran(self.folders + other.folders, self.parked + other.parked, stopped)
+        return PieceResult(self.folders + other.folders, self.parked + other.parked, stopped)
 
 
 def run_shared(
-    known: tuple[Study, str], out: str | Path, how: How, workers: str | int, *, insecure: bool
+    declared: Declared, out: str | Path, options: RunOptions, workers: str | int, *, insecure: bool
 ) -> RunResult:
     """Run a study by several workers; parameters and errors are those of `run`."""
     began = time.monotonic()
-    declared, text = known
-    plugins = loaded_plugins()
-    study = with_free_models(declared, plugins)
-    panel = Panel(Path(out), study, tuple(askers(study, plugins)))
-    found = chosen(panel, STAGES if how.only is None else (how.only,))
-    warn_of_keys(text)
+    panel = priced_panel(declared.study, out, loaded_plugins())
+    study, asking = panel.study, chosen(panel, options.only)
+    warn_of_keys(declared.text)
 
     def take(connection: sqlite3.Connection) -> None:
-        take_inputs(connection, study, found, how, out)
+        take_inputs(connection, study, asking, options, out)
 
     with (
         usable(out),
-        open_session(out, declared, text, resume=how.resume, take=take) as session,
+        open_session(
+            out, declared.study, declared.text, resume=options.resume, take=take
+        ) as session,
         open_executor(workers, insecure=insecure) as executor,
     ):
-        shared = Shared(session, study, found, how, executor.workers)
+        shared = SharedRun(session, study, asking, options, executor.workers)
         with shared.stoppable():
             shared.gather_left()
-            work = partial(run_piece, only=how.only)
+            work = partial(run_piece, only=options.only)
             while shared.open_items() and not shared.stopped:
                 before = shared.attempts()
                 try:
@@ -115,14 +121,12 @@ def run_shared(
                     shared.end()
                     break
                 shared.again = True
-        write_tables(session.folder, panel=panel, connection=session.connection)
-        keep_findings(session.folder, ((asker.id.name, asker.rater) for asker in found))
-        raters = rater_results(session.connection, study, found, dict(shared.parked))
+        raters = keep_outcome(session, panel, asking, parked=shared.parked)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, shared.stopped, study.run.currency)
 
 
-class Shared:
+class SharedRun:
     """A study on its way through the workers, as the one who shares it out knows it.
 
     Attributes
@@ -138,9 +142,14 @@ class Shared:
     """
 
     def __init__(
-        self, session: Session, study: Study, found: Sequence[Asker], how: How, workers: int
+        self,
+        session: Session,
+        study: Study,
+        asking: Sequence[Asker],
+        options: RunOptions,
+        workers: int,
     ) -> None:
-        self.session, self.study, self.found, self.how = session, study, found, how
+        self.session, self.study, self.asking, self.options = session, study, asking, options
         self.workers, self.again = workers, False
         self.parked: dict[str, str] = {}
         self.stopped = self.short = ""
@@ -152,9 +161,9 @@ class Shared:
 
     def open_items(self) -> dict[str, int]:
         """Item -> tasks that are to be asked about it, in order."""
-        keep_generated(self.session.connection, self.found)
+        keep_generated(self.session.connection, self.asking)
         tasks: dict[str, int] = {}
-        for asker in self._asking():
+        for asker in self._not_parked():
             for item, count in open_items(
                 self.session.connection, asker, self.study.comparisons, failed=not self.again
             ).items():
@@ -179,13 +188,13 @@ class Shared:
             items.append(item)
             tasks += count
             if tasks >= CHUNK or at == len(open_tasks):
-                if self.stopped or not self._asking():
+                if self.stopped or not self._not_parked():
                     return
                 yield self._piece(items, tasks / left)
                 items, left, tasks = [], left - tasks, 0
 
-    def _asking(self) -> list[Asker]:
-        return [asker for asker in self.found if asker.id.name not in self.parked]
+    def _not_parked(self) -> list[Asker]:
+        return [asker for asker in self.asking if asker.id.name not in self.parked]
 
     def _piece(self, items: Sequence[str], share: float) -> Piece:
         """A session that holds these items and all that is on file about them.
@@ -246,13 +255,13 @@ class Shared:
         }
         return spec.model_copy(update=limits)
 
-    def added(self, one: Ran, other: Ran) -> Ran:
+    def added(self, one: PieceResult, other: PieceResult) -> PieceResult:
         """Two results together, once both are taken in."""
         self.take_in(one)
         self.take_in(other)
         return one + other
 
-    def take_in(self, ran: Ran) -> None:
+    def take_in(self, ran: PieceResult) -> None:
         """Merge the pieces that are through."""
         if ran.stopped == "budget":
             self.short = ran.stopped
@@ -284,10 +293,10 @@ class Shared:
             take_session(self.session.connection, folder, subjects=False)
         take_findings(self.session.folder, folder)
         shutil.rmtree(folder, ignore_errors=True)
-        if not self.how.quiet:
+        if not self.options.quiet:
             done = ", ".join(
                 f"{one.name} {one.done}/{one.tasks}"
-                for one in rater_results(self.session.connection, self.study, self.found)
+                for one in rater_results(self.session.connection, self.study, self.asking)
             )
             sys.stderr.write(f"a piece is through: {done} done\n")
 
@@ -329,33 +338,30 @@ def _divided(own: ModelLimits, workers: int) -> ModelLimits:
     return own.model_copy(update=given)
 
 
-def run_piece(piece: Piece, only: Stage | None) -> Ran:
+def run_piece(piece: Piece, only: Stage | None) -> PieceResult:
     """Run the session of a piece to its end, in whichever process; nothing is asked twice."""
     folder = Path(piece.folder)
     if not is_session(folder):  # it was through and merged, and its worker died on the way back
-        return Ran(())
+        return PieceResult(())
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for who shares out
     _wait_until_free(folder)
     stop = folder.parent / STOP
     if stop.exists():
-        return Ran((piece.folder,), (), "interrupted")
-    study = session_study(folder)
-    known = read_study(study, max_cost=piece.max_cost, max_calls=piece.max_calls)
-    result = asyncio.run(_ended(known, folder, only, stop))
+        return PieceResult((piece.folder,), (), "interrupted")
+    declared = read_study(session_study(folder), max_cost=piece.max_cost, max_calls=piece.max_calls)
+    result = asyncio.run(_ended(declared, folder, only, stop))
     parked = tuple((rater.name, rater.parked) for rater in result.raters if rater.parked)
-    return Ran((piece.folder,), parked, result.stopped)
+    return PieceResult((piece.folder,), parked, result.stopped)
 
 
-async def _ended(
-    known: tuple[Study, str], folder: Path, only: Stage | None, path: Path
-) -> RunResult:
-    how = How(resume=True, ask_again=True, only=only, quiet=True, whole=False)
+async def _ended(declared: Declared, folder: Path, only: Stage | None, path: Path) -> RunResult:
+    options = RunOptions(resume=True, ask_again=True, only=only, quiet=True, whole=False)
 
     async def go(stop: Stop) -> RunResult:
         watch = asyncio.create_task(_watch(path, stop))
         try:
-            return await execute(known, folder, stop, how, None)
+            return await execute(declared, folder, stop, options, None)
         finally:
             watch.cancel()
 

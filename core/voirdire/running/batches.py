@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import ModelError, SessionError
 from voirdire.running._models import close_model, make_model
-from voirdire.running._panel import charge
-from voirdire.running._tally import tally_of
+from voirdire.running._prepare import charge
+from voirdire.running.budget import tally_of
 from voirdire.running.tasks import first_steps
 from voirdire.secrets import scrub
 from voirdire.store import session_study
@@ -56,7 +56,7 @@ SETTLE, SKEW = 60.0, 300.0
 
 
 @dataclass
-class Desk:
+class BatchRun:
     """The batches of one session on their way."""
 
     workers: Sequence[Worker]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.examining import FormInterval, PairResult, SystemPair
-from voirdire.examining.ratings.classes import band_of, reliability_class
+from voirdire.examining.ratings.agreement import band_of, reliability_class
 from voirdire.report import write_outputs
 from voirdire.stats import Interval, icc
 

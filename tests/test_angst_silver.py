@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from voirdire import InputError
-from voirdire.examining.consensus import consensus
+from voirdire.examining.annotating import consensus
 from voirdire.parsing import labels_named
 from voirdire.schema import Item, Reply
 from voirdire_plugins.angst.labels import with_class

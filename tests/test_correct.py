@@ -23,9 +23,9 @@ from voirdire.examining.correcting import (
     plan_sections,
     worth_sentence,
 )
+from voirdire.examining.correcting.calibrating import simulate_errors
 from voirdire.examining.correcting.escalating import _certainty
 from voirdire.examining.correcting.labelled import read_labelled
-from voirdire.examining.correcting.simulating import simulate_errors
 from voirdire.running import run
 from voirdire.stats import AutomatedShare, prediction_powered_mean
 from voirdire.store import replies_frame

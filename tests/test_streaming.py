@@ -15,8 +15,8 @@ import voirdire
 from voirdire.cli.app import build_app
 from voirdire.errors import InputError, TableError
 from voirdire.examining.measures import MEASURES, PAIRWISE
+from voirdire.examining.streaming.first_pass import first_sums
 from voirdire.examining.streaming.parts import read_part
-from voirdire.examining.streaming.passes import first_sums
 from voirdire.examining.streaming.source import parts_of, stream_of
 from voirdire.stats import _pattern_kernels as kernels
 from voirdire.stats.rating_patterns import count_patterns

@@ -139,7 +139,7 @@ def _material(
     from dataclasses import replace
 
     from voirdire.cli.examine import gate_asked
-    from voirdire.examining._examine import examine_inputs
+    from voirdire.examining import examine_inputs
     from voirdire.examining.source import inputs_of, labelled_at, open_source
     from voirdire.looking import material_of
 

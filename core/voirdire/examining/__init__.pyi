@@ -1,6 +1,5 @@
 from voirdire.examining._examine import audit_source as audit_source
 from voirdire.examining._examine import examine as examine
-from voirdire.examining._examine import examine_inputs as examine_inputs
 from voirdire.examining.examination import Examination as Examination
 from voirdire.examining.examination import FormInterval as FormInterval
 from voirdire.examining.examination import Measure as Measure
@@ -10,6 +9,7 @@ from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest
 from voirdire.examining.examination import UnderRule as UnderRule
 from voirdire.examining.inputs import Benchmark as Benchmark
+from voirdire.examining.joining import examine_inputs as examine_inputs
 from voirdire.examining.measures import measure as measure
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements

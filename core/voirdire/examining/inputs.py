@@ -10,7 +10,7 @@ from voirdire._manager import plugins
 from voirdire.errors import PluginError, VoirdireError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     import polars as pl
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
-
-    Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
 
 
 class Benchmark(Protocol):

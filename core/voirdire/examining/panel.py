@@ -13,11 +13,8 @@ from voirdire.study import Rater, Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from voirdire.tables import Tables
-
-    Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
 
 
 @dataclass(frozen=True, slots=True)

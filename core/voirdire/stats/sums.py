@@ -380,6 +380,19 @@ def summed(columns: Floats | Sequence[Floats], codes: NDArray[np.intp], n: int) 
     return np.ascontiguousarray(out.T)
 
 
+def means_of(sums: Floats) -> Floats:
+    """(..., k) means from sums (..., k + 1), the last of which counts; NaN where it is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = sums[..., :-1] / sums[..., -1:]
+    return means
+
+
+def mean_of(sums: Floats) -> Floats:
+    """(...,) the mean from sums (..., 2) of values and of ones."""
+    mean: Floats = means_of(sums)[..., 0]
+    return mean
+
+
 def leave_one_out(table: Floats) -> Floats:
     """(G, ...) totals without each row."""
     return table.sum(axis=0) - table

@@ -387,6 +387,13 @@ def reliability(sums: Floats) -> Floats:
     return c / np.maximum(v, 1e-300)
 
 
+def slope(sums: Floats) -> Floats:
+    """Points of the judge for one point of what the humans share: j / c."""
+    c, _, j, _ = moments(sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(j / c)
+
+
 def following(sums: Floats) -> Floats:
     """Correlation of one run with what the humans share: j / sqrt(u c); 0 for a constant judge."""
     c, v, j, u = moments(sums)

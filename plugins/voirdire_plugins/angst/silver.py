@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import InputError, running
-from voirdire.examining.consensus import consensus, gold_section
+from voirdire.examining.annotating import consensus, gold_section
 from voirdire.files import whole
 from voirdire.schema import Sampling
 from voirdire.store import ratings_frame
@@ -79,7 +79,7 @@ def silver_corpus(
     Parameters
     ----------
     labels : pl.DataFrame
-        ``item`` and `COLUMNS`, as `voirdire.examining.consensus.consensus` gives them.
+        ``item`` and `COLUMNS`, as `voirdire.examining.annotating.consensus` gives them.
     posts : pl.DataFrame
         ``id`` and ``text`` of all posts labelled; further columns (an author) are kept.
     keep_controls : int

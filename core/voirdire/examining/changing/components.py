@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.examining.gates import GateValue
-from voirdire.examining.verdict.components import (
+from voirdire.examining.verdict.components import kept_panel
+from voirdire.examining.verdict.margins import (
     FEWEST_IN_SYSTEM,
     FEWEST_SHARED,
     FEWEST_SUCH,
     SURE_YES,
-    kept_panel,
 )
 from voirdire.stats import adjust_p, held_out, within
 from voirdire.stats import system_means as means
-from voirdire.stats.sums import above_t, jackknife, quantile
+from voirdire.stats.sums import above_t, jackknife, mean_of, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -215,7 +215,7 @@ def _estimates(
     off = panel.mean_run - panel.mean_human
     there = ~np.isnan(off)
     columns = np.stack([np.where(there, off, 0.0), there * 1.0], axis=1)
-    yield from _of("BIAS", panel.by_cluster(columns, where=1), _mean, margins.clusters)
+    yield from _of("BIAS", panel.by_cluster(columns, where=1), mean_of, margins.clusters)
     yield from _of_systems(panel)
     if case.gate is not None:
         yield from _of_gate(panel.passing(case.gate.at), humans, margins)
@@ -234,7 +234,7 @@ def _shared(
         return
     yield from _of(name, table, partial(within.beyond, times=times), margins.clusters)
     if name == "ITEM":
-        yield from _of("SLOPE", table, _slope, margins.clusters)
+        yield from _of("SLOPE", table, within.slope, margins.clusters)
 
 
 def _of_gate(bits: ResponsePanel, humans: tuple[int, ...], margins: Margins) -> Iterator[_Estimate]:
@@ -250,7 +250,7 @@ def _of_gate(bits: ResponsePanel, humans: tuple[int, ...], margins: Margins) -> 
         if len(humans) < 2:
             columns = held_out.against_columns(bits, humans[0], passes=passes)
         if columns[:, 1].sum() >= FEWEST_SUCH:
-            yield from _of(name, bits.by_cluster(columns, where=1), _mean, 2)
+            yield from _of(name, bits.by_cluster(columns, where=1), mean_of, 2)
 
 
 def _of_systems(panel: ResponsePanel) -> Iterator[_Estimate]:
@@ -275,17 +275,6 @@ def _of(
 ) -> Iterator[_Estimate]:
     if len(table) >= fewest:
         yield _Estimate(name, float(statistic(table.total)), statistic(table.without))
-
-
-def _mean(sums: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0] / sums[..., 1])
-
-
-def _slope(sums: Floats) -> Floats:
-    c, _, j, _ = within.moments(sums)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(j / c)
 
 
 def _change(case: Case, before: _Estimate, after: _Estimate, margin: float) -> ComponentChange:

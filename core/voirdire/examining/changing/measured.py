@@ -11,8 +11,8 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import InputError, listed
-from voirdire.examining._examine import judged_of
 from voirdire.examining.examination import Examination
+from voirdire.examining.joining import judged_of
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source

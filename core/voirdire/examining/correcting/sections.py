@@ -21,11 +21,10 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.correcting.calibrating import Calibrations
+    from voirdire.examining.correcting.calibrating import CalibrationErrors, Calibrations
     from voirdire.examining.correcting.corrected import CorrectedScore, Correction
     from voirdire.examining.correcting.escalating import Escalation
     from voirdire.examining.correcting.planning import LabelPlan
-    from voirdire.examining.correcting.simulating import CalibrationErrors
     from voirdire.stats import Corrected, Estimate
     from voirdire.tabular import Column
 

@@ -8,9 +8,6 @@ from voirdire.examining.labels.between import sweep_section as sweep_section
 from voirdire.examining.labels.cells import split_labels as split_labels
 from voirdire.examining.labels.chance import BESIDE_CHANCE as BESIDE_CHANCE
 from voirdire.examining.labels.chance import labels_beside_chance as labels_beside_chance
-from voirdire.examining.labels.decisions import choose_thresholds as choose_thresholds
-from voirdire.examining.labels.decisions import decide as decide
-from voirdire.examining.labels.decisions import weighted_f1 as weighted_f1
 from voirdire.examining.labels.errors import error_section as error_section
 from voirdire.examining.labels.errors import label_errors as label_errors
 from voirdire.examining.labels.errors import with_texts as with_texts
@@ -86,5 +83,8 @@ from voirdire.examining.labels.sections import accuracy_section as accuracy_sect
 from voirdire.examining.labels.sections import constant_sentence as constant_sentence
 from voirdire.examining.labels.sections import label_sections as label_sections
 from voirdire.examining.labels.sections import printed_section as printed_section
-from voirdire.examining.labels.split import SPLITS as SPLITS
-from voirdire.examining.labels.split import stratified_split as stratified_split
+from voirdire.examining.labels.training import SPLITS as SPLITS
+from voirdire.examining.labels.training import choose_thresholds as choose_thresholds
+from voirdire.examining.labels.training import decide as decide
+from voirdire.examining.labels.training import stratified_split as stratified_split
+from voirdire.examining.labels.training import weighted_f1 as weighted_f1

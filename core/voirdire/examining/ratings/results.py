@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from voirdire.examining.examination import FormInterval, PairResult
-from voirdire.examining.ratings.agreement import label_alpha, response_level, system_level
-from voirdire.examining.ratings.classes import (
+from voirdire.examining.ratings.agreement import (
     FEWEST_SYSTEMS,
     band_of,
     is_borderline,
+    label_alpha,
     reliability_class,
+    response_level,
+    system_level,
 )
-from voirdire.examining.ratings.exclusion import Before, system_pairs, under_other_rules
-from voirdire.examining.ratings.pairing import FORMS, PAIRS, pairings, pairs_frame
+from voirdire.examining.ratings.pairing import (
+    FORMS,
+    PAIRS,
+    Before,
+    pairings,
+    pairs_frame,
+    under_other_rules,
+)
 from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
 from voirdire.stats import icc_batch, icc_over_seeds, icc_systems_batch
 
@@ -138,7 +146,12 @@ def _results(pairings: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[Pair
     """Results in the order given. Matrices of one shape share their bootstrap counts."""
     if not pairings:
         return ()
-    estimates = _with_items_drawn(pairings, _icc(pairings, ways.analysis), cube, ways.analysis)
+    estimates = _with_items_drawn(
+        pairings,
+        icc_forms(pairings, ways.analysis, ways.analysis.compat or None),
+        cube,
+        ways.analysis,
+    )
     borderline = _borderline(pairings, ways.analysis)
     before = under_other_rules(pairings, cube, ways.panel)
     return tuple(
@@ -147,7 +160,9 @@ def _results(pairings: Sequence[Pairing], cube: Cube, ways: _Ways) -> tuple[Pair
     )
 
 
-def _icc(pairings: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate, ...]]:
+def icc_forms(
+    pairings: Sequence[Pairing], analysis: Analysis, compat: str | None = None
+) -> list[tuple[Estimate, ...]]:
     """The two ICCs of each pairing with all intervals that its size allows."""
     results: list[tuple[Estimate, ...]] = [()] * len(pairings)
     for small in (True, False):
@@ -160,7 +175,7 @@ def _icc(pairings: Sequence[Pairing], analysis: Analysis) -> list[tuple[Estimate
             level=analysis.level,
             n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
             seed=analysis.seed,
-            compat=analysis.compat or None,
+            compat=compat,
         )
         for i, estimates in zip(members, batch, strict=True):
             results[i] = estimates
@@ -231,39 +246,24 @@ def _result(
     before: Before,
     ways: _Ways,
 ) -> PairResult:
-    consistency, agreement = estimates
-    at_system = pairing.level == "system"
     classed = (
-        bool(ways.analysis.published_class) and at_system and len(pairing.systems) >= FEWEST_SYSTEMS
+        bool(ways.analysis.published_class)
+        and pairing.level == "system"
+        and len(pairing.systems) >= FEWEST_SYSTEMS
     )
-    intervals = _form_intervals(estimates)
-    percentile = _width(consistency, "percentile")
-    reason = consistency.reason or agreement.reason
-    return PairResult(
-        judge=pairing.judge,
-        attribute=pairing.attribute,
-        level=pairing.level,
-        n_systems=len(pairing.systems),
-        n_pairs=len(pairing.reference),
-        n_expected=pairing.n_expected,
-        icc_c1=consistency.value,
-        icc_a1=agreement.value,
-        ci=intervals,
+    consistency = estimates[0]
+    percentile, exact = _width(consistency, "percentile"), _width(consistency, "exact")
+    return result_of_forms(
+        pairing,
+        estimates,
+        len(pairing.reference),
         reliability_class=reliability_class(percentile) if classed else "",
-        class_exact=reliability_class(_width(consistency, "exact")) if classed else "",
+        class_exact=reliability_class(exact) if classed else "",
         class_borderline=borderline,
-        band=band_of(consistency.interval("f")),
         mass_below_0=_mass_below_0(estimates),
-        ms_rows=consistency.details.get("ms_rows", math.nan),
-        ms_raters=consistency.details.get("ms_raters", math.nan),
-        ms_error=consistency.details.get("ms_error", math.nan),
-        excluded_systems=pairing.excluded,
-        reason=_reason(pairing, reason),
-        systems=system_pairs(pairing) if at_system else (),
         left_out=before.left_out,
         loo_c1=before.loo_c1,
         loo_a1=before.loo_a1,
-        reference=pairing.against,
         without_exclusion=before.without_exclusion,
         family_rule=before.family_rule,
         label_alpha=label_alpha(pairing, ways.panel.scale, ways.analysis.level),
@@ -273,11 +273,37 @@ def _result(
     )
 
 
-def _form_intervals(estimates: tuple[Estimate, ...]) -> tuple[FormInterval, ...]:
-    return tuple(
-        FormInterval(form, interval)
-        for form, estimate in zip(FORMS, estimates, strict=True)
-        for interval in estimate.intervals
+def result_of_forms(
+    pairing: Pairing, forms: tuple[Estimate, ...], n_pairs: int, **numbers: Any
+) -> PairResult:
+    """What a result says of a pairing and its ICCs, be they of single pairs or of sums of them.
+
+    `numbers` are the other fields of `PairResult`.
+    """
+    consistency, agreement = forms
+    return PairResult(
+        judge=pairing.judge,
+        attribute=pairing.attribute,
+        level=pairing.level,
+        n_systems=len(pairing.systems),
+        n_pairs=n_pairs,
+        n_expected=pairing.n_expected,
+        icc_c1=consistency.value,
+        icc_a1=agreement.value,
+        ci=tuple(
+            FormInterval(form, interval)
+            for form, estimate in zip(FORMS, forms, strict=True)
+            for interval in estimate.intervals
+        ),
+        band=band_of(consistency.interval("f")),
+        ms_rows=consistency.details.get("ms_rows", math.nan),
+        ms_raters=consistency.details.get("ms_raters", math.nan),
+        ms_error=consistency.details.get("ms_error", math.nan),
+        excluded_systems=pairing.excluded,
+        reason=(consistency.reason or agreement.reason) if n_pairs else "no_pairs",
+        systems=pairing.rows if pairing.level == "system" else (),
+        reference=pairing.against,
+        **numbers,
     )
 
 
@@ -292,10 +318,6 @@ def _mass_below_0(estimates: tuple[Estimate, ...]) -> dict[str, float]:
         for form, estimate in zip(FORMS, estimates, strict=True)
         if "mass_below_0" in estimate.details
     }
-
-
-def _reason(pairing: Pairing, reason: str | None) -> str | None:
-    return "no_pairs" if len(pairing.reference) == 0 else reason
 
 
 def _compat_shift(estimates: tuple[Estimate, ...]) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,11 +33,23 @@ def system_means(cube: Cube, composites: Mapping[str, Sequence[str]]) -> tuple[S
 
 
 def _of_rater(cube: Cube, rater: int, composed: Cube) -> list[SystemMean]:
-    means = [_of_system(cube, composed, rater, system) for system in range(len(cube.systems))]
-    means = [mean for mean in means if mean.n]
-    overall = np.array([mean.overall for mean in means])
+    return ranked(
+        [_of_system(cube, composed, rater, system) for system in range(len(cube.systems))]
+    )
+
+
+def ranked(means: Sequence[SystemMean]) -> list[SystemMean]:
+    """One rater's means of the systems that it rated, ranked by what they are overall.
+
+    Ties share the mean of their places; what has no overall mean has no rank.
+    """
+    rated = [mean for mean in means if mean.n]
+    overall = np.array([mean.overall for mean in rated])
     ranks = [1 + int((overall > o).sum()) + (int((overall == o).sum()) - 1) / 2 for o in overall]
-    return [_ranked(mean, rank) for mean, rank in zip(means, ranks, strict=True)]
+    return [
+        replace(mean, rank=math.nan if math.isnan(mean.overall) else rank)
+        for mean, rank in zip(rated, ranks, strict=True)
+    ]
 
 
 def _of_system(cube: Cube, composed: Cube, rater: int, system: int) -> SystemMean:
@@ -55,11 +68,6 @@ def _of_system(cube: Cube, composed: Cube, rater: int, system: int) -> SystemMea
         rank=math.nan,
         composites=dict(zip(composed.attributes, map(_mean, parts), strict=True)),
     )
-
-
-def _ranked(mean: SystemMean, rank: float) -> SystemMean:
-    parts = {name: getattr(mean, name) for name in SystemMean.__slots__}
-    return SystemMean(**{**parts, "rank": math.nan if math.isnan(mean.overall) else rank})
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.examining.panel import Panel
+    from voirdire.examining.streaming.first_pass import FirstSums
     from voirdire.examining.streaming.parts import Place
-    from voirdire.examining.streaming.passes import FirstSums
     from voirdire.protocols import Executor
     from voirdire.schema import Finding
     from voirdire.stats.rating_patterns import RatingPatterns

@@ -16,28 +16,21 @@ from voirdire.examining.panel import check_panel, panel_of
 from voirdire.examining.ratings.results import RatingsPart
 from voirdire.examining.source import adjust, by_severity
 from voirdire.examining.streaming.auditing import audit_stream
+from voirdire.examining.streaming.counted import counted, means_of_systems
+from voirdire.examining.streaming.first_pass import SAMPLED, Taken, first_sums
 from voirdire.examining.streaming.parts import system_in
-from voirdire.examining.streaming.passes import (
-    SAMPLED,
-    Asked,
-    SecondSums,
-    Taken,
-    first_sums,
-    second_sums,
-)
 from voirdire.examining.streaming.results import (
-    counted,
-    means_of_systems,
     measure_of,
     plan_measures,
     plan_pairs,
     result_of,
     spread_of,
 )
+from voirdire.examining.streaming.second_pass import Asked, SecondSums, second_sums
 from voirdire.examining.streaming.source import READING, parts_of
 from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_cases
 from voirdire.examining.verdict.gathering import blocked_pairs
-from voirdire.examining.verdict.judging import judge_cases
+from voirdire.examining.verdict.judging import judge_by_study
 from voirdire.executors import open_executor
 from voirdire.schema import Finding
 from voirdire.stats.sums import Linear
@@ -48,14 +41,9 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Measure, PairResult
     from voirdire.examining.panel import Panel
-    from voirdire.examining.streaming.passes import FirstSums
-    from voirdire.examining.streaming.results import (
-        Counted,
-        MeasurePlan,
-        PairPlan,
-        Planned,
-        PlannedSizes,
-    )
+    from voirdire.examining.streaming.counted import Counted, Planned, PlannedSizes
+    from voirdire.examining.streaming.first_pass import FirstSums
+    from voirdire.examining.streaming.results import MeasurePlan, PairPlan
     from voirdire.examining.streaming.source import Stream
     from voirdire.examining.streaming.verdicts import Board
     from voirdire.examining.verdict.judging import Judged
@@ -359,15 +347,8 @@ def _judged(
         for case in pattern_cases(table, boards[name], panel, study, clustered=clustered)
     ]
     order = {judge.name: place for place, judge in enumerate(panel.judges)}
-    return judge_cases(
-        sorted(cases, key=lambda case: order[case.judge]),
-        study.margins,
-        uses=study.uses,
-        critical={part.name for part in study.rubric.attributes if part.safety_critical},
-        blocked=blocked,
-        level=study.analysis.level,
-        epsilon=None,
-    )
+    # No alt-test: it ranks single responses, which sums do not hold.
+    return judge_by_study(sorted(cases, key=lambda case: order[case.judge]), study, blocked)
 
 
 class _Plan:

@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.examination import (
-    FormInterval,
-    Measure,
-    PairResult,
-    SystemMean,
-    SystemPair,
-    UnderRule,
-)
+from voirdire.examining.examination import Measure, UnderRule
 from voirdire.examining.ratings.agreement import MANY_LEVELS, levels_of, system_level
-from voirdire.examining.ratings.classes import band_of
-from voirdire.examining.ratings.cube import Cube
 from voirdire.examining.ratings.pairing import FORMS, Pairing, level_of, reference_scores
-from voirdire.examining.streaming.parts import subgroup_in, system_in
+from voirdire.examining.ratings.results import icc_forms, result_of_forms
+from voirdire.examining.streaming.counted import Planned, PlannedSizes, dot
 from voirdire.stats import icc_batch
 from voirdire.stats._forms import f_interval
 from voirdire.stats._results import Estimate, Interval
@@ -29,12 +21,8 @@ from voirdire.stats.rating_sums import (
     FOR_ALL,
     FOR_TWO,
     MOST_LEVELS,
-    SummedCoefficient,
-    delta_interval,
     icc_squares,
     poisson_interval,
-    summed_coefficient,
-    summed_estimate,
 )
 from voirdire.stats.sums import quantile
 
@@ -43,10 +31,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.examination import PairResult
     from voirdire.examining.panel import Member, Panel
-    from voirdire.examining.streaming.passes import Asked, SecondSums
-    from voirdire.stats.rating_patterns import RatingPatterns, Rows
-    from voirdire.study import Study
+    from voirdire.examining.streaming.counted import Counted
+    from voirdire.examining.streaming.second_pass import Asked, SecondSums
+    from voirdire.study import Analysis, Study
 
     Floats = NDArray[np.float64]
 
@@ -54,188 +43,6 @@ if TYPE_CHECKING:
 NAMES = {"icc": "icc_a1", "alpha": "alpha_ordinal"}
 #: Of all measures, what no sum can tell: ranks of scores.
 RANKED = ("spearman", "kendall")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """One attribute: its distinct rows of ratings as a cube of one attribute, and their counts.
-
-    Attributes
-    ----------
-    rows : Rows
-        The distinct rows of ratings; of scores on no grid, their nodes.
-    scores : (P, C) float64
-        Of each rater and run.
-    cube : Cube
-        A "response" is a row; off-scale values are treated as the study says.
-    counts : (P,) int64 or float64
-        Responses that show it.
-    clusters : int
-        Of all parts.
-    alone : bool
-        Whether each response is a cluster of its own.
-    subgroups : (P,) array of str or None
-        Of each row, empty where it has none; None where there are none.
-    """
-
-    rows: Rows
-    scores: Floats
-    cube: Cube
-    counts: NDArray[Any]
-    clusters: int
-    alone: bool
-    off_scale: Mapping[tuple[str, float], int]
-    subgroups: NDArray[np.str_] | None = None
-
-    @property
-    def columns(self) -> tuple[tuple[str, int], ...]:
-        """Rater and run of each column of the scores."""
-        return self.rows.patterns.columns
-
-    def is_loose(self, *raters: str) -> bool:
-        """Whether scores of one of these lie on no grid."""
-        return any(rater in raters for rater, _ in self.rows.patterns.loose)
-
-    def size(self, kept: NDArray[np.bool_]) -> int:
-        """Responses of the rows kept."""
-        return round(float(self.counts[kept].sum()))
-
-
-def counted(
-    patterns: RatingPatterns,
-    attribute: str,
-    panel: Panel,
-    study: Study,
-    *,
-    clusters: int,
-    largest: int,
-) -> Counted:
-    """The patterns as a cube, values off the scale counted and, unless kept, missing.
-
-    Those on no grid were treated as they were read.
-    """
-    rows, scale = patterns.rows(), panel.scale
-    scores = rows.scores.copy()
-    off: dict[tuple[str, float], int] = {}
-    if study.data.off_scale != "keep":
-        for place, column in enumerate(patterns.columns):
-            if column in patterns.loose:
-                continue
-            values, rater = scores[:, place], column[0]
-            wrong = (values < scale.low) | (values > scale.high)
-            for value in np.unique(values[wrong]):
-                n = round(float(rows.counts[values == value].sum()))
-                off[rater, float(value)] = off.get((rater, float(value)), 0) + n
-            values[wrong] = np.nan
-    names = panel.names
-    of = {
-        rater: [at for at, (r, _) in enumerate(patterns.columns) if r == rater] for rater in names
-    }
-    mean = np.full((len(names), 1, len(scores)), np.nan)
-    asked = np.zeros((len(names), len(scores)), np.bool_)
-    for place, rater in enumerate(names):
-        own = scores[:, of[rater]]
-        n = (~np.isnan(own)).sum(axis=1)
-        np.divide(np.nansum(own, axis=1), n, out=mean[place, 0], where=n > 0)
-        asked[place] = rows.asked[:, of[rater]].any(axis=1)
-    systems = tuple(sorted({system_in(name) for name in patterns.systems}))
-    places = np.array([systems.index(system_in(name)) for name in patterns.systems], np.intp)
-    groups = np.array([subgroup_in(name) for name in patterns.systems])
-    cube = Cube(
-        names,
-        (attribute,),
-        tuple(map(str, range(len(scores)))),
-        systems,
-        mean,
-        np.arange(len(scores)),
-        places[rows.system],
-        asked,
-        {rater: len(of[rater]) for rater in names},
-    )
-    alone = largest <= 1 and not patterns.loose
-    subgroups = groups[rows.system] if (groups != "").any() else None
-    return Counted(rows, scores, cube, rows.counts, clusters, alone, off, subgroups)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Planned:
-    """A coefficient of chosen raters: its columns, value and linearised values by pattern."""
-
-    coefficient: SummedCoefficient
-    raters: int
-    columns: Floats
-    value: float
-    moves: Floats
-    n: int
-
-    @classmethod
-    def of(
-        cls, name: str, scores: Floats, counts: NDArray[Any], levels: Sequence[float] | None
-    ) -> Planned:
-        """Of ratings (P, R), NaN where missing."""
-        coefficient = summed_coefficient(name, scores.shape[1], levels)
-        columns = coefficient.columns(scores)
-        sums = _dot(counts, columns)
-        return cls(
-            coefficient,
-            scores.shape[1],
-            columns,
-            coefficient.value(sums),
-            columns @ coefficient.slopes(sums),
-            round(float(counts[(columns != 0).any(axis=1)].sum())),
-        )
-
-    def estimate(
-        self,
-        counts: NDArray[Any],
-        square: float,
-        drawn: Floats,
-        clusters: int,
-        level: float,
-    ) -> Estimate:
-        """With the interval of the delta method and that of the Poisson bootstrap, where drawn.
-
-        `drawn` (B, F) holds the sums of the columns in each replicate.
-        """
-        intervals = [delta_interval(self.value, square, clusters, level)]
-        if len(drawn):
-            with np.errstate(all="ignore"):
-                values = self.coefficient.statistic(drawn)
-            intervals.append(poisson_interval(values, level))
-        total = round(float(counts.sum()))
-        se = math.sqrt(clusters / (clusters - 1) * square) if clusters > 1 else math.nan
-        return summed_estimate(
-            self.coefficient,
-            self.value,
-            intervals,
-            n=self.n,
-            k=self.raters,
-            left_out=total - self.n,
-            details={"se": se, "clusters": clusters},
-        )
-
-
-def _dot(counts: NDArray[Any], columns: Floats) -> Floats:
-    """Sums of columns, each response counted; whole numbers below 2^53 are exact."""
-    total: Floats = (counts[:, None] * columns).sum(axis=0)
-    return total
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedSizes:
-    """The mean size of the differences (P,) of two raters whose scores lie on no grid."""
-
-    apart: Floats
-
-    def estimate(self, sums: Floats, total: int, clusters: int, level: float) -> Estimate:
-        """From the sums (5,) of the second pass, with the interval of the delta method."""
-        size, n, squares, counts, product = sums.tolist()
-        if not n:
-            return Estimate("MAE", math.nan, n=0, k=2, left_out=total, reason="no_data")
-        value = size / n
-        square = max(squares - 2 * value * product + value**2 * counts, 0.0) / n**2
-        intervals = (delta_interval(value, square, clusters, level),)
-        return Estimate("MAE", value, intervals, round(n), 2, total - round(n))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -343,7 +150,7 @@ def spread_of(
     """Squares, and sums of sizes, by the identity of each planned coefficient."""
     attribute = table.cube.attributes[0]
     if asked.linear is None:
-        squares = [float(_dot(table.counts, one.moves[:, None] ** 2)[0]) for one in planned]
+        squares = [float(dot(table.counts, one.moves[:, None] ** 2)[0]) for one in planned]
     else:
         squares = asked.linear.squares(sums.high[attribute], sums.low[attribute]).tolist()
     drawn = sums.drawn.get(attribute, np.zeros((len(table.counts), 0)))
@@ -377,7 +184,7 @@ def result_of(
     """Every number of one judge, attribute and reference."""
     pairing, analysis = plan.pairing, study.analysis
     of = _estimates(plan, table, spread, analysis.level)
-    sums = {name: _dot(table.counts, one.columns) for name, one in plan.planned.items()}
+    sums = {name: dot(table.counts, one.columns) for name, one in plan.planned.items()}
     at_system = pairing.level == "system"
     forms = (
         _system_forms(plan, table, spread, analysis, resampled=resampled)
@@ -390,34 +197,15 @@ def result_of(
         if at_system
         else _response_level(of, sums["bias"], scale.width, study.thresholds.bias_level)
     )
-    consistency, agreement = forms
-    intervals = tuple(
-        FormInterval(form, interval)
-        for form, estimate in zip(FORMS, forms, strict=True)
-        for interval in estimate.intervals
-    )
-    return PairResult(
-        judge=pairing.judge,
-        attribute=pairing.attribute,
-        level=pairing.level,
-        n_systems=len(pairing.systems),
-        n_pairs=plan.n_pairs,
-        n_expected=pairing.n_expected,
-        icc_c1=consistency.value,
-        icc_a1=agreement.value,
-        ci=intervals,
+    return result_of_forms(
+        pairing,
+        forms,
+        plan.n_pairs,
+        # The published classes and what lies below 0 rest on draws of systems that are not kept.
         reliability_class="",
         class_exact="",
         class_borderline=False,
-        band=band_of(consistency.interval("f")),
         mass_below_0={},
-        ms_rows=consistency.details.get("ms_rows", math.nan),
-        ms_raters=consistency.details.get("ms_raters", math.nan),
-        ms_error=consistency.details.get("ms_error", math.nan),
-        excluded_systems=pairing.excluded,
-        reason="no_pairs" if not plan.n_pairs else consistency.reason or agreement.reason,
-        systems=_rows(pairing) if at_system else (),
-        reference=pairing.against,
         label_alpha=_label_alpha(of, scale.count, at_system),
         **_before(plan, table, panel),
         **level,
@@ -438,32 +226,17 @@ def _estimates(plan: PairPlan, table: Counted, spread: Spread, level: float) -> 
     return of
 
 
-def _rows(pairing: Pairing) -> tuple[SystemPair, ...]:
-    rows = zip(pairing.systems, pairing.matrix, pairing.counts, strict=True)
-    return tuple(SystemPair(name, float(row[0]), float(row[1]), int(n)) for name, row, n in rows)
-
-
 def _label_alpha(of: Mapping[str, Estimate], levels: int, at_system: bool) -> Estimate | None:
     return None if at_system or levels != 2 else of.get("alpha_nominal")
 
 
 def _system_forms(
-    plan: PairPlan, table: Counted, spread: Spread, analysis: Any, *, resampled: bool
+    plan: PairPlan, table: Counted, spread: Spread, analysis: Analysis, *, resampled: bool
 ) -> tuple[Estimate, ...]:
     """ICCs of the systems' means, with the interval over clusters last."""
-    matrix = plan.pairing.matrix
-    small = len(matrix) <= 10
-    drawn = ("percentile", "bca") if analysis.resamples else ()
-    (forms,) = icc_batch(
-        [matrix],
-        FORMS,
-        ci=("f", *drawn, *(("exact",) if small else ())),
-        level=analysis.level,
-        n_resamples=max(analysis.resamples, 1),
-        seed=analysis.seed,
-    )
+    (forms,) = icc_forms([plan.pairing], analysis)
     if not (resampled and len(spread.weights)):
-        return tuple(forms)
+        return forms
     matrices = _drawn_matrices(plan, table, spread.weights)
     batch = icc_batch(matrices, FORMS, ci=None)
     values = np.array([[one.value for one in pair] for pair in batch])
@@ -566,7 +339,7 @@ def _before(plan: PairPlan, table: Counted, panel: Panel) -> dict[str, Any]:
             (), len(rows), pair[0].value, pair[1].value, float((rows[:, 1] - rows[:, 0]).mean())
         )
         before["left_out"] = tuple(
-            row for row in _rows(whole.pairing) if row.system in pairing.excluded
+            row for row in whole.pairing.rows if row.system in pairing.excluded
         )
     return before
 
@@ -643,50 +416,3 @@ def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) 
         level,
     )
     return Measure(plan.name, attribute, "response", plan.raters, estimate)
-
-
-def means_of_systems(
-    tables: Sequence[Counted], composites: Sequence[Counted] = ()
-) -> tuple[SystemMean, ...]:
-    """How each rater sees each system: means and SDs by attribute; overall the mean of these."""
-    raters = tables[0].cube.raters if tables else ()
-    systems = tuple(dict.fromkeys(s for table in tables for s in table.cube.systems))
-    means = []
-    for rater in raters:
-        rows = [_mean_of(tables, composites, rater, system) for system in systems]
-        rows = [row for row in rows if row.n]
-        overall = np.array([row.overall for row in rows])
-        for row in rows:
-            same = int((overall == row.overall).sum())
-            rank = 1 + int((overall > row.overall).sum()) + (same - 1) / 2
-            means.append(replace(row, rank=math.nan if math.isnan(row.overall) else rank))
-    return tuple(means)
-
-
-def _mean_of(
-    tables: Sequence[Counted], composites: Sequence[Counted], rater: str, system: str
-) -> SystemMean:
-    means, sds, most = {}, {}, 0
-    for table in tables:
-        attribute = table.cube.attributes[0]
-        n, mean, sd = _moments(table, rater, system)
-        means[attribute], sds[attribute], most = mean, sd, max(most, n)
-    there = [mean for mean in means.values() if not math.isnan(mean)]
-    overall = sum(there) / len(there) if there else math.nan
-    composed = {one.cube.attributes[0]: _moments(one, rater, system)[1] for one in composites}
-    return SystemMean(rater, system, means, sds, most, overall, math.nan, math.nan, composed)
-
-
-def _moments(table: Counted, rater: str, system: str) -> tuple[int, float, float]:
-    cube = table.cube
-    if system not in cube.systems:
-        return 0, math.nan, math.nan
-    scores = cube.scores[cube.raters.index(rater), 0]
-    kept = (cube.system == cube.systems.index(system)) & ~np.isnan(scores)
-    weight, values = table.counts[kept], scores[kept]
-    n = round(float(weight.sum()))
-    if not n:
-        return 0, math.nan, math.nan
-    mean = float((weight * values).sum() / n)
-    square = float((weight * (values - mean) ** 2).sum())
-    return n, mean, math.sqrt(square / (n - 1)) if n > 1 else math.nan

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.ratings.pairing import kept_responses
-from voirdire.examining.streaming.requests import FINE, LEVEL_BITS, MISSING, Request
+from voirdire.examining.streaming.second_pass import FINE, LEVEL_BITS, MISSING, Request
 from voirdire.examining.verdict.case import Case
 from voirdire.examining.verdict.gathering import family_of, gate_of, humans_of, systems_of
 from voirdire.stats.rating_patterns import UNASKED
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.panel import Panel
-    from voirdire.examining.streaming.results import Counted
+    from voirdire.examining.streaming.counted import Counted
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.study import Study
 

@@ -17,7 +17,7 @@ from voirdire.examining.verdict.components import kept_panel
 from voirdire.stats import held_out, within
 from voirdire.stats import system_means as means
 from voirdire.stats.response_panel import mean_present
-from voirdire.stats.sums import leave_one_out
+from voirdire.stats.sums import leave_one_out, mean_of
 from voirdire.stats.without_one import item_total, item_totals, reading_total, reading_totals
 
 if TYPE_CHECKING:
@@ -109,28 +109,22 @@ def _offsets(case: Case, panel: ResponsePanel, part: Component) -> tuple[Floats,
     off = panel.mean_run - panel.mean_human
     there = ~np.isnan(off)
     if part.name != "SUB" or case.subgroups is None:
-        return _counted(off, there), _mean
+        return _counted(off, there), mean_of
     inside = np.asarray(case.subgroups[case.paired].astype(str) == part.at[0])
     columns = np.concatenate(
         [_counted(off, there & inside), _counted(off, there & ~inside)], axis=1
     )
-    return columns, lambda sums: _mean(sums[..., :2]) - _mean(sums[..., 2:])
+    return columns, lambda sums: mean_of(sums[..., :2]) - mean_of(sums[..., 2:])
 
 
 def _of_items(panel: ResponsePanel, humans: tuple[int, ...], part: Component) -> Floats | None:
-    statistic = {"SLOPE": _slope, "HUMANS": within.reliability}.get(part.name)
+    statistic = {"SLOPE": within.slope, "HUMANS": within.reliability}.get(part.name)
     if statistic is None:
         if not isinstance(part.margin, float | int):
             return None
         statistic = partial(within.beyond, times=float(part.margin))
     panel = panel.only_humans(humans)
     return _moved(item_total(panel), item_totals(panel), statistic)
-
-
-def _slope(sums: Floats) -> Floats:
-    c, _, j, _ = within.moments(sums)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(j / c)
 
 
 def _rates(
@@ -141,7 +135,7 @@ def _rates(
         return held_out.beside_columns(bits, humans, passes=passes).sum(axis=0), _rate_beside
     human, judge = bits.humans[humans[0]], mean_present(bits.judge)
     such = (human == float(passes)) & ~np.isnan(judge)
-    return _counted(judge if passes else 1 - judge, such), _mean
+    return _counted(judge if passes else 1 - judge, such), mean_of
 
 
 def _rate_beside(sums: Floats) -> Floats:
@@ -201,8 +195,3 @@ def _moved(whole: Floats, without: Floats, statistic: Statistic) -> Floats:
 def _counted(values: Floats, kept: NDArray[Any]) -> Floats:
     """(N, 2): the values kept, and ones; 0 elsewhere."""
     return np.stack([np.where(kept, values, 0.0), kept * 1.0], axis=1)
-
-
-def _mean(sums: Floats) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0] / sums[..., 1])

@@ -10,8 +10,7 @@ import numpy as np
 
 from voirdire.examining.verdict.components import find_components
 from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
-from voirdire.examining.verdict.steps import next_step
-from voirdire.examining.verdict.uses import asked_uses, verdict_of, with_holm
+from voirdire.examining.verdict.uses import asked_uses, next_step, verdict_of, with_holm
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from voirdire.examining.verdict.components import Computed
     from voirdire.examining.verdict.facts import Careless
     from voirdire.stats import Estimate, ResponseAgreement
-    from voirdire.study import Margins, Use
+    from voirdire.study import Margins, Study, Use
 
 #: Humans that the alt-test asks for.
 FEWEST_HUMANS = 3
@@ -102,6 +101,25 @@ def judge_cases(
             verdicts.append(replace(made, next=next_step(case, computed, made, margins)))
     together = tuple(pair for computed in pairs.values() for pair in computed)
     return Judged(with_holm(verdicts), tuple(evidence), together)
+
+
+def judge_by_study(
+    cases: Iterable[Case],
+    study: Study,
+    blocked: Collection[tuple[str, str]],
+    *,
+    epsilon: float | None = None,
+) -> Judged:
+    """Examine each case for what a study asks; `blocked` and `epsilon` as in `judge_cases`."""
+    return judge_cases(
+        cases,
+        study.margins,
+        uses=study.uses,
+        critical={part.name for part in study.rubric.attributes if part.safety_critical},
+        blocked=blocked,
+        level=study.analysis.level,
+        epsilon=epsilon,
+    )
 
 
 def _human_pairs(case: Case, level: float) -> tuple[HumanPair, ...]:

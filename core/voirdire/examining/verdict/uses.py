@@ -1,11 +1,16 @@
-"""From components to verdicts: which use needs what, what decided it, and Holm over each grid."""
+"""From components to verdicts: which use needs what, what decided it, and what to do next.
+
+Of a next step only the numbers are found here; `report` makes the sentence.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from voirdire.examining.verdict.components import find_calibrated_components
 from voirdire.examining.verdict.facts import (
     THESE,
     TO_COME,
@@ -19,13 +24,19 @@ from voirdire.examining.verdict.facts import (
     Use,
     Verdict,
 )
+from voirdire.examining.verdict.margins import FEWEST_IN_SYSTEM, FEWEST_SUCH, SURE_NO, SURE_YES
+from voirdire.examining.verdict.responses import labelled_share
+from voirdire.stats import runs_needed
 from voirdire.stats.multiplicity import adjust_p
+from voirdire.stats.responses import share_interval
+from voirdire.stats.sums import Scale, on_scale, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.components import Computed
+    from voirdire.study import Margins
 
     Components = Mapping[ComponentName, Component]
 
@@ -177,3 +188,170 @@ def verdict_of(
         made.parts,
         case.reference,
     )
+
+
+#: No advice on sample size below this many units, or beyond this many times what is there.
+FEWEST_UNITS, MOST_TIMES = 5, 10
+#: Responses that two humans should share before a judge is held against one of them.
+SHARED = 100
+#: Labels that a second human should give where one column was taken as right.
+TWICE = 50
+
+_SCALES: Mapping[str, Scale] = {
+    "READ": "fisher", "GREAD": "fisher", "HUMANS": "fisher", "ORDER": "fisher", "AGREE": "fisher",
+    "ORDER+": "fisher", "RUN": "fisher", "SLOPE": "log",
+}  # fmt: skip
+_FLOORS = {"READ", "GREAD", "ORDER", "AGREE", "ORDER+", "RUN"}
+_ITEMS = {"ITEM", "GITEM", "SUBITEM"}
+_LEVELS = {"BIAS", "LEVEL", "AGREE"}
+
+
+def next_step(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
+    """What to do now."""
+    if verdict.reason == "blocked":
+        return Next("correct the data")
+    if verdict.reason == "humans disagree":
+        return Next("settle the rubric")
+    step = {"yes": _after_yes, "no": _after_no, "not tested": _untested, "open": _open}
+    return step[verdict.state](case, computed, verdict, margins)
+
+
+def _after_yes(_case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -> Next:
+    if verdict.use == "gate" and computed.labels_alone:
+        return Next("label twice", needed=TWICE, unit="responses")
+    return Next("use it")
+
+
+def _after_no(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
+    deciding = set(verdict.deciding)
+    if deciding & {"READ", "GREAD"}:
+        return Next("trust it with nothing")
+    if verdict.use == "estimate":
+        return Next("label instead", share=1 - 1 / computed.components["GAIN"].estimate)
+    if verdict.use == "repeat":
+        runs = runs_needed(computed.components["RUN"].estimate, margins.run).runs or 0
+        return Next("average runs", needed=runs or None, now=len(case.scores), unit="runs")
+    if deciding == {"COVER"}:
+        part = computed.components["COVER"]
+        return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
+    these = verdict.target == "these systems"
+    if verdict.use == "score" and these and deciding <= _LEVELS:
+        return Next("calibrate", after=_score_after(case, computed, margins))
+    return Next("keep humans")
+
+
+def _score_after(case: Case, computed: Computed, margins: Margins) -> State | None:
+    """SCORE after cross-fitted calibration on these ratings."""
+    after = find_calibrated_components(case, computed, margins)
+    return None if after is None else decide(case, after, "score", "these systems").state
+
+
+def _untested(case: Case, computed: Computed, verdict: Verdict, margins: Margins) -> Next:
+    now, unit = computed.panel.n_clusters, _unit(case)
+    systems = len(computed.panel.systems)
+    pair = Next("two humans", needed=SHARED, unit="responses", below=computed.humans_below)
+    steps: Mapping[Reason, Next] = {
+        "not asked": Next("rate the rest", needed=case.size(case.labelled), now=0),
+        "one human": pair,
+        "few shared": pair,
+        "one system": Next("estimate instead"),
+        "two systems": Next("estimate instead"),
+        "few systems": Next("more systems", needed=margins.systems, now=systems, unit="systems"),
+        "no minima": Next("declare minima"),
+        "one run": Next("run twice"),
+        "temperature 0": Next("run twice"),
+        "not random": Next("draw at random"),
+        "few clusters": Next("rate more", needed=margins.clusters, now=now, unit=unit),
+        "few in system": _more_of_a_system(verdict, unit),
+        "few such": _more_such(case, computed, verdict),
+    }
+    return steps.get(verdict.reason, Next("rate more", now=now, unit=unit))
+
+
+def _more_of_a_system(verdict: Verdict, unit: str) -> Next:
+    count = max(
+        (part.count for part in verdict.components if part.reason == "few in system"), default=0
+    )
+    return Next("rate more", needed=FEWEST_IN_SYSTEM, now=count, unit=f"{unit} of each system")
+
+
+def _more_such(case: Case, computed: Computed, verdict: Verdict) -> Next:
+    """Labels until each side of the gate has enough, the shares staying as they are."""
+    few = [part.count for part in verdict.components if part.reason == "few such"]
+    wanted = FEWEST_SUCH * (1 if computed.labels_alone else 2)
+    now = case.size(case.paired)
+    if not few or min(few) * MOST_TIMES < wanted:
+        return Next("rate more", now=now, unit="labels")
+    return Next("rate more", needed=math.ceil(now * wanted / min(few)), now=now, unit="labels")
+
+
+def _unit(case: Case) -> str:
+    return "items" if case.clusters is None else "clusters"
+
+
+def _open(case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -> Next:
+    """So many that each open component would be settled, were its estimate to stay as it is."""
+    parts = [part for part in verdict.components if part.state == "open"]
+    plus = any(part.name.endswith("+") for part in parts)
+    now = len(computed.panel.systems) if plus else computed.panel.n_clusters
+    times = [
+        _times_gain(case, computed, part) if part.name == "GAIN" else _times(part) for part in parts
+    ]
+    unit = "systems" if plus else _unit(case)
+    if verdict.use == "gate" and computed.labels_alone and case.clusters is None:
+        now, unit = computed.panel.n, "labels"
+    if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
+        return Next("rate more", now=now, unit=unit)
+    most = max((one for one in times if one is not None), default=1.0)
+    return Next("rate more", needed=math.ceil(now * max(most, 1.0)), now=now, unit=unit)
+
+
+def _times(part: Component) -> float | None:
+    """How many times as many units would settle a component; None where that cannot be said."""
+    if part.name in {"SENS", "SPEC"} and isinstance(part.margin, float) and part.margin > 0:
+        return _times_share(part, part.margin)
+    if part.margin is None or not (math.isfinite(part.se) and part.se > 0):
+        return None
+    scale = _SCALES.get(part.name, "plain")
+    at = float(on_scale(part.estimate, scale))
+    if part.name in _FLOORS or part.name in _ITEMS or part.name in {"SENS", "SPEC"}:
+        limit = 0.0 if part.name in _ITEMS else part.margin
+        distance = at - float(on_scale(limit, scale))
+    elif isinstance(part.margin, tuple):
+        low, high = (float(on_scale(end, scale)) for end in part.margin)
+        distance = min(at - low, high - at)
+    elif part.name in {"REVERSE", "LEVEL+"}:
+        return None
+    else:
+        distance = part.margin - abs(at)
+    sure = SURE_YES if distance > 0 else SURE_NO
+    if distance == 0:
+        return None
+    return float((quantile(sure, part.df) * part.se / distance) ** 2)
+
+
+def _times_gain(case: Case, computed: Computed, part: Component) -> float | None:
+    """The same of GAIN, whose error is that of the correlation behind it."""
+    if not (isinstance(part.margin, float) and part.se > 0):
+        return None
+    share = labelled_share(case, computed.panel)
+    at, limit = (
+        math.atanh(min(math.sqrt(max(1 - 1 / gain, 0.0) / (1 - share)), 0.9999))
+        for gain in (part.estimate, part.margin)
+    )
+    if at == limit:
+        return None
+    sure = SURE_YES if at > limit else SURE_NO
+    return float((quantile(sure, part.df) * part.se / (at - limit)) ** 2)
+
+
+def _times_share(part: Component, least: float) -> float | None:
+    """The same of a share with the interval of Wilson."""
+    for tenth in range(10, 10 * MOST_TIMES + 1):
+        times = tenth / 10
+        n, df, se = round(part.count * times), part.df * times, part.se / math.sqrt(times)
+        low = share_interval(part.estimate, se, df, n, 2 * SURE_YES - 1).low
+        high = share_interval(part.estimate, se, df, n, 2 * SURE_NO - 1).high
+        if low >= least or high < least:
+            return times
+    return None

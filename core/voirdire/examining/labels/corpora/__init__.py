@@ -10,9 +10,13 @@ from voirdire.examining.labels.corpora.adversarial import (
     AdversarialValidation,
     adversarial_validation,
 )
-from voirdire.examining.labels.corpora.classes import class_divergences, class_pairs
 from voirdire.examining.labels.corpora.discrepancy import median_gamma, mmd, mmd_pairings
-from voirdire.examining.labels.corpora.divergence import jensen_shannon, ngram_counts
+from voirdire.examining.labels.corpora.divergence import (
+    class_divergences,
+    class_pairs,
+    jensen_shannon,
+    ngram_counts,
+)
 
 __all__ = [
     "AdversarialValidation",

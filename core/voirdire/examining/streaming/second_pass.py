@@ -1,20 +1,27 @@
-"""What verdicts ask of the parts of a stream, and what one part answers."""
+"""The second pass over a stream: spread over clusters, and what verdicts ask of it besides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from voirdire.errors import TableError
+from voirdire.examining.streaming.first_pass import Taken
+from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
 from voirdire.stats.sums import ClusterMoments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
+
+    from voirdire.examining.streaming.parts import Rated
+    from voirdire.stats.sums import Linear
+    from voirdire.tables.partitioned import Part
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -185,3 +192,163 @@ class Effects:
             before = now
             now = now + (shift - n * now + np.einsum("vst,vt->vs", share, now)) / n
         return now, before
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What the second pass is to find out of one attribute.
+
+    Attributes
+    ----------
+    rows : Rows
+        Of the patterns of all parts.
+    linear : Linear or None
+        None where each response is a cluster: then the counts of the patterns say all.
+    replicates, seed : int
+        Of the Poisson bootstrap.
+    requests : mapping
+        What verdicts ask for, by a name of their own.
+    taken : Taken
+        As in the first pass.
+    apart : (P, M) float64
+        Differences of two raters whose scores lie on no grid, NaN where one is missing: how large
+        they are is no sum of squares.
+    """
+
+    rows: Rows
+    linear: Linear | None
+    replicates: int
+    seed: int
+    requests: Mapping[str, Request] = field(default_factory=dict)
+    taken: Taken = field(default_factory=Taken)
+    apart: NDArray[np.float64] | None = None
+
+    @property
+    def patterns(self) -> RatingPatterns:
+        """Those of all parts."""
+        return self.rows.patterns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondSums:
+    """Spread over clusters, exact: `a + b`.
+
+    Attributes
+    ----------
+    high, low : mapping
+        Attribute -> (M,) halves of the sums of squares.
+    drawn : mapping
+        Attribute -> (P, B) how often each replicate draws each pattern.
+    answers : mapping
+        Attribute -> what was found for each request.
+    apart : mapping
+        Attribute -> (5, M): sums of the differences' sizes, their number, and over clusters the
+        squares of both and their product.
+    """
+
+    high: Mapping[str, Ints] = field(default_factory=dict)
+    low: Mapping[str, Ints] = field(default_factory=dict)
+    drawn: Mapping[str, Ints] = field(default_factory=dict)
+    answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    apart: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def __add__(self, other: SecondSums) -> SecondSums:
+        """The sums of both."""
+        return SecondSums(
+            _added(self.high, other.high),
+            _added(self.low, other.low),
+            _added(self.drawn, other.drawn),
+            _added_each(self.answers, other.answers),
+            _added(self.apart, other.apart),
+        )._carried()
+
+    def _carried(self) -> SecondSums:
+        """The low halves kept below 2^32."""
+        high = {name: self.high[name] + (low >> 32) for name, low in self.low.items()}
+        return replace(self, high=high, low={n: low & 0xFFFFFFFF for n, low in self.low.items()})
+
+
+def _added(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+    total = dict(a)
+    for name, values in b.items():
+        total[name] = total[name] + values if name in total else values
+    return total
+
+
+def _added_each(
+    a: Mapping[str, Mapping[str, Any]], b: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    return {name: _added(a.get(name, {}), b.get(name, {})) for name in {*a, *b}}
+
+
+def second_sums(asked: Mapping[str, Asked], part: Part) -> SecondSums:
+    """What the clusters of one part add."""
+    attribute, want = part.attribute, asked[part.attribute]
+    rated, _ = want.taken.read(part)
+    own, code = count_patterns(
+        rated.scores, rated.columns, rated.system, rated.systems, rated.asked,
+        loose=want.patterns.loose, gate=want.patterns.gate,
+    )  # fmt: skip
+    if set(own.loose) - set(want.patterns.loose):
+        raise TableError(f"{part.path}: changed while it was read")
+    place = want.patterns.place_of(own)
+    standing = Standing(
+        rated.item, rated.cluster, place[code], want.rows.shares(rated.scores, rated.columns)
+    )
+    high, low = _squares(want.linear, standing, part)
+    systems = len(want.patterns.systems)
+    answers = {name: answer(request, standing, systems) for name, request in want.requests.items()}
+    return SecondSums(
+        {attribute: high},
+        {attribute: low},
+        {attribute: _drawn(want, rated, standing, place, code)},
+        {attribute: answers},
+        {} if want.apart is None else {attribute: _sizes(want.apart, standing)},
+    )
+
+
+def _sizes(apart: NDArray[np.float64], standing: Standing) -> NDArray[np.float64]:
+    """(5, M) of `SecondSums.apart`."""
+    sums = np.zeros((5, apart.shape[1]))
+    for block in standing.blocks():
+        _, off = block.values(apart)
+        starts = np.flatnonzero(np.append(True, block.cluster[1:] != block.cluster[:-1]))
+        size = np.add.reduceat(np.nan_to_num(np.abs(off)), starts)
+        n = np.add.reduceat((~np.isnan(off)) * 1.0, starts)
+        sums += [part.sum(axis=0) for part in (size, n, size**2, n**2, size * n)]
+    return sums
+
+
+def _squares(linear: Linear | None, standing: Standing, part: Part) -> tuple[Ints, Ints]:
+    """Halves of the sums of squares of cluster sums."""
+    from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
+
+    if linear is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    high, low = np.zeros((2, linear.whole.shape[1]), np.int64)
+    for block in standing.blocks():
+        code, values = block.values(linear.whole)
+        if kernels.squares(code, block.cluster, values, high, low) >= 2**31:
+            raise TableError(f"{part.path}: a cluster is larger than the first pass saw")
+    return high, low
+
+
+def _drawn(want: Asked, rated: Rated, standing: Standing, place: Ints, code: Ints) -> NDArray[Any]:
+    """(P, B) how often each replicate draws each row.
+
+    `code` (N,) is the pattern of each response in this part, and `place` where that stands in all.
+    """
+    from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
+
+    weights = np.zeros((len(want.rows.counts), want.replicates), want.rows.counts.dtype)
+    if not want.replicates:
+        return weights
+    if standing.shares is not None:
+        kernels.resampled_nodes(
+            standing.code, standing.shares, rated.cluster, rated.names, want.seed, weights
+        )
+        return weights
+    here = np.zeros((len(place), want.replicates), np.int32)
+    kernels.resampled_patterns(code, rated.cluster, rated.names, want.seed, here)
+    weights[place] = here
+    return weights

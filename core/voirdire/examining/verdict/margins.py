@@ -1,0 +1,112 @@
+"""An estimate meets its margin, and becomes yes, no, open or not tested."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.verdict.facts import Component
+from voirdire.stats.sums import above_t, on_scale, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.stats.sums import Jackknifed
+
+#: One-sided levels at which an estimate is shown to be inside, and outside, its margin.
+SURE_YES, SURE_NO = 0.95, 0.975
+#: READ asks for more: a fluke there would license a blind judge for everything.
+SURE_READ = 0.995
+#: Responses that two humans must share for ITEM, and that humans must pass (fail) for SENS (SPEC).
+FEWEST_SHARED, FEWEST_SUCH = 50, 20
+#: Items or clusters of each system: fewer give its mean no error (one alone an error of 0).
+FEWEST_IN_SYSTEM = 5
+
+
+def untested(name: ComponentName, reason: Reason, **facts: Any) -> Component:
+    return Component(name, "not tested", reason=reason, **facts)
+
+
+def above(
+    name: ComponentName,
+    jackknifed: Jackknifed,
+    limit: float,
+    fail: float | None = None,
+    sure: float = SURE_YES,
+) -> Component:
+    """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`)."""
+    if not (math.isfinite(jackknifed.at) and math.isfinite(jackknifed.se)):
+        return Component(name, "open", float(jackknifed.value), margin=limit, reason="no interval")
+    asked = float(on_scale(limit, jackknifed.scale))
+    least = asked if fail is None else float(on_scale(fail, jackknifed.scale))
+    low = jackknifed.at - quantile(sure, jackknifed.df) * jackknifed.se
+    high = jackknifed.at + quantile(SURE_NO, jackknifed.df) * jackknifed.se
+    state: State = "yes" if low >= asked else "no" if high < least else "open"
+    p = float(jackknifed.at < asked)
+    if jackknifed.se > 0:
+        p = float(above_t((jackknifed.at - asked) / jackknifed.se, jackknifed.df))
+    return Component(
+        name,
+        state,
+        float(jackknifed.value),
+        float(jackknifed.bound(1 - sure)),
+        float(jackknifed.bound(sure)),
+        limit,
+        float(jackknifed.se),
+        float(jackknifed.df),
+        p,
+    )
+
+
+def inside(
+    name: ComponentName,
+    jackknifed: Jackknifed,
+    margin: float,
+    names: Sequence[str] = (),
+    margin_yes: float | None = None,
+) -> Component:
+    """Equivalence of one or several estimates.
+
+    Yes where all lie inside, an intersection-union test that needs no correction; no where one
+    lies outside, with Bonferroni's correction.
+    """
+    at, se = np.atleast_1d(jackknifed.at), np.atleast_1d(jackknifed.se)
+    known = np.isfinite(at) & np.isfinite(se)
+    if not known.any():
+        return Component(name, "open", margin=margin, reason="no interval")
+    inner = margin if margin_yes is None else margin_yes
+    reach = quantile(SURE_YES, jackknifed.df) * se
+    far = quantile(1 - (1 - SURE_NO) / len(at), jackknifed.df) * se
+    state: State = "open"
+    if (np.abs(at) - far > margin)[known].any():
+        state = "no"
+    elif known.all() and (np.abs(at) + reach <= inner).all():
+        state = "yes"
+    k = int(np.argmax(np.where(known, np.abs(at) / margin, -1)))
+    p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
+    return Component(
+        name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,
+        float(se[k]), float(jackknifed.df), p, at=tuple(names[k : k + 1]),
+    )  # fmt: skip
+
+
+def inside_range(
+    name: ComponentName, jackknifed: Jackknifed, margin: tuple[float, float]
+) -> Component:
+    """Equivalence of a ratio: on the log, where a half and a double are equally far from one."""
+    low, high = math.log(margin[0]), math.log(margin[1])
+    reach, far = (quantile(sure, jackknifed.df) * jackknifed.se for sure in (SURE_YES, SURE_NO))
+    state: State = "open"
+    if jackknifed.at - reach >= low and jackknifed.at + reach <= high:
+        state = "yes"
+    elif jackknifed.at + far < low or jackknifed.at - far > high:
+        state = "no"
+    ends = np.array([jackknifed.at - low, high - jackknifed.at])
+    p = float(max(above_t(ends / jackknifed.se, jackknifed.df)))
+    return Component(
+        name, state, jackknifed.value, jackknifed.bound(1 - SURE_YES),
+        jackknifed.bound(SURE_YES), margin, jackknifed.se, jackknifed.df, p,
+    )  # fmt: skip

@@ -1,0 +1,353 @@
+"""Components of a verdict that rest on single responses: reading, humans, items, gates, labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.verdict.facts import Component
+from voirdire.examining.verdict.margins import (
+    FEWEST_SHARED,
+    FEWEST_SUCH,
+    SURE_NO,
+    SURE_READ,
+    SURE_YES,
+    above,
+    inside,
+    inside_range,
+    untested,
+)
+from voirdire.stats import held_out, runs_needed, within
+from voirdire.stats.responses import effective_size, share_interval
+from voirdire.stats.sums import Jackknifed, above_t, jackknife, natural, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.sums import ClusterSums
+    from voirdire.study import Margins
+
+    Floats = NDArray[np.float64]
+
+#: Below this reliability humans are not shown to agree at all.
+LEAST_HUMANS = 0.02
+#: Where all responses are labelled, GAIN plans for one label in five.
+PLANNED = 0.2
+
+
+def reading(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentName) -> Component:
+    table = within.reading_sums(panel)
+    if len(table) < margins.clusters:
+        return untested(name, "few clusters", count=len(table))
+    if table.total[2] < 1e-9 * (case.width / 4) ** 2:
+        reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
+        return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
+    return above(name, table.jackknife(within.ratio, "fisher"), 0.0, margins.read, SURE_READ)
+
+
+def single_responses(
+    panel: ResponsePanel, table: ClusterSums, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    parts = []
+    if len(humans) > 1:
+        parts.append(_humans(table, margins))
+    seen = np.unique(panel.humans[~np.isnan(panel.humans)])
+    one_bit = len(seen) == 2 and panel.categories is None
+    times = margins.times_gate if one_bit else margins.times
+    parts.append(_item("ITEM", table, len(humans), times, margins))
+    if panel.categories is None:
+        parts.append(_slope(table, len(humans), margins))
+    return parts
+
+
+def _humans(table: ClusterSums, margins: Margins) -> Component:
+    """Reliability of one human on single responses: with none, nothing can be examined."""
+    if table.met(0) < margins.clusters:
+        return untested("HUMANS", "few shared")
+    jackknifed = table.jackknife(within.reliability, "fisher")
+    # The floor is stated on Fisher's z, where so small a correlation is the same number.
+    limit = float(natural(LEAST_HUMANS, "fisher"))
+    return replace(above("HUMANS", jackknifed, limit, margins.read), margin=limit)
+
+
+def _item(
+    name: ComponentName, table: ClusterSums, humans: int, times: float, margins: Margins
+) -> Component:
+    """From the sums of clusters where the judge has a human beside it."""
+    total, shared = table.total, table.met(0)
+    if humans < 2:
+        return untested(name, "one human")
+    if total[0] < FEWEST_SHARED or shared < margins.clusters:
+        return untested(name, "few shared", count=int(total[0]))
+    c, v, _, _ = (float(part) for part in within.moments(total))
+    common = table.jackknife(lambda sums: within.moments(sums)[0])
+    if common.at - quantile(SURE_YES, common.df) * common.se <= LEAST_HUMANS * v:
+        share = c / v if v > 0 else math.nan
+        return Component(name, "open", share, margin=times, reason="humans unclear", human=share)
+    jackknifed = table.jackknife(lambda sums: within.beyond(sums, times))
+    jackknifed = replace(jackknifed, df=min(jackknifed.df, shared - 1))
+    part = above(name, jackknifed, 0.0)
+    return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
+
+
+def _slope(table: ClusterSums, humans: int, margins: Margins) -> Component:
+    """Points of the judge for one point of what the humans share."""
+    if humans < 2:
+        return untested("SLOPE", "one human")
+    value, without = within.slope(table.total), within.slope(table.without)
+    if not (_is_positive(table.total) and _is_positive(table.without)):
+        shown = float(value) if math.isfinite(value) else math.nan
+        return Component("SLOPE", "open", shown, margin=margins.slope, reason="no interval")
+    return inside_range("SLOPE", jackknife(value, without, "log", table.weight), margins.slope)
+
+
+def _is_positive(sums: Floats) -> bool:
+    """Whether both covariances behind a slope are above 0, so that it has a logarithm."""
+    c, _, j, _ = within.moments(sums)
+    return bool((np.asarray(c) > 0).all() and (np.asarray(j) > 0).all())
+
+
+def pass_if_below(reading: float) -> float:
+    """With one human column: the reliability of one human below which ITEM could still pass.
+
+    Solves r² / q = q / (q + 2 (1 - q)) for q.
+
+    >>> round(pass_if_below(0.381200508), 6)
+    0.471316
+    """
+    square = reading * reading
+    return (-square + math.sqrt(square * square + 8 * square)) / 2
+
+
+# --- subgroups
+
+
+def subgroups(
+    case: Case, panel: ResponsePanel, sums: Floats, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    if case.subgroups is None:
+        return []
+    groups = case.subgroups[case.paired].astype(str)
+    off = np.zeros(len(groups)) if case.nominal else panel.mean_run - panel.mean_human
+    bias, names, items, few = [], [], [], []
+    for name in filter(None, np.unique(groups)):
+        members = np.asarray(groups == name)
+        apart = _subgroup_bias(panel, off, members, margins)
+        if apart is None:
+            few.append(name)
+            continue
+        bias.append(apart)
+        names.append(name)
+        table = panel.by_cluster(sums, members, where=6)
+        part = _item("SUBITEM", table, len(humans), margins.times_subgroup, margins)
+        items.append(replace(part, at=(name,)))
+    if not bias:
+        return [untested("SUB", "few in subgroup", at=tuple(few))]
+    together = Jackknifed(
+        np.array([one.at for one in bias]),
+        np.array([one.se for one in bias]),
+        min(one.df for one in bias),
+    )
+    sub = inside("SUB", together, margins.system * case.width, names)
+    if few and sub.state == "yes":
+        sub = replace(sub, state="not tested", reason="few in subgroup", at=tuple(few))
+    tested = [part for part in items if part.state != "not tested"]
+    order = ("no", "open", "yes")
+    return [sub, *([min(tested, key=lambda part: order.index(part.state))] if tested else [])]
+
+
+def _subgroup_bias(
+    panel: ResponsePanel, off: Floats, members: NDArray[np.bool_], margins: Margins
+) -> Jackknifed | None:
+    """Bias of the members less that of the others; None where either has too few clusters."""
+    kept = ~np.isnan(off)
+    columns = np.stack([off * members, members * 1.0, off * ~members, ~members * 1.0], axis=1)
+    table = panel.by_cluster(columns, kept)
+    if min(table.met(1), table.met(3)) < margins.clusters:
+        return None
+
+    def contrast(s: Floats) -> Floats:
+        part: Floats = s[..., 0] / s[..., 1] - s[..., 2] / s[..., 3]
+        return part
+
+    return table.jackknife(contrast)
+
+
+# --- pass and fail
+
+
+def pass_and_fail(
+    case: Case, panel: ResponsePanel, humans: Sequence[int], margins: Margins
+) -> list[Component]:
+    """GREAD, GITEM, SENS and SPEC on 1[score >= gate]."""
+    rule = case.gate
+    if rule is None:
+        return []
+    bits = panel.passing(rule.at)
+    table = within.item_table(bits.only_humans(humans), beside=True)
+    if rule.has_minima and len(humans) > 1 and table.total[0] < FEWEST_SHARED:
+        bits, humans = _one_column(bits, humans), (0,)
+        table = within.item_table(bits, beside=True)
+    parts = [
+        reading(case, bits, margins, "GREAD"),
+        _item("GITEM", table, len(humans), margins.times_gate, margins),
+    ]
+    kinds: Sequence[tuple[ComponentName, bool, float | None]] = (
+        ("SENS", True, rule.sensitivity),
+        ("SPEC", False, rule.specificity),
+    )
+    for name, passes, least in kinds:
+        if len(humans) < 2:
+            parts.append(_against_labels(name, bits, humans[0], passes, least))
+        else:
+            parts.append(_beside_human(name, bits, humans, passes, margins))
+    return parts
+
+
+def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
+    """Humans who share too few responses to be compared with each other, as one column of labels.
+
+    The one who labelled most comes first: a few labels under another name change little.
+    """
+    labelled = [bits.size(np.asarray(~np.isnan(human))) for human in bits.humans]
+    order = sorted(humans, key=lambda k: -labelled[k])
+    return replace(bits, humans=_first_present(bits.humans[order])[None])
+
+
+def _beside_human(
+    name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
+) -> Component:
+    rates = held_out.Rates.of(bits, humans, passes=passes)
+    if rates.n < 2 * FEWEST_SUCH:
+        return untested(name, "few such", count=math.floor(rates.n + 1e-6))
+    margin = max(margins.gate, rates.between)
+    part = above(name, rates.difference(), -margin)
+    return replace(part, judge=rates.judge, human=rates.human, count=math.floor(rates.n + 1e-6))
+
+
+def _against_labels(
+    name: ComponentName, bits: ResponsePanel, human: int, passes: bool, least: float | None
+) -> Component:
+    """One column of labels: against the declared minimum, or printed without a verdict."""
+    jackknifed, n = held_out.rate_against(bits, human, passes=passes)
+    if n < FEWEST_SUCH:
+        return untested(name, "few such", count=n, margin=least)
+    value, se = float(jackknifed.at), float(jackknifed.se)
+    facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(jackknifed.df)}
+    if least is None:
+        low, high = value - 1.96 * se, value + 1.96 * se
+        return Component(
+            name, "not tested", value, low, high, reason="no minima", **facts
+        )  # as the specification prints them
+    sure, no = (
+        share_interval(value, se, jackknifed.df, n, 2 * level - 1) for level in (SURE_YES, SURE_NO)
+    )
+    state: State = "yes" if sure.low >= least else "no" if no.high < least else "open"
+    p = share_p(value, se, float(jackknifed.df), n, least)
+    return Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
+
+
+def share_p(value: float, se: float, df: float, n: int, least: float) -> float:
+    """One-sided p-value of a share below `least`: the score test that Wilson's interval inverts."""
+    size = effective_size(value, se, df, n)
+    error = math.sqrt(least * (1 - least) / size)
+    return float(above_t((value - least) / error, df)) if error > 0 else float(value < least)
+
+
+# --- runs and labels saved
+
+
+def repeated_runs(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+    """Reliability of one run within systems."""
+    if len(panel.judge) < 2 or case.nominal:
+        return untested("RUN", "one run" if len(panel.judge) < 2 else "nominal")
+    if case.temperature == 0:
+        return untested("RUN", "temperature 0")
+    count = len(panel.judge)
+    runs = np.stack([panel.centred(run[:, None], least=2)[:, 0] for run in panel.judge])
+    kept = np.asarray(~np.isnan(runs).any(axis=0))
+    square = (runs**2).sum(axis=0)
+    columns = np.stack(
+        [(runs.sum(axis=0) ** 2 - square) / (count * (count - 1)), square / count], 1
+    )
+    table = panel.by_cluster(columns, kept)
+
+    def share(s: Floats) -> Floats:
+        part: Floats = s[..., 0] / np.maximum(s[..., 1], 1e-300)
+        return part
+
+    jackknifed = table.jackknife(share, "fisher")
+    needed = runs_needed(jackknifed.value, margins.run).runs
+    return replace(above("RUN", jackknifed, margins.run), count=needed or 0)
+
+
+def labels_saved(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+    """What a label counts as once the judge's scores on all responses are used as well."""
+    n, judged = panel.n, case.size(case.judged)
+    if n and panel.per_system().max() < 2:  # within systems nothing is left to correlate
+        return untested("GAIN", "few in system", count=1)
+    partly, share = _partly(case, panel), labelled_share(case, panel)
+    jackknifed = _following(case, panel)
+    need = math.sqrt((1 - 1 / margins.gain) / (1 - share))
+    part = above("GAIN", jackknifed, min(need, 1.0))
+
+    def gain(r: float) -> float:
+        return float(1 / (1 - (1 - share) * np.clip(r, 0, 0.999) ** 2))
+
+    part = replace(
+        part,
+        estimate=gain(part.estimate),
+        low=gain(part.low),
+        high=gain(part.high),
+        margin=gain(need),
+        count=n if partly else round(share * judged),
+    )
+    if partly and not case.random_labels:
+        return replace(part, state="not tested", reason="not random", p=1.0)
+    return part
+
+
+def _partly(case: Case, panel: ResponsePanel) -> bool:
+    return case.size(case.judged) > panel.n * 1.05
+
+
+def labelled_share(case: Case, panel: ResponsePanel) -> float:
+    """The share of the judged responses that humans labelled; planned where all are."""
+    return panel.n / case.size(case.judged) if _partly(case, panel) else PLANNED
+
+
+def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
+    """Correlation of the judge with the first human that scored, within systems.
+
+    Of cluster totals where clusters are declared: that is what the variance of a mean is made of.
+    """
+    judge = panel.judge[0] if case.nominal else panel.mean_run
+    human = _first_present(panel.humans)
+    x, y = (panel.centred(panel.vectors(part), least=2) for part in (judge, human))
+    kept = ~np.isnan(x[:, 0]) & ~np.isnan(y[:, 0])
+    if case.clusters is None:
+        columns = np.stack([(x * y).sum(axis=1), (x**2).sum(axis=1), (y**2).sum(axis=1)], axis=1)
+        table = panel.by_cluster(columns, kept)
+    else:
+        table = panel.products(x, y, kept)
+
+    def correlation(s: Floats) -> Floats:
+        found: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
+        return found
+
+    return table.jackknife(correlation, "fisher")
+
+
+def _first_present(humans: Floats) -> Floats:
+    scores: Floats = humans[0].copy()
+    for other in humans[1:]:
+        scores = np.where(np.isnan(scores), other, scores)
+    return scores

@@ -11,8 +11,7 @@ from wire_server import Answer, WireServer
 from voirdire import ModelError
 from voirdire.schema import Message, Request
 from voirdire_judges.models import _openai_chat, anthropic, google
-from voirdire_judges.models._faults import WireError, model_error
-from voirdire_judges.models._filtered import filtered_categories
+from voirdire_judges.models._faults import WireError, filtered_categories, model_error
 from voirdire_judges.models._remote import refused_parameter
 from voirdire_judges.rubric import make as make_judge
 

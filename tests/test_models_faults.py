@@ -230,7 +230,7 @@ def test_nobody_listening_is_a_connection_fault(make):
 @pytest.mark.parametrize("make", [_openai, _anthropic, _google, _compatible])
 def test_the_client_is_shared_by_models_of_one_endpoint_and_closed_by_the_last(make):
     async def go(server):
-        from voirdire_judges.models._pool import pool
+        from voirdire_judges.models._endpoint import pool
 
         first, second = make(server), make(server)
         await asyncio.gather(first.complete(ASKED), second.complete(ASKED))

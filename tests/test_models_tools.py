@@ -14,7 +14,7 @@ from wire_server import Answer, WireServer
 from voirdire import plugins
 from voirdire.schema import Message, Reply, Request, Sampling, Tool, ToolCall
 from voirdire.store.records import RaterId, Slot, make_call, params_json
-from voirdire_judges.models._plain_tools import with_calls, without_tools
+from voirdire_judges.models._requests import with_calls, without_tools
 
 FORMATS = ("openai", "openai-responses", "anthropic", "google", "compatible")
 LOOKUP = Tool(
@@ -295,8 +295,8 @@ def test_an_answer_without_calls_keeps_no_thoughts():
 
 
 def test_a_signature_of_gemini_behind_the_chat_format_comes_back():
+    from voirdire_judges.models._endpoint import Options
     from voirdire_judges.models._openai_chat import params, read
-    from voirdire_judges.models._options import Options
 
     extra = {"google": {"thought_signature": "c2ln"}}
     made = {"id": "c1", "function": {"name": "lookup", "arguments": "{}"}, "extra_content": extra}

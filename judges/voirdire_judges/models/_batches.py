@@ -12,18 +12,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from voirdire.errors import ModelError
-from voirdire_judges.models._body import content_of, load_body, mapping, parse_body, text
-from voirdire_judges.models._checks import sendable
+from voirdire_judges.models._body import RAW, content_of, load_body, mapping, parse_body, text
 from voirdire_judges.models._faults import MalformedBodyError, WireError, model_error
+from voirdire_judges.models._requests import sendable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from voirdire.schema import BatchState, Reply, Request
-    from voirdire_judges.models._keys import Key
+    from voirdire_judges.models._endpoint import Key
 
-#: Asks a Stainless SDK for the answer as it came.
-RAW: Any = {"headers": {"X-Stainless-Raw-Response": "raw"}}
 #: Seconds for one call to a batch endpoint; results of many lines take a while to come.
 PATIENCE = 600.0
 

@@ -14,6 +14,7 @@ from voirdire.secrets import Hider
 from voirdire_judges.models._body import (
     arguments_of,
     asked_calls,
+    finish_of,
     given_to,
     items,
     mapping,
@@ -21,15 +22,19 @@ from voirdire_judges.models._body import (
     stated_error,
     text,
     texts_in,
+    unknown_finish,
     usage_of,
 )
 from voirdire_judges.models._capped import cap_client
-from voirdire_judges.models._checks import sendable
-from voirdire_judges.models._faults import LARGEST, TooLargeError, model_error, wire_error
-from voirdire_judges.models._filtered import filtered_categories
-from voirdire_judges.models._finish import finish_of, unknown_finish
-from voirdire_judges.models._keys import Key
-from voirdire_judges.models._plain_tools import with_calls, without_tools
+from voirdire_judges.models._endpoint import Key
+from voirdire_judges.models._faults import (
+    LARGEST,
+    TooLargeError,
+    filtered_categories,
+    model_error,
+    wire_error,
+)
+from voirdire_judges.models._requests import asked_in_words, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +65,7 @@ class LangchainModel:
         """One reply to one request; a schema is not enforced, since doing so loses the raw text."""
         request = sendable(self.name, request)
         if request.tools and not _binds(self.model):
-            return with_calls(await self._reply(without_tools(request)))
+            return await asked_in_words(request, self._reply)
         return await self._reply(request)
 
     async def aclose(self) -> None:

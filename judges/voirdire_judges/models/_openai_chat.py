@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Reply, ToolCall
 from voirdire_judges.models._body import (
+    RAW,
     arguments_of,
     asked_calls,
     content_of,
+    finish_of,
     given_to,
     items,
     mapping,
@@ -19,19 +21,16 @@ from voirdire_judges.models._body import (
     stated_error,
     text,
     texts_in,
+    unknown_finish,
     unknown_parts,
     usage_of,
 )
 from voirdire_judges.models._faults import MalformedBodyError
-from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._logprobs import Position, option_logprobs
 
 if TYPE_CHECKING:
     from voirdire.schema import Message, Request, Usage
-    from voirdire_judges.models._options import Options
-
-#: Asks the SDK for the answer as it came.
-RAW = {"headers": {"X-Stainless-Raw-Response": "raw"}}
+    from voirdire_judges.models._endpoint import Options
 
 
 def params(model: str, request: Request, options: Options) -> dict[str, Any]:

@@ -14,31 +14,25 @@ from voirdire.errors import ModelError
 from voirdire.schema import Note, Reply, Usage
 from voirdire.secrets import Hider
 from voirdire_judges.models._batches import RemoteBatches
-from voirdire_judges.models._checks import sendable
-from voirdire_judges.models._faults import message, model_error, wire_error
-from voirdire_judges.models._filtered import filtered_categories
-from voirdire_judges.models._plain_tools import with_calls, without_tools
-from voirdire_judges.models._pool import Lease, pool
-from voirdire_judges.models._status import error_of, is_too_long, words
+from voirdire_judges.models._endpoint import Endpoint, Lease, pool
+from voirdire_judges.models._faults import (
+    error_of,
+    filtered_categories,
+    is_too_long,
+    message,
+    model_error,
+    wire_error,
+    words,
+)
+from voirdire_judges.models._requests import asked_in_words, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from voirdire.schema import Request
     from voirdire_judges.models._batches import BatchWire
+    from voirdire_judges.models._endpoint import Key, Options
     from voirdire_judges.models._faults import WireError
-    from voirdire_judges.models._keys import Key
-    from voirdire_judges.models._options import Options
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where a model is asked; equal endpoints share one client."""
-
-    base_url: str | None = None
-    key: Key | None = None
-    query: tuple[tuple[str, str], ...] = ()
-    key_header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +105,7 @@ class RemoteModel:
         """
         request = sendable(self.name, request)
         if request.tools and not self.options.native_tools:
-            return with_calls(await self._reply(without_tools(request)))
+            return await asked_in_words(request, self._reply)
         return await self._reply(request)
 
     async def _reply(self, request: Request) -> Reply:

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import (
-    RAW,
     BatchWire,
     answer_of,
     ask_raw,
@@ -19,26 +18,32 @@ from voirdire_judges.models._batches import (
     seconds_of,
 )
 from voirdire_judges.models._body import (
+    RAW,
     added,
     arguments_of,
     asked_calls,
     content_of,
     count,
+    finish_of,
     items,
     mapping,
     object_in,
     parse_body,
     text,
+    unknown_finish,
     unknown_parts,
 )
 from voirdire_judges.models._capped import ACCEPTED, cap_response
-from voirdire_judges.models._faults import WireError
-from voirdire_judges.models._finish import finish_of, unknown_finish
+from voirdire_judges.models._endpoint import (
+    Endpoint,
+    OnRefused,
+    Options,
+    checked_address,
+    key_from_environment,
+)
+from voirdire_judges.models._faults import WireError, stated_status
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import checked_address, key_from_environment
-from voirdire_judges.models._options import OnRefused, Options
-from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
-from voirdire_judges.models._status import stated_status
+from voirdire_judges.models._remote import Dialect, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,11 +14,16 @@ from voirdire.errors import InputError
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._body import dump_body, parse_body, parse_error
 from voirdire_judges.models._capped import capped_session
+from voirdire_judges.models._endpoint import (
+    Endpoint,
+    OnRefused,
+    Options,
+    checked_address,
+    key_from_environment,
+)
 from voirdire_judges.models._faults import MalformedBodyError, WireError
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import checked_address, key_from_environment
-from voirdire_judges.models._options import OnRefused, Options
-from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
+from voirdire_judges.models._remote import Dialect, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

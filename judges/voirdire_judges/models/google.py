@@ -11,22 +11,28 @@ from voirdire_judges.models._body import (
     arguments_of,
     asked_calls,
     count,
+    finish_of,
     given_to,
     items,
     mapping,
     object_in,
     parse_body,
     text,
+    unknown_finish,
     usage_of,
 )
 from voirdire_judges.models._capped import capped_session
+from voirdire_judges.models._endpoint import (
+    Endpoint,
+    OnRefused,
+    Options,
+    checked_address,
+    key_from_environment,
+)
 from voirdire_judges.models._faults import WireError
-from voirdire_judges.models._finish import finish_of, unknown_finish
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import checked_address, key_from_environment
 from voirdire_judges.models._logprobs import Position, option_logprobs
-from voirdire_judges.models._options import OnRefused, Options
-from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
+from voirdire_judges.models._remote import Dialect, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

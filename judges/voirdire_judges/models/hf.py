@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import ModelError
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._checks import sendable
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._plain_tools import with_calls, without_tools
+from voirdire_judges.models._requests import asked_in_words, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +48,12 @@ class HfModel:
     async def complete(self, request: Request) -> Reply:
         """One reply to one request."""
         request = sendable(self.name, request)
-        if not request.tools:
-            return await asyncio.to_thread(self._answer, request)
-        return with_calls(await asyncio.to_thread(self._answer, without_tools(request)))
+        if request.tools:
+            return await asked_in_words(request, self._beside_the_loop)
+        return await self._beside_the_loop(request)
+
+    async def _beside_the_loop(self, request: Request) -> Reply:
+        return await asyncio.to_thread(self._answer, request)
 
     def _answer(self, request: Request) -> Reply:
         with self._lock:

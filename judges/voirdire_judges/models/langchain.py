@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from voirdire.errors import InputError, ModelError
 from voirdire.schema import Message, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
+from voirdire_judges.models._endpoint import Options
 from voirdire_judges.models._imports import attribute_at, require
 from voirdire_judges.models._langchain_chat import (
     LangchainModel,
@@ -21,13 +22,12 @@ from voirdire_judges.models._langchain_chat import (
     message_for,
     read,
 )
-from voirdire_judges.models._options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Request
-    from voirdire_judges.models._options import OnRefused
+    from voirdire_judges.models._endpoint import OnRefused
 
 
 def make(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from voirdire.schema import BatchState
-from voirdire_judges.models import _openai_chat, _openai_responses
+from voirdire.schema import BatchState, Reply, ToolCall
+from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._batches import (
-    RAW,
     BatchWire,
     answer_of,
     ask_raw,
@@ -18,22 +18,39 @@ from voirdire_judges.models._batches import (
     pages,
 )
 from voirdire_judges.models._body import (
+    RAW,
+    arguments_of,
+    asked_calls,
     content_of,
     dump_body,
+    finish_of,
+    given_to,
     items,
     mapping,
     parse_body,
+    stated_error,
     text,
+    unknown_finish,
+    unknown_parts,
 )
 from voirdire_judges.models._capped import ACCEPTED, cap_response
-from voirdire_judges.models._faults import WireError
+from voirdire_judges.models._endpoint import (
+    Endpoint,
+    OnRefused,
+    Options,
+    checked_address,
+    key_from_environment,
+)
+from voirdire_judges.models._faults import MalformedBodyError, WireError
 from voirdire_judges.models._imports import require
-from voirdire_judges.models._keys import checked_address, key_from_environment
-from voirdire_judges.models._options import OnRefused, Options
-from voirdire_judges.models._remote import Dialect, Endpoint, RemoteModel
+from voirdire_judges.models._logprobs import option_logprobs
+from voirdire_judges.models._openai_chat import positions_of
+from voirdire_judges.models._remote import Dialect, RemoteModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from voirdire.schema import Message, Request
 
 
 def open_client(endpoint: Endpoint) -> Any:
@@ -60,6 +77,104 @@ def open_client(endpoint: Endpoint) -> Any:
 async def close_client(client: Any) -> None:
     """Close the client's connections."""
     await client.close()
+
+
+def responses_params(model: str, request: Request, options: Options) -> dict[str, Any]:
+    """The body of a call; nothing is stored at the provider."""
+    sent: dict[str, Any] = {
+        "model": model,
+        "input": [part for m in request.messages for part in _response_parts(m)],
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "max_output_tokens": request.max_tokens,
+        "store": False,
+    }
+    if request.options and options.logprobs:
+        sent |= {"top_logprobs": 20, "include": ["message.output_text.logprobs"]}
+    if request.tools:
+        sent["tools"] = [{"type": "function", **asdict(tool)} for tool in request.tools]
+    elif request.schema is not None and options.structured:
+        form = {"type": "json_schema", "name": "answer", "schema": dict(request.schema)}
+        sent["text"] = {"format": {**form, "strict": True}}
+    sent |= {**options.params, **request.params}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def _response_parts(message: Message) -> list[dict[str, Any]]:
+    """A message, the calls that it makes, or the result of one."""
+    if message.role == "tool":
+        output = {"call_id": message.call_id, "output": message.content}
+        return [{"type": "function_call_output", **output}]
+    if message.thoughts:  # a call must stand behind the reasoning that led to it
+        return [dict(item) for item in message.thoughts]
+    said = {"role": message.role, "content": message.content}
+    calls = [
+        {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.arguments}
+        for c in message.calls
+    ]
+    return [*([said] if message.content or not calls else []), *calls]
+
+
+async def send_response(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200."""
+    rest = {name: value for name, value in sent.items() if name not in {"model", "input"}}
+    raw = await client.responses.with_raw_response.create(
+        model=sent["model"], input=sent["input"], extra_body=rest
+    )
+    return parse_body(await content_of(raw), "output")
+
+
+def read_response(body: dict[str, Any], request: Request) -> Reply:
+    """The reply in a response object; without a text, what the model handed to tools."""
+    status = text(body.get("status"))
+    if status == "failed":
+        raise stated_error(body)
+    if status not in {"", "completed", "incomplete"}:
+        raise MalformedBodyError(f"a response whose status is {status[:40]!r}", body)
+    messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
+    parts = [part for message in messages for part in items(message.get("content"))]
+    said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
+    refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
+    calls = [item for item in items(body.get("output")) if item.get("type") == "function_call"]
+    asked = asked_calls(map(_function_call, calls), request)
+    if not asked:
+        said = said or given_to(call.get("arguments") for call in calls)
+    handed = "call" if asked else ""
+    positions = [token for part in parts for token in items(part.get("logprobs"))]
+    return Reply(
+        text=said or refusal,
+        finish_reason=finish_of(_why_ended(body), said or handed, refusal),
+        usage=_openai_chat.billed(body),
+        model=text(body.get("model")),
+        provider_id=text(body.get("id")),
+        notes=(*unknown_finish(_why_ended(body)), *unknown_parts(parts)),
+        option_logprobs=option_logprobs(positions_of(positions), request.options, said),
+        tool_calls=asked,
+        thoughts=_kept_whole(items(body.get("output"))) if asked else (),
+    )
+
+
+def _kept_whole(output: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The items of a response that may be sent back whole; none where nothing was thought.
+
+    Nothing is stored at the provider, so that it knows its reasoning again by the encrypted content
+    alone. A model gives that where the study's `params` ask it to include it; reasoning without it
+    would be an item that is not found.
+    """
+    known = [i for i in output if i.get("type") != "reasoning" or i.get("encrypted_content")]
+    return tuple(known) if any(i.get("type") == "reasoning" for i in known) else ()
+
+
+def _function_call(item: dict[str, Any]) -> ToolCall:
+    number = text(item.get("call_id")) or text(item.get("id"))
+    return ToolCall(number, text(item.get("name")), arguments_of(item.get("arguments")))
+
+
+def _why_ended(body: dict[str, Any]) -> str:
+    """Why it is incomplete; one that does not say why was cut."""
+    if body.get("status") != "incomplete":
+        return "completed"
+    return text(mapping(body.get("incomplete_details")).get("reason")) or "max_output_tokens"
 
 
 #: Where a batch carries the name that it was submitted under.
@@ -154,10 +269,10 @@ RESPONSES = Dialect(
     "openai",
     open_client,
     close_client,
-    _openai_responses.params,
-    _openai_responses.send,
-    _openai_responses.read,
-    _openai_responses.billed,
+    responses_params,
+    send_response,
+    read_response,
+    _openai_chat.billed,
     lacking=frozenset({"seed"}),
     batches=batch_wire("/responses"),
 )

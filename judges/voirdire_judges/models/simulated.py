@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Note, Reply, ToolCall, Usage
-from voirdire_judges.models._checks import sendable
+from voirdire_judges.models._requests import sendable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

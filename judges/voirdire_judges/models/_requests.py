@@ -1,4 +1,4 @@
-"""Tools for models that have no calls of their own: a plain-text protocol, both ways."""
+"""Requests made fit to be sent: checked, and with their tools in words where a model knows none."""
 
 from __future__ import annotations
 
@@ -7,12 +7,47 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import ModelError
 from voirdire.schema import Message, Reply, Request, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from voirdire.schema import Tool
+
+
+def sendable(model: str, request: Request) -> Request:
+    """The request as it can go over a wire: half a surrogate pair becomes U+FFFD.
+
+    A reply that a cap cut inside an emoji holds one, and may be what a judge is asked about.
+
+    Raises
+    ------
+    ModelError
+        The request says nothing: providers refuse an empty message, some with a bill.
+    """
+    asked = [message.content for message in request.messages if message.role == "user"]
+    if not asked or "" in asked or any(map(str.isspace, asked)):
+        raise ModelError(f"{model}: a user message without text was not sent", "empty_input")
+    if all(map(_is_text, [message.content for message in request.messages])):
+        return request
+    return replace(request, messages=tuple(map(_mended, request.messages)))
+
+
+def _is_text(content: str) -> bool:
+    if content.isascii():
+        return True
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _mended(message: Message) -> Message:
+    wide = message.content.encode("utf-16", "surrogatepass")
+    return replace(message, content=wide.decode("utf-16", "replace"))
+
 
 _HOW = """You may use tools. To use one, write a line of this form and nothing after it:
 CALL {{"tool": "NAME", "arguments": {{...}}}}
@@ -20,6 +55,11 @@ You then get its result, and may use another tool or answer. Tools:
 {tools}"""
 #: A call stands at the beginning of a line: a reply that only speaks of CALL makes none.
 _CALL = re.compile(r"^[ \t]*CALL[ \t]*(?=\{)", re.MULTILINE)
+
+
+async def asked_in_words(request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+    """The reply of a model that knows no tools: they are told, and its calls read, as text."""
+    return with_calls(await ask(without_tools(request)))
 
 
 def without_tools(request: Request) -> Request:

@@ -13,7 +13,7 @@ from voirdire.cli.options import model_options
 from voirdire.cli.showing import show_tables
 from voirdire.study import load_study
 from voirdire.tabular import Section, Table, text
-from voirdire_judges.questionnaires import scales_of
+from voirdire_judges.questionnaire import scales_of
 from voirdire_plugins.angst.benchmark import BENCHMARK
 
 

@@ -13,7 +13,7 @@ from voirdire.protocols import Annotator
 from voirdire.schema import Flag, Item, Reply, Sampling
 from voirdire.store.raters import askers
 from voirdire.study import build_study
-from voirdire_judges.annotators.labels import make
+from voirdire_judges.labels import make
 from voirdire_plugins.distortions.annotator import make as make_distortions
 from voirdire_plugins.distortions.labels import DISTORTIONS, LABELS, NO_DISTORTION, OTHERS
 

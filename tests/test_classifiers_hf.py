@@ -21,8 +21,8 @@ from voirdire.errors import InputError, MissingExtraError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire.stats import random_f1
 from voirdire_judges.classifiers import cells_of, dry_run, evaluate_grid, fit_grid, hf
-from voirdire_judges.classifiers._batches import padded, tokenise
-from voirdire_judges.classifiers._checkpoints import Checkpoints, History
+from voirdire_judges.classifiers._encoder import padded, tokenise
+from voirdire_judges.classifiers._fine_tuning import Checkpoints, History
 
 torch = pytest.importorskip("torch", reason="pip install 'voirdire[hf]'")
 transformers = pytest.importorskip("transformers", reason="pip install 'voirdire[hf]'")

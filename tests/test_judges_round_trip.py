@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from voirdire.schema import Comparison, Item, Rating, Reply, Response
-from voirdire_judges import choice, pairwise, rubric, yes_no
-from voirdire_judges.annotators import labels
-from voirdire_judges.questionnaires import make as questionnaire
+from voirdire_judges import choice, labels, pairwise, rubric, yes_no
+from voirdire_judges.questionnaire import make as questionnaire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,8 +13,8 @@ from wire_server import WireServer, rubric_text
 
 from voirdire import InputError
 from voirdire.schema import Attribute, Flag, Item, Rating, Reply, Response, Rubric, Scale
-from voirdire_judges._flags import echoes_orders
-from voirdire_judges.prompts._delimit import delimited
+from voirdire_judges._parsed import echoes_orders
+from voirdire_judges.prompts import delimited
 from voirdire_judges.rubric import make
 from voirdire_judges.rubrics import load_rubric
 

@@ -9,7 +9,8 @@ import pytest
 from voirdire import InputError, plugins
 from voirdire.parsing import parse_questionnaire
 from voirdire.schema import Item, Reply, Scale
-from voirdire_judges.questionnaires import load_questionnaire, make, score_answers
+from voirdire_judges.questionnaire import make
+from voirdire_judges.questionnaires import load_questionnaire, score_answers
 
 POST = Item("1", "I slept badly before the language exam.")
 

@@ -27,7 +27,7 @@ def voirdire_register_judges(register: Any) -> None:
     """Judges of single responses and of pairs."""
     register("rubric", "voirdire_judges.rubric:make")
     register("pairwise", "voirdire_judges.pairwise:make")
-    register("questionnaire", "voirdire_judges.questionnaires:make")
+    register("questionnaire", "voirdire_judges.questionnaire:make")
     register("agent", "voirdire_judges.agent:make")
     register("debate", "voirdire_judges.debates:make")
     register("probed", "voirdire_judges.probes:make")
@@ -60,8 +60,8 @@ def voirdire_register_tools(register: Any) -> None:
 def voirdire_register_annotators(register: Any) -> None:
     """Annotators of items."""
     register("choice", "voirdire_judges.choice:make")
-    register("labels", "voirdire_judges.annotators.labels:make")
-    register("questionnaire", "voirdire_judges.questionnaires:make")
+    register("labels", "voirdire_judges.labels:make")
+    register("questionnaire", "voirdire_judges.questionnaire:make")
     register("yes-no", "voirdire_judges.yes_no:make")
 
 

@@ -10,9 +10,9 @@ from voirdire.errors import InputError
 from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call
-from voirdire_judges._flags import flagged
 from voirdire_judges._inner import inner_judge
-from voirdire_judges.prompts._delimit import delimited
+from voirdire_judges._parsed import flagged
+from voirdire_judges.prompts import delimited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.parsing import LEVELS, parse_preferences
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
-from voirdire_judges._flags import echo_flags, flagged
-from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
-from voirdire_judges.prompts._rubric import attribute_text
-from voirdire_judges.prompts._schema import object_schema
+from voirdire_judges._parsed import echo_flags, flagged
+from voirdire_judges.prompts import MARKS_NOTE, attribute_text, delimited, object_schema
 from voirdire_judges.rubrics import load_rubric
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Literal
 from voirdire.errors import InputError, not_one_of
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
-from voirdire_judges._combine import combined, missing_reply
-from voirdire_judges._flags import echo_flags, echoing, flagged
-from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
-from voirdire_judges.prompts._rubric import (
+from voirdire_judges._parsed import combined, echo_flags, echoing, flagged, missing_reply
+from voirdire_judges.prompts import (
+    MARKS_NOTE,
     attribute_text,
+    delimited,
     output_fields,
     output_text,
     scale_text,
+    scores_schema,
 )
-from voirdire_judges.prompts._schema import scores_schema
 from voirdire_judges.rubrics import load_rubric
 
 if TYPE_CHECKING:

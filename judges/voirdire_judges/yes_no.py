@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.parsing import parse_yes_no, said_yes
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Sampling
-from voirdire_judges._combine import missing_reply
+from voirdire_judges._parsed import missing_reply
 from voirdire_judges.few_shot import Example, FewShot, few_shot
-from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
-from voirdire_judges.prompts._schema import object_schema
+from voirdire_judges.prompts import MARKS_NOTE, delimited, object_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

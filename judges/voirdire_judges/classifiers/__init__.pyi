@@ -2,9 +2,9 @@ from voirdire_judges.classifiers._cells import Cell as Cell
 from voirdire_judges.classifiers._cells import cells_of as cells_of
 from voirdire_judges.classifiers._data import Dataset as Dataset
 from voirdire_judges.classifiers._data import read_dataset as read_dataset
-from voirdire_judges.classifiers._evaluate import Evaluation as Evaluation
-from voirdire_judges.classifiers._evaluate import evaluate_grid as evaluate_grid
+from voirdire_judges.classifiers._finished import Evaluation as Evaluation
+from voirdire_judges.classifiers._finished import evaluate_grid as evaluate_grid
+from voirdire_judges.classifiers._finished import predict_texts as predict_texts
+from voirdire_judges.classifiers._finished import read_texts as read_texts
 from voirdire_judges.classifiers._grid import dry_run as dry_run
 from voirdire_judges.classifiers._grid import fit_grid as fit_grid
-from voirdire_judges.classifiers._predict import predict_texts as predict_texts
-from voirdire_judges.classifiers._predict import read_texts as read_texts

@@ -115,7 +115,7 @@ def fit(
     """Train and test every cell of a grid: models x data x label sets x tasks x seeds."""
     from voirdire.errors import InputError  # noqa: PLC0415 - slow
     from voirdire.study import load_study  # noqa: PLC0415 - slow
-    from voirdire_judges.classifiers._grid import fit_grid  # noqa: PLC0415 - slow
+    from voirdire_judges.classifiers import fit_grid  # noqa: PLC0415 - slow
 
     known = load_study(study)
     if dry_run:
@@ -154,11 +154,7 @@ def predict(
 ) -> None:
     """Predict the labels of new texts with the trained models of a grid."""
     from voirdire.errors import InputError  # noqa: PLC0415 - slow
-    from voirdire_judges.classifiers._predict import (  # noqa: PLC0415 - slow
-        predict_texts,
-        read_texts,
-        write_predictions,
-    )
+    from voirdire_judges.classifiers import predict_texts, read_texts  # noqa: PLC0415 - slow
 
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"--out must end in .csv or .parquet, got {str(out)!r}")
@@ -168,7 +164,7 @@ def predict(
     if out is None:
         typer.echo(frame.write_csv(), nl=False)
     else:
-        write_predictions(frame, out)
+        _write(frame, out)
     blank = sum(not word for word in words)
     for note in notes:
         typer.echo(note, err=True)
@@ -200,7 +196,7 @@ def evaluate(
     run, and the key is the rater "truth". Where options were tried in a grid, best.csv holds the
     configuration of each model that was best on dev.
     """
-    from voirdire_judges.classifiers._evaluate import evaluate_grid  # noqa: PLC0415 - slow
+    from voirdire_judges.classifiers import evaluate_grid  # noqa: PLC0415 - slow
 
     evaluation = evaluate_grid(folder, best=best)
     evaluation.write(out or folder)
@@ -221,11 +217,20 @@ def evaluate(
         typer.echo(f"{count} cells are not finished, the first: {first}", err=True)
 
 
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    """Write predictions as CSV or Parquet, as the name says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path)
+
+
 def _print_cells(study: Study, out: Path, only: str) -> None:
     """One line a cell, and how many there are."""
     from collections import Counter  # noqa: PLC0415
 
-    from voirdire_judges.classifiers._grid import dry_run  # noqa: PLC0415 - slow
+    from voirdire_judges.classifiers import dry_run  # noqa: PLC0415 - slow
 
     cells = dry_run(study, out, only)
     for cell, state in cells:

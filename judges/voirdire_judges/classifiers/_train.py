@@ -23,7 +23,7 @@ from voirdire_judges.classifiers._cells import (
     TRAINING,
     card_of,
 )
-from voirdire_judges.classifiers._checked import checked_classifier, scores_of
+from voirdire_judges.classifiers._checks import checked_classifier, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,16 +10,24 @@ import numpy as np
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
-from voirdire_judges.classifiers._batches import Part, training_order
-from voirdire_judges.classifiers._checkpoints import Checkpoints, History, fingerprint
+from voirdire_judges.classifiers._checks import check_task, check_training, fitted, read_card
 from voirdire_judges.classifiers._encoder import (
     Encoder,
+    Part,
     load_encoder,
     save_encoder,
+    training_order,
     within_memory,
 )
-from voirdire_judges.classifiers._options import check_task, check_training, fitted, read_card
-from voirdire_judges.classifiers._settings import Device, Precision, Settings, learning_rate
+from voirdire_judges.classifiers._fine_tuning import (
+    Checkpoints,
+    Device,
+    History,
+    Precision,
+    Settings,
+    fingerprint,
+    learning_rate,
+)
 from voirdire_judges.models._imports import require
 
 if TYPE_CHECKING:

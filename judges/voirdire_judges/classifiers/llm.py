@@ -20,8 +20,8 @@ from voirdire.running import completer, run
 from voirdire.schema import Item, Reply
 from voirdire.store import ratings_frame
 from voirdire.study import build_study
-from voirdire_judges.classifiers._options import check_task, check_training, read_card
-from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
+from voirdire_judges.classifiers._checks import check_task, check_training, read_card
+from voirdire_judges.prompts import MARKS_NOTE, delimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
-from voirdire_judges.classifiers._options import check_task, check_training, fitted, read_card
+from voirdire_judges.classifiers._checks import check_task, check_training, fitted, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

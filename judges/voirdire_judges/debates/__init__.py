@@ -11,9 +11,9 @@ from voirdire.errors import InputError, not_one_of
 from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.study import read_toml
-from voirdire_judges._flags import flagged
 from voirdire_judges._inner import inner_judge
-from voirdire_judges.prompts._delimit import delimited
+from voirdire_judges._parsed import flagged
+from voirdire_judges.prompts import delimited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

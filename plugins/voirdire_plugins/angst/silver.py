@@ -16,7 +16,7 @@ from voirdire.store import ratings_frame
 from voirdire.study import model_entries, write_study
 from voirdire.tables import read_labelled
 from voirdire.tabular import Section, Table, count, text
-from voirdire_judges.annotators.named import NamedAnnotator
+from voirdire_judges.labels import NamedAnnotator
 from voirdire_plugins.angst.labels import LABELS, read_posts, with_class
 from voirdire_plugins.resources import resource
 

@@ -11,7 +11,7 @@ from voirdire.files import write_text
 from voirdire.study import Study, build_study, named_models
 from voirdire.study import write_study as write_files
 from voirdire.tables import read_raw
-from voirdire_judges.questionnaires import asked_by_scales, scales_of
+from voirdire_judges.questionnaire import asked_by_scales, scales_of
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
 from voirdire_plugins.angst.labels import LABELS, read_posts
 from voirdire_plugins.resources import resource

@@ -6,7 +6,7 @@ from typing import Literal
 
 from voirdire.errors import not_one_of
 from voirdire.schema import Sampling
-from voirdire_judges.annotators.labels import Contradiction, LabelAnnotator
+from voirdire_judges.labels import Contradiction, LabelAnnotator
 from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, UNSURE, prompt_of
 
 

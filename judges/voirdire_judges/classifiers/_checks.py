@@ -1,4 +1,4 @@
-"""Checks that every classifier makes of its task and its training data."""
+"""Checks of what classifiers are made with, learn from and hand over."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, PluginError, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from voirdire.protocols import Classifier
 
 TASKS = ("binary", "multi-class", "multi-label")
 T = TypeVar("T")
@@ -83,3 +85,41 @@ def fitted(trained: T | None, name: str) -> T:
     if trained is None:
         raise InputError(f"{name}: not trained yet: call fit or load first")
     return trained
+
+
+def checked_classifier(made: Any, whose: str) -> Classifier:
+    """An object that can be fitted and asked.
+
+    Raises
+    ------
+    PluginError
+        It lacks `fit` or `predict`.
+    """
+    lacking = [name for name in ("fit", "predict") if not callable(getattr(made, name, None))]
+    if lacking:
+        raise PluginError(
+            f"{whose} must be a classifier, got {type(made).__name__} without {lacking[0]!r}"
+        )
+    classifier: Classifier = made
+    return classifier
+
+
+def scores_of(trained: Classifier, texts: Sequence[str], classes: int) -> NDArray[np.float64]:
+    """What a classifier predicts: one row a text, one column a class.
+
+    Raises
+    ------
+    PluginError
+        It is no array of numbers of that shape.
+    """
+    predicted = trained.predict(texts)
+    try:
+        scores = np.asarray(predicted, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PluginError(f"predict must return numbers, got {type(predicted).__name__}") from None
+    if scores.shape != (len(texts), classes):
+        raise PluginError(
+            f"predict must return one row a text and one column a class, "
+            f"({len(texts)}, {classes}), got {scores.shape}"
+        )
+    return scores

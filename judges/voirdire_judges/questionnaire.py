@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.parsing import parse_questionnaire, worst_status
 from voirdire.schema import Item, Message, Parsed, Reply, Request, Rubric, Sampling
-from voirdire_judges._combine import missing_reply
-from voirdire_judges.prompts._delimit import MARKS_NOTE, delimited
-from voirdire_judges.prompts._schema import object_schema
-from voirdire_judges.questionnaires._load import STANDARD, Questionnaire, load_questionnaire
-from voirdire_judges.questionnaires._scoring import score_answers
+from voirdire_judges._parsed import missing_reply
+from voirdire_judges.prompts import MARKS_NOTE, delimited, object_schema
+from voirdire_judges.questionnaires import (
+    STANDARD,
+    Questionnaire,
+    load_questionnaire,
+    score_answers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,1 +1,0 @@
-"""Annotators: they label items from a declared set, and never call a model themselves."""

@@ -1,1 +1,0 @@
-"""Prompts: texts under evaluation kept apart from instructions, and rubrics put into words."""

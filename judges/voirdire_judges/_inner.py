@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.protocols import SaysTask
+from voirdire.schema import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire import Plugins
     from voirdire.protocols import Judge
-    from voirdire.schema import Rubric, Sampling
+    from voirdire.schema import Request, Rubric, Sampling
     from voirdire.study import Study
 
 
@@ -31,3 +36,36 @@ def inner_judge(
         handed["sampling"] = sampling
     made: Judge = factory(rubric, **(options or {}), **handed)
     return made
+
+
+def task_of(judge: Judge) -> str:
+    """What a judge is asked about: ratings, where it does not say."""
+    return judge.task if isinstance(judge, SaysTask) else "rating"
+
+
+def only_question(judge: Judge, task: Any, whose: str) -> list[Request]:
+    """The one request that a judge makes of a task; none where the task has nothing to judge.
+
+    Raises
+    ------
+    InputError
+        It asks several: what is said between question and answer would belong to none of them.
+    """
+    asked = judge.requests(task)
+    if len(asked) > 1:
+        raise InputError(f"{whose}: its judge must ask one question a task, all attributes in one")
+    return asked
+
+
+def told_more(request: Request, text: str) -> Request:
+    """The request with a further paragraph in its system message, or in one of its own.
+
+    Not every judge has a system message, and many chat formats take one alone.
+    """
+    messages = list(request.messages)
+    at = next((place for place, one in enumerate(messages) if one.role == "system"), None)
+    if at is None:
+        messages.insert(0, Message("system", text))
+    else:
+        messages[at] = replace(messages[at], content=f"{messages[at].content}\n\n{text}")
+    return replace(request, messages=tuple(messages))

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError
-from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call
-from voirdire_judges._inner import inner_judge
+from voirdire_judges._inner import inner_judge, only_question, task_of, told_more
 from voirdire_judges._parsed import flagged
 from voirdire_judges.prompts import delimited
 
@@ -77,9 +77,7 @@ class AgentJudge:
         InputError
             The judge asks several questions about one task.
         """
-        asked = self.judge.requests(task)
-        if len(asked) > 1:
-            raise InputError("agent: its judge must ask one question a task, all attributes in one")
+        asked = only_question(self.judge, task, "agent")
         before = asked if self.alone else []
         return [*before, *map(self._with_tools, asked)]
 
@@ -153,14 +151,7 @@ class AgentJudge:
         return {at: request for at, request in asked.items() if request is not None}
 
     def _with_tools(self, request: Request) -> Request:
-        how = _HOW.format(steps=self.steps)
-        messages = list(request.messages)
-        at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
-        if at is None:
-            messages.insert(0, Message("system", how))
-        else:
-            messages[at] = replace(messages[at], content=f"{messages[at].content}\n\n{how}")
-        return replace(request, messages=tuple(messages), tools=self.told)
+        return replace(told_more(request, _HOW.format(steps=self.steps)), tools=self.told)
 
     def _result(self, at: int, call: ToolCall, answer: Reply | None) -> Message:
         if at >= AT_ONCE:
@@ -213,16 +204,12 @@ def make(  # noqa: PLR0913 - each is an option of the study
     InputError, PluginError
         No tool, an unknown one or options that it does not take.
     """
-    if plugins is None:
-        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
-
-        plugins = loaded()
+    plugins = plugins or loaded_plugins()
     if not tools:
         raise InputError(f"agent: name its tools (there are: {', '.join(plugins.names('tool'))})")
     if max_steps < 2:
         raise InputError(f"agent: max_steps must be a whole number from 2 on, got {max_steps!r}")
     inner = inner_judge(judge, rubric, options, sampling, plugins, study)
-    task = inner.task if isinstance(inner, SaysTask) else "rating"
     made = make_tools(tools, study, plugins)
     told = tuple(tool.told for tool in made)
-    return AgentJudge(inner, made, max_steps, alone, task, told=told)
+    return AgentJudge(inner, made, max_steps, alone, task_of(inner), told=told)

@@ -6,7 +6,6 @@ that were trained; `voirdire.examining.labels.methods` scores them, and here the
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,10 +22,11 @@ from voirdire.store.findings import kept_findings
 from voirdire.store.frames import session_items
 from voirdire.tabular import Marked, Section, Table, count, number, text
 from voirdire_judges.few_shot import leaks_of
-from voirdire_judges.questionnaires import load_questionnaire
+from voirdire_judges.questionnaires import STANDARD, load_questionnaire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from voirdire.examining import Examination
     from voirdire.schema import Scale
@@ -235,9 +235,7 @@ def _declared(rater: Rater, threshold: float) -> str:
 
 def _questionnaire(rater: Rater, study: Study) -> Questionnaire:
     name = str(rater.options.get("scale", study.rubric.use))
-    beside = Path(study.folder) / name
-    variant = str(rater.options.get("variant", "standard"))
-    return load_questionnaire(beside if beside.is_file() else name, variant)
+    return load_questionnaire(name, str(rater.options.get("variant", STANDARD)), study.folder)
 
 
 def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[Any, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
@@ -210,8 +209,7 @@ def make(
     name = scale or (rubric if isinstance(rubric, str) else "")
     if not name:
         raise InputError("questionnaire judge: scale must name a questionnaire or a TOML file")
-    beside = Path(study.folder if study else ".") / name
-    known = load_questionnaire(beside if beside.is_file() else name, variant)
+    known = load_questionnaire(name, variant, study.folder if study else ".")
     total = known.total
     if threshold is not None and not total.low < threshold <= total.high:
         raise InputError(

@@ -7,11 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError, not_one_of
-from voirdire.protocols import SaysTask
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.study import read_toml
-from voirdire_judges._inner import inner_judge
+from voirdire_judges._inner import inner_judge, only_question, task_of, told_more
 from voirdire_judges._parsed import flagged
 from voirdire_judges.prompts import delimited
 
@@ -88,9 +88,7 @@ class DebateJudge:
         InputError
             The judge asks several questions about one task.
         """
-        asked = self.judge.requests(task)
-        if len(asked) > 1:
-            raise InputError("debate: its judge must ask one question, all attributes in one")
+        asked = only_question(self.judge, task, "debate")
         alone = [replace(request, role=JUDGE) for request in asked]
         return [
             *alone, *(self._opening(one, request) for request in asked for one in self._advocates)
@@ -163,14 +161,8 @@ class DebateJudge:
     def _opening(self, advocate: Advocate, asked: Request) -> Request:
         told = self.prompts.opening.strip()
         told = told.replace("{name}", advocate.name).replace("{stance}", advocate.stance)
-        messages = list(asked.messages)
-        at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
-        if at is None:
-            messages.insert(0, Message("system", told))
-        else:
-            messages[at] = replace(messages[at], content=f"{messages[at].content}\n\n{told}")
         # A schema would leave no room for an argument.
-        return replace(asked, messages=tuple(messages), schema=None, options=(), role=advocate.role)
+        return replace(told_more(asked, told), schema=None, options=(), role=advocate.role)
 
     def _answer(self, at: int, said: Sequence[Reply]) -> Request:
         """What an advocate is asked next, with the others' last words."""
@@ -302,10 +294,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     >>> [request.role for request in debate.requests(task)]
     ['judge', 'advocate', 'advocate']
     """
-    if plugins is None:
-        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
-
-        plugins = loaded()
+    plugins = plugins or loaded_plugins()
     given: dict[str, Any] = {"rounds": rounds, "budget": budget}
     for name, value in given.items():
         if value is not None and (type(value) is not int or value < 1):
@@ -314,5 +303,4 @@ def make(  # noqa: PLR0913 - each is an option of the study
     standard = files("voirdire_judges.debates") / "standard.toml"
     file = folder / prompts if prompts else standard
     inner = inner_judge(judge, rubric, options, sampling, plugins, study)
-    task = inner.task if isinstance(inner, SaysTask) else "rating"
-    return DebateJudge(inner, read_prompts(file), rounds, budget, task)
+    return DebateJudge(inner, read_prompts(file), rounds, budget, task_of(inner))

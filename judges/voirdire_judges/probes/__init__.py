@@ -9,11 +9,12 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from voirdire import plugins as loaded_plugins
 from voirdire.errors import PluginError
 from voirdire.probes import PairProbe, RequestProbe, ResponseProbe
-from voirdire.protocols import FollowsUp, SaysTask
+from voirdire.protocols import FollowsUp
 from voirdire.schema import Comparison, Message, Sampling
-from voirdire_judges._inner import inner_judge
+from voirdire_judges._inner import inner_judge, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -221,15 +222,12 @@ def make(  # noqa: PLR0913 - each is an option of the study
         The probe changes nothing that is asked, or the judge takes several steps, which a probe
         would change after the fact: probe the judge whose question it asks.
     """
-    if plugins is None:
-        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
-
-        plugins = loaded()
+    plugins = plugins or loaded_plugins()
     found = plugins.resolve("probe", probe)
     made = inner_judge(judge, rubric, options, sampling, plugins, study)
     if isinstance(made, FollowsUp):
         raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
-    task = made.task if isinstance(made, SaysTask) else "rating"
+    task = task_of(made)
     if isinstance(found, RequestProbe):
         return ProbedJudge(made, unchanged, found.change, task)
     if isinstance(found, PairProbe):

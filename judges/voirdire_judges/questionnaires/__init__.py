@@ -120,8 +120,12 @@ def built_in_questionnaires() -> list[str]:
     )
 
 
-def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnaire:
+def load_questionnaire(
+    name: str | Path, variant: str = STANDARD, folder: str | Path = "."
+) -> Questionnaire:
     """The questionnaire of that name, or in that TOML file, in one of its variants.
+
+    A file in `folder` (a study's) goes before a built-in of the same name.
 
     A file holds `name`, `construct` (the label it is about), `range` (two ends of every item),
     `[[items]]` with `name`, optionally `text` and `observed`, and optionally `yes_no`, `anchors`
@@ -140,11 +144,14 @@ def load_questionnaire(name: str | Path, variant: str = STANDARD) -> Questionnai
     >>> standard.total.high, published.total.high, published.yes_no
     (27, 9, True)
     """
-    path = _HERE / f"{name}.toml" if str(name) in built_in_questionnaires() else Path(name)
-    if not path.is_file():
-        known = ", ".join(built_in_questionnaires())
+    built_in = built_in_questionnaires()
+    own = [_HERE / f"{name}.toml"] if str(name) in built_in else []
+    places: list[Path | Traversable] = [Path(folder) / name, *own, Path(name)]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
         raise InputError(
-            f"questionnaire {str(name)!r} is neither a TOML file nor built in (built in: {known})"
+            f"questionnaire {str(name)!r} is neither a TOML file nor built in (built in: "
+            f"{', '.join(built_in)})"
         )
     raw = read_toml(path, "questionnaire")
     return _questionnaire(_chosen(raw, variant, path), variant, path)

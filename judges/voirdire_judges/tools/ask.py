@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError
 from voirdire.schema import Item, Rating, Response, Sampling
 from voirdire.store.raters import read_rubric
@@ -52,10 +53,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     InputError, PluginError
         There is no rubric, or no such judge.
     """
-    if plugins is None:
-        from voirdire import plugins as loaded  # noqa: PLC0415 - loads entry points
-
-        plugins = loaded()
+    plugins = plugins or loaded_plugins()
     if rubric is None and study is None:
         raise InputError(f"tool {name!r}: it needs a rubric, or the study's")
     asked: Rubric | str = read_rubric(study, plugins) if rubric is None and study else rubric or ""

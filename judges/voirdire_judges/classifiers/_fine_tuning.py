@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, field
-from itertools import chain
 from math import isfinite
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.files import whole
@@ -19,7 +14,6 @@ from voirdire.files import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from voirdire_judges.classifiers._encoder import Part
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -220,18 +214,6 @@ class Checkpoints:
             raise InputError(
                 f"{path}: cannot be read ({why}); delete {self.folder} to train anew"
             ) from error
-
-
-def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) -> str:
-    """SHA-256 over settings, the encoder's weights, token ids and labels."""
-    whole = hashlib.sha256(json.dumps([dict(settings), weights], sort_keys=True).encode())
-    for part in parts:
-        if part is not None:
-            ids = chain.from_iterable(part.tokens.columns["input_ids"])
-            for block in (part.tokens.lengths, np.fromiter(ids, np.int64), part.labels):
-                whole.update(np.ascontiguousarray(block).tobytes())
-        whole.update(b"|")
-    return whole.hexdigest()
 
 
 def _is_state(state: Any, parts: Mapping[str, Any]) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +27,15 @@ from voirdire_judges.classifiers._fine_tuning import (
     History,
     Precision,
     Settings,
-    fingerprint,
     learning_rate,
 )
 from voirdire_judges.models._imports import require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from voirdire_judges.classifiers._encoder import Encoder
 
     Progress = Callable[[str, int, int], None]
 
@@ -155,6 +154,18 @@ class HfClassifier:
         encoder = load_encoder(self.settings, self.classes, self.task, str(folder))
         encoder = replace(encoder, weights=card["weights"])
         return replace(self, encoder=encoder, history=history)
+
+
+def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) -> str:
+    """SHA-256 over settings, the encoder's weights, token ids and labels."""
+    whole = hashlib.sha256(json.dumps([dict(settings), weights], sort_keys=True).encode())
+    for part in parts:
+        if part is not None:
+            ids = chain.from_iterable(part.tokens.columns["input_ids"])
+            for block in (part.tokens.lengths, np.fromiter(ids, np.int64), part.labels):
+                whole.update(np.ascontiguousarray(block).tobytes())
+        whole.update(b"|")
+    return whole.hexdigest()
 
 
 def make(

@@ -188,8 +188,9 @@ def status(key):
 
 def floor_and_threads():
     """Streaming kernels beside one reading of their input, on one thread and on two."""
-    from voirdire.stats._agreement_kernels import code_integers, collapse_keys
-    from voirdire.stats._fleiss_kernels import tally
+    from voirdire.stats._label_cells import tally
+    from voirdire.stats._patterns import collapse_keys
+    from voirdire.stats._ratings import code_integers
 
     X = np.tile(labelled(200_000), (10, 1, 1)).reshape(-1)
     R = ordinal(2_000_000).reshape(-1)

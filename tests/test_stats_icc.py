@@ -192,7 +192,7 @@ def test_exact_bootstrap_equals_the_enumeration_of_copies(Y):
 @settings(max_examples=10, deadline=None)
 @given(ratings, st.integers(0, 2**32))
 def test_drawn_bootstrap_equals_copies_of_the_rows(Y, seed):
-    from voirdire.stats._resampling import draw_counts
+    from voirdire.stats._bootstrap import draw_counts
 
     counts = draw_counts(np.random.default_rng(seed), len(Y), 40)
     assert (counts.sum(axis=0) == len(Y)).all()
@@ -293,7 +293,7 @@ def test_batch_equals_one_at_a_time():
 
 
 def test_many_resamples_come_in_chunks_of_one_stream():
-    from voirdire.stats._resampling import drawn_in_chunks
+    from voirdire.stats._bootstrap import drawn_in_chunks
 
     chunks = np.concatenate(list(drawn_in_chunks(7, 6, 100, 33)), axis=1)
     assert (chunks == np.concatenate(list(drawn_in_chunks(7, 6, 100, 100)), axis=1)).all()

@@ -12,7 +12,7 @@ from reference import systems as slow
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import icc, icc_clustered, icc_systems, icc_systems_batch
-from voirdire.stats._resampling import draw_counts
+from voirdire.stats._bootstrap import draw_counts
 
 FORMS = ("1", "C,1", "A,1", "A,k")
 

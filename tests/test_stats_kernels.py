@@ -19,14 +19,10 @@ from reference import agreement, coding, intraclass
 
 from voirdire import stats
 from voirdire.errors import StatisticsError
-from voirdire.stats import _agreement_kernels as ratings_kernels
-from voirdire.stats import _alpha_kernels as alpha_kernels
-from voirdire.stats import _fleiss_kernels as label_kernels
-from voirdire.stats import _jit
+from voirdire.stats import _jit, _label_cells, _patterns, _ratings, cohen, krippendorff
 from voirdire.stats import _kernels_icc as icc_kernels
 from voirdire.stats import _kernels_systems as systems_kernels
 from voirdire.stats import _pattern_kernels as pattern_kernels
-from voirdire.stats._patterns import _by_keys, _by_rows
 
 NAN = math.nan
 TWINS = {
@@ -60,7 +56,8 @@ TWINS |= dict.fromkeys(
 )  # fmt: skip
 MARKS = re.compile(r"^(njit|interpreted)\b")
 MODULES = (
-    ratings_kernels, alpha_kernels, label_kernels, icc_kernels, systems_kernels, pattern_kernels,
+    _ratings, _patterns, cohen, krippendorff, _label_cells, icc_kernels, systems_kernels,
+    pattern_kernels,
 )  # fmt: skip
 
 
@@ -170,16 +167,16 @@ def test_codes_of_the_stand_in(whole, other):
 @given(values, broken)
 def test_spans_and_distinct_values(whole, other):
     for x in (whole, other):
-        low, high, integers = ratings_kernels.integer_span(x)
+        low, high, integers = _ratings.integer_span(x)
         assert integers == coding.span(x)[2]
         if integers:
             assert (low, high) == coding.span(x)[:2]
-        found, count = ratings_kernels.few_values(x, 5)
+        found, count = _ratings.few_values(x, 5)
         assert found[:count].tolist() == coding.distinct(x)
     seen = np.zeros(10, bool)
-    ratings_kernels.mark_integers(whole, 0.0, seen)
+    _ratings.mark_integers(whole, 0.0, seen)
     assert np.flatnonzero(seen).tolist() == sorted(coding.distinct(whole))
-    assert ratings_kernels.few_values(np.arange(6.0), 5)[1] == -1
+    assert _ratings.few_values(np.arange(6.0), 5)[1] == -1
 
 
 @settings(max_examples=60, deadline=None)
@@ -191,8 +188,8 @@ def test_codes(whole, other):
     for x in (whole, other):
         expected, undeclared = coding.codes(x, levels)
         by_table = np.empty(len(x), np.int32)
-        assert ratings_kernels.code_integers(x, 0.0, place, by_table) == undeclared
-        by_search, where = ratings_kernels.code_values(x, np.array(levels, float))
+        assert _ratings.code_integers(x, 0.0, place, by_table) == undeclared
+        by_search, where = _ratings.code_values(x, np.array(levels, float))
         assert where == undeclared
         n = len(expected)
         assert by_table[:n].tolist() == by_search[:n].tolist() == expected
@@ -202,12 +199,15 @@ def test_codes(whole, other):
 @given(codes)
 def test_collapsing_and_cross_tables(rows):
     expected = coding.patterns(rows.tolist())
-    for found, sizes, counts in (_by_rows(rows), _by_keys(rows, 4, rows.shape[1].bit_length())):
+    for found, sizes, counts in (
+        _patterns._by_rows(rows),
+        _patterns._by_keys(rows, 4, rows.shape[1].bit_length()),
+    ):
         listed = [tuple(row[:size].tolist()) for row, size in zip(found, sizes, strict=True)]
         assert dict(zip(listed, counts.tolist(), strict=True)) == expected
     if rows.shape[1] > 1:
         table = np.zeros((4, 4), np.int64)
-        ratings_kernels.cross_table(rows, table)
+        cohen.cross_table(rows, table)
         pairs = coding.cross_table(rows[:, :2].tolist())
         assert {at: n for at, n in np.ndenumerate(table) if n} == pairs
 
@@ -216,13 +216,13 @@ def test_collapsing_and_cross_tables(rows):
 @given(arrays(np.float64, (6, 3, 2), elements=st.sampled_from([NAN, 0, 1])))
 def test_labels_over_runs(X):
     cells = np.empty(X.size, np.int8)
-    assert label_kernels.to_cells(X.ravel(), cells) == -1
+    assert _label_cells.to_cells(X.ravel(), cells) == -1
     assert cells.tolist() == coding.codes(X.ravel(), [0, 1])[0]
-    assert label_kernels.to_cells(np.array([0.0, 2.0]), np.empty(2, np.int8)) == 1
-    counted = label_kernels.tally(cells, 3, 2, np.zeros(2 * 16, np.int64)).reshape(2, 4, 4)
+    assert _label_cells.to_cells(np.array([0.0, 2.0]), np.empty(2, np.int8)) == 1
+    counted = _label_cells.tally(cells, 3, 2, np.zeros(2 * 16, np.int64)).reshape(2, 4, 4)
     expected = coding.tallies(cells.reshape(X.shape).tolist())
     assert {at: n for at, n in np.ndenumerate(counted) if n} == expected
-    places = label_kernels.place_items(cells, 3, 2, np.zeros(12, np.int64)).reshape(6, 2)
+    places = _label_cells.place_items(cells, 3, 2, np.zeros(12, np.int64)).reshape(6, 2)
     for label in range(2):
         again = np.bincount(places[:, label], minlength=16).reshape(4, 4)
         assert (again == counted[label]).all()
@@ -239,11 +239,11 @@ def test_alpha_of_a_resample_is_alpha_of_the_copies(rows, drawn, metric):
     out = np.zeros((1, 3))
     weights, levels = drawn[None].astype(float), np.arange(4.0)
     given_ = (np.sort(rows, axis=1).astype(np.int32), np.full(6, 3), weights, levels)
-    at = getattr(alpha_kernels, metric.upper())
+    at = krippendorff._METRICS[metric]
     if metrics.index(metric) < 3:
-        alpha_kernels.alpha_parts(*given_, at, out)
+        krippendorff.alpha_parts(*given_, at, out)
     else:
-        alpha_kernels.alpha_pairs(*given_, np.zeros((1, 1)), at, out)
+        krippendorff.alpha_pairs(*given_, np.zeros((1, 1)), at, out)
     total, observed, expected = out[0]
     assert total == 3 * drawn.sum()
     value = 1 - observed / expected if expected else NAN

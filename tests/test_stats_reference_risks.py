@@ -77,7 +77,7 @@ def test_self_preference_is_what_leniency_does_not_explain():
 def test_self_preference_by_copies_of_the_items():
     judge, reference, own, items = favoured(0.3, seed=5)
     found = stats.self_preference(judge, reference, own, items, n_resamples=40, seed=3)
-    from voirdire.stats._resampling import draw_counts
+    from voirdire.stats._bootstrap import draw_counts
 
     values = []
     for column in draw_counts(np.random.default_rng(3), 60, 40).T:

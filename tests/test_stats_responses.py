@@ -17,7 +17,7 @@ from voirdire.stats import (
     krippendorff_alpha,
     response_agreement,
 )
-from voirdire.stats.responses import share_interval
+from voirdire.stats.intervals import share_interval
 
 
 def drawn(n=200, clusters=25, seed=1, levels=5):

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.stats import system_means as means
+from voirdire.stats.bias_by_system import HumanSpread, specific
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -295,16 +296,14 @@ def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
     """
     kind, human, judge = KINDS[name], panel.means["humans"], panel.means[name]
     count = len(human)
-    spread = means.HumanSpread(
-        OWN**2, OWN, (len(panel.humans) - 1) * (count - 1), len(panel.humans)
-    )
+    spread = HumanSpread(OWN**2, OWN, (len(panel.humans) - 1) * (count - 1), len(panel.humans))
     bias = judge - human
     fair = _fair(bias, panel.family, spread)
     truth: dict[Use, bool | None] = {"order": None, "score": None}
     if count > 2:
         truth["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
         truth["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
-    own = _zone(means.specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
+    own = _zone(specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
     level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
     truth["single"] = _all(kind.reads, kind.single, fair, own, level)
     truth["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
@@ -316,7 +315,7 @@ def _all(*parts: bool | None) -> bool | None:
     return False if False in parts else None if None in parts else True
 
 
-def _zone(off: Floats, spread: means.HumanSpread, factor: float) -> bool | None:
+def _zone(off: Floats, spread: HumanSpread, factor: float) -> bool | None:
     """Inside the margin of no, beyond that of yes, or between."""
     largest, many = float(np.abs(off).max()), len(off)
     if largest <= spread.allow(_SYSTEM, factor, many):
@@ -324,7 +323,7 @@ def _zone(off: Floats, spread: means.HumanSpread, factor: float) -> bool | None:
     return False if largest > spread.allow(_SYSTEM, factor, many, 0.01) else None
 
 
-def _fair(bias: Floats, family: NDArray[np.bool_], spread: means.HumanSpread) -> bool:
+def _fair(bias: Floats, family: NDArray[np.bool_], spread: HumanSpread) -> bool:
     if family.all() or not family.any():
         return True
     factor = 1 / family.sum() + 1 / (~family).sum()
@@ -332,7 +331,7 @@ def _fair(bias: Floats, family: NDArray[np.bool_], spread: means.HumanSpread) ->
     return off <= spread.allow(_SYSTEM, factor, 1)
 
 
-def _ordered(human: Floats, judge: Floats, spread: means.HumanSpread) -> tuple[bool | None, ...]:
+def _ordered(human: Floats, judge: Floats, spread: HumanSpread) -> tuple[bool | None, ...]:
     a, b = np.triu_indices(len(human), 1)
     apart, said = human[a] - human[b], judge[a] - judge[b]
     against = np.abs(apart)[apart * said < 0]
@@ -341,7 +340,7 @@ def _ordered(human: Floats, judge: Floats, spread: means.HumanSpread) -> tuple[b
     return bool(means.correlation(means.moments(human, judge)) >= _ORDER), reversed_
 
 
-def _scored(human: Floats, judge: Floats, spread: means.HumanSpread) -> tuple[bool | None, ...]:
+def _scored(human: Floats, judge: Floats, spread: HumanSpread) -> tuple[bool | None, ...]:
     agree = float(means.agreement(means.moments(human, judge)))
     bias = judge - human
     return (

@@ -27,7 +27,7 @@ from voirdire.report.figures.style import (
 from voirdire.report.printing import print_fitted, print_section
 from voirdire.report.sections import write_sections
 from voirdire.shown import terminal, visible
-from voirdire.stats._intervals import FEW_UNITS
+from voirdire.stats.intervals import FEW_UNITS
 from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
 
 if TYPE_CHECKING:

@@ -162,7 +162,7 @@ def check_level(level: float) -> float:
     return float(level)
 
 
-def check_draws(n_resamples: int, seed: int) -> None:
+def check_draws(n_resamples: int, seed: int = 0) -> None:
     """A positive number of resamples and a seed that NumPy takes."""
     if _whole(n_resamples, "n_resamples") < 1:
         raise StatisticsError(f"n_resamples must be at least 1, got {n_resamples!r}")

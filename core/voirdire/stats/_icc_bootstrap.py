@@ -1,17 +1,27 @@
-"""ICC over resamples of subjects, for many matrices and forms at once."""
+"""ICC over resamples of subjects, for many matrices and forms at once: values, and intervals."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.stats._anova import Decomposition, features, tolerances
+from voirdire.stats._bootstrap import (
+    EXACT_LIMIT,
+    Distribution,
+    bca,
+    drawn_in_chunks,
+    drawn_multisets,
+    multisets,
+    percentile_levels,
+)
 from voirdire.stats._forms import quotients
-from voirdire.stats._quantiles import Distribution
-from voirdire.stats._resampling import EXACT_LIMIT, drawn_in_chunks, drawn_multisets, multisets
+from voirdire.stats._kernels_icc import icc_from_sums, weighted_sums
+from voirdire.stats._results import Interval
+from voirdire.stats.intervals import few_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +39,7 @@ def drawn(parts: Decomposition, forms: Sequence[str], seed: int, resamples: int)
 
 #: Values over every resample that are kept for the next question about the same matrices.
 _MOST_KEPT = 1 << 21
-_kept: tuple[tuple[object, ...], tuple[str, ...], Floats] | None = None
+_last: tuple[tuple[object, ...], tuple[str, ...], Floats] | None = None
 
 
 def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
@@ -37,16 +47,16 @@ def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
 
     An examination asks twice: for exact intervals, and for what a seed alone decides.
     """
-    global _kept  # noqa: PLW0603 - one entry, whole or not at all
+    global _last  # noqa: PLW0603 - one entry, whole or not at all
     counts, weights = multisets(parts.n)
     whole = (parts.rows, parts.columns, parts.residuals)
     told = (parts.residuals.shape, *(part.tobytes() for part in whole))
-    if _kept is not None and _kept[0] == told and set(forms) <= set(_kept[1]):
-        values = _kept[2][:, [_kept[1].index(form) for form in forms]]
+    if _last is not None and _last[0] == told and set(forms) <= set(_last[1]):
+        values = _last[2][:, [_last[1].index(form) for form in forms]]
     else:
         found = _over_counts(parts, forms, _sliced(counts, _width(parts)), len(weights))
         values = found.reshape(len(parts.rows), len(forms), -1)
-        _kept = (told, tuple(forms), values) if values.size <= _MOST_KEPT else None
+        _last = (told, tuple(forms), values) if values.size <= _MOST_KEPT else None
     return Distribution.of(values.reshape(-1, len(weights)), weights)
 
 
@@ -79,8 +89,6 @@ def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
 def _over_counts(
     parts: Decomposition, forms: Sequence[str], chunks: Iterable[Floats], resamples: int
 ) -> Floats:
-    from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
-
     terms, evaluation = features(parts), Evaluation.of(parts, forms)
     values = np.empty((len(terms), len(forms), resamples))
     start, sums = 0, np.empty((*terms.shape[:2], 0))
@@ -121,8 +129,6 @@ class Evaluation:
 
     def values(self, sums: Floats, sizes: Floats) -> Floats:
         """(P, forms, B) from summed `features` (P, 3 + k, B) of resamples of given sizes."""
-        from voirdire.stats._kernels_icc import icc_from_sums  # noqa: PLC0415 - loads numba
-
         out = np.empty((len(sums), len(self.quotients), sums.shape[2]))
         icc_from_sums(sums, sizes, self.columns, self.tolerances, self.quotients, out)
         return out
@@ -135,3 +141,94 @@ def _width(parts: Decomposition) -> int:
 def _sliced(counts: Floats, width: int) -> Iterator[Floats]:
     for start in range(0, counts.shape[1], width):
         yield counts[:, start : start + width].copy()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked of a batch: forms, interval methods and their options."""
+
+    forms: tuple[str, ...]
+    methods: tuple[str, ...]
+    level: float
+    n_resamples: int
+    seed: int
+    compat: str | None
+
+
+def bootstrap_intervals(
+    parts: Decomposition,
+    points: Floats,
+    jackknife: Floats,
+    plan: Plan,
+    intervals: dict[str, list[Interval]],
+    details: list[dict[str, Any]],
+) -> None:
+    """Add each bootstrap method to `intervals`, and what else is seen to `details`."""
+    drawn_methods = [m for m in plan.methods if m in ("percentile", "bca")]
+    exact_methods = [m for m in plan.methods if m in ("exact", "exact_bca")]
+    if drawn_methods:
+        draws = drawn(parts, plan.forms, plan.seed, plan.n_resamples)
+        _read(draws, drawn_methods, parts.n, points, jackknife, plan, intervals, details)
+    if exact_methods:
+        draws = enumerated(parts, plan.forms)
+        _read(draws, exact_methods, parts.n, points, jackknife, plan, intervals, details)
+
+
+def _read(
+    draws: Distribution,
+    methods: list[str],
+    n: int,
+    points: Floats,
+    jackknife: Floats,
+    plan: Plan,
+    intervals: dict[str, list[Interval]],
+    details: list[dict[str, Any]],
+) -> None:
+    _add_mass(draws, details)
+    kept = _kept(draws, plan)
+    for method in methods:
+        bounds = _bounds(kept, method, points, jackknife, plan.level)
+        if plan.compat is not None:
+            shift = bounds - _bounds(draws, method, points, jackknife, plan.level)
+            for row, moved in zip(details, shift, strict=True):
+                row[f"shift_{method}"] = tuple(map(float, moved))
+        intervals[method] = _intervals(method, bounds, draws, kept, n, plan.level)
+
+
+def percentile_bounds(draws: Distribution, plan: Plan) -> Floats:
+    """(R, 2) bounds of the percentile method alone."""
+    return _kept(draws, plan).quantiles(percentile_levels(plan.level, len(draws.values)))
+
+
+def _kept(draws: Distribution, plan: Plan) -> Distribution:
+    """The published study drops values outside [0, 1]."""
+    return draws if plan.compat is None else draws.within(0.0, 1.0)
+
+
+def _bounds(
+    draws: Distribution, method: str, points: Floats, jackknife: Floats, level: float
+) -> Floats:
+    if method.endswith("bca"):
+        return bca(draws, points, jackknife, level)
+    return draws.quantiles(percentile_levels(level, len(points)))
+
+
+def _add_mass(draws: Distribution, details: list[dict[str, Any]]) -> None:
+    below = draws.mass(draws.values < 0)
+    outside = below + draws.mass(draws.values > 1)
+    for row, low, out in zip(details, below.tolist(), outside.tolist(), strict=True):
+        row["mass_below_0"], row["mass_outside"] = low, out
+
+
+def _intervals(
+    method: str, bounds: Floats, draws: Distribution, kept: Distribution, n: int, level: float
+) -> list[Interval]:
+    flags = few_units(n)
+    undefined = draws.undefined
+    dropped = kept.undefined - undefined
+    resamples = draws.values.shape[1]
+    rows = zip(bounds.tolist(), undefined.tolist(), dropped.tolist(), strict=True)
+    return [
+        Interval(method, level, low, high, resamples, lost, left_out, flags)
+        for (low, high), lost, left_out in rows
+    ]

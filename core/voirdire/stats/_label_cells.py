@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import masked, numbers
+from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,8 +43,6 @@ def _whole(data: NDArray[Any]) -> NDArray[np.int8]:
 
 
 def _with_gaps(data: NDArray[np.float64]) -> NDArray[np.int8]:
-    from voirdire.stats._fleiss_kernels import to_cells  # noqa: PLC0415 - slow to import
-
     x = np.ascontiguousarray(data)
     flat = np.empty(x.size, np.int8)
     bad = to_cells(x.reshape(-1), flat)
@@ -62,8 +61,6 @@ def _refuse(data: NDArray[Any], position: int) -> None:
 
 def tallied(cells: LabelCells) -> NDArray[np.int64]:
     """Items by (ratings present, ratings 1) for each label, shape (labels, (runs + 1) ** 2)."""
-    from voirdire.stats._fleiss_kernels import tally  # noqa: PLC0415 - slow to import
-
     size = (cells.runs + 1) ** 2
     if not cells.flat.size:
         return np.zeros((cells.labels, size), np.int64)
@@ -74,11 +71,64 @@ def tallied(cells: LabelCells) -> NDArray[np.int64]:
 
 def joint_cells(cells: LabelCells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct rows of cells over all labels, (p, labels), and how many items show each."""
-    from voirdire.stats._fleiss_kernels import place_items  # noqa: PLC0415 - slow to import
-
     empty = np.zeros(cells.items * cells.labels, np.int32)
     places = place_items(cells.flat, cells.runs, cells.labels, empty)
     rows = places.reshape(cells.items, cells.labels)
     whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * cells.labels))).ravel()
     _, first, counts = np.unique(whole, return_index=True, return_counts=True)
     return rows[first].astype(np.int64), counts
+
+
+@njit(nogil=True)
+def to_cells(x: Any, out: Any) -> Any:
+    """Codes 1, 0 and -1 (NaN); returns where any other value stands, or -1."""
+    for i in range(x.size):
+        value = x[i]
+        if value == 0.0:
+            out[i] = 0
+        elif value == 1.0:
+            out[i] = 1
+        elif value != value:  # noqa: PLR0124 - only NaN differs from itself
+            out[i] = -1
+        else:
+            return i
+    return -1
+
+
+@njit(nogil=True)
+def tally(X: Any, runs: Any, labels: Any, tallies: Any) -> Any:
+    """Count, for each label, items by (ratings present, ratings 1).
+
+    X is flat over (items, runs, labels); `tallies` is flat over (labels, (runs + 1) squared).
+    A cell adds runs + 1 where a rating is present and 1 more where it is 1, so that the sum over
+    runs is itself the place to count at.
+    """
+    step = runs + 1
+    size = step * step
+    place = np.empty(labels, np.int64)
+    at = 0
+    for _ in range(X.size // (runs * labels)):
+        for c in range(labels):
+            place[c] = 0
+        for _ in range(runs):
+            for c in range(labels):
+                cell = np.int64(X[at + c])
+                place[c] += (step + cell) * (cell >= 0)
+            at += labels
+        for c in range(labels):
+            tallies[c * size + place[c]] += 1
+    return tallies
+
+
+@njit(nogil=True)
+def place_items(X: Any, runs: Any, labels: Any, places: Any) -> Any:
+    """The place of each item and label as `tally` counts it, into (items * labels,)."""
+    step = runs + 1
+    at = 0
+    for i in range(X.size // (runs * labels)):
+        for _ in range(runs):
+            for c in range(labels):
+                cell = np.int64(X[at + c])
+                places[i * labels + c] += (step + cell) * (cell >= 0)
+            at += labels
+    return places

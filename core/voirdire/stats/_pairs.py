@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import check_level, floats, magnified
+from voirdire.stats._arrays import Floats, check_level, floats, magnified
 from voirdire.stats._results import Interval
-
-if TYPE_CHECKING:
-    from voirdire.stats._arrays import Floats
+from voirdire.stats.intervals import student_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,34 +89,6 @@ def mean_interval(values: Floats, level: float, clusters: Any = None) -> Interva
     check_level(level)
     method = "t" if clusters is None else "cluster_t"
     error, df = standard_error(values, clusters)
-    if math.isnan(error):
+    if math.isnan(error):  # too few units; the mean of none would warn
         return Interval(method, level, math.nan, math.nan)
-    half = t_quantile(0.5 + level / 2, df) * error
-    mean = float(values.mean())
-    return Interval(method, level, mean - half, mean + half)
-
-
-def t_quantile(probability: float, df: float) -> float:
-    """Quantile of Student's t."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-    return float(stdtrit(df, probability))
-
-
-def normal_quantile(probability: float) -> float:
-    """Quantile of the standard normal distribution."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    return float(ndtri(probability))
-
-
-def fisher_interval(r: float, variance: float, level: float) -> Interval:
-    """Interval of a correlation on Fisher's z scale, where its variance is `variance`."""
-    check_level(level)
-    if not variance > 0 or math.isnan(r):
-        return Interval("fisher_z", level, math.nan, math.nan)
-    if abs(r) >= 1:
-        return Interval("fisher_z", level, r, r)
-    half = normal_quantile(0.5 + level / 2) * math.sqrt(variance)
-    z = math.atanh(r)
-    return Interval("fisher_z", level, math.tanh(z - half), math.tanh(z + half))
+    return student_interval(float(values.mean()), error, df, level, method)

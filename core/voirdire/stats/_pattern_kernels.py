@@ -12,7 +12,7 @@ from voirdire.stats._jit import njit
 STEPS = 20
 #: What stands for a missing score among whole steps; up to `LAST`, one that was not asked for, and
 #: scores on no grid, below the gate and above it.
-MISSING, LAST = np.int32(-(2**31)), np.int32(-(2**31) + 3)
+MISSING, LAST = -(2**31), -(2**31) + 3
 
 #: Where the distribution function of Poisson(1) passes, in 65536ths, rounded.
 _POISSON = np.array([24109, 48218, 60273, 64291, 65296, 65497, 65530, 65535], dtype=np.uint16)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.stats._arrays import generator
+from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    #: Rows, sizes and multiplicities.
     Parts = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
+
 
 #: Bits of a key that holds a count vector.
 _KEY_BITS = 62
@@ -79,8 +80,6 @@ def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
 
 def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
     """Few levels: a count vector fits into the bits of one integer, and nothing is sorted."""
-    from voirdire.stats._agreement_kernels import collapse_keys  # noqa: PLC0415 - slow to import
-
     n, m = codes.shape
     most = min(n, comb(m + q, q))
     power = np.zeros(q + 1, np.int64)
@@ -95,8 +94,6 @@ def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
 
 def _by_rows(codes: NDArray[np.int32]) -> Parts:
     """Many levels: rows are sorted and compared."""
-    from voirdire.stats._agreement_kernels import collapse_rows  # noqa: PLC0415 - slow to import
-
     n = len(codes)
     rows = np.full(codes.shape, -1, np.int32)
     sizes, counts = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -143,3 +140,92 @@ def one_item_less(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         left = np.tile(counts, (len(places), 1))
         left[np.arange(len(places)), places] -= 1
         yield left
+
+
+_HASH_BOUND = 0x7FFFFFFF
+
+
+@njit(nogil=True)
+def _sorted_line(codes: Any, item: Any, line: Any) -> Any:
+    """Write the item's ratings in order, and give how many there are."""
+    size = 0
+    for j in range(codes.shape[1]):
+        code = codes[item, j]
+        if code < 0:
+            continue
+        k = size
+        while k > 0 and line[k - 1] > code:
+            line[k] = line[k - 1]
+            k -= 1
+        line[k] = code
+        size += 1
+    return size
+
+
+@njit(nogil=True)
+def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) -> Any:
+    """Fill in distinct unordered rows, their sizes and multiplicities; return how many.
+
+    Open addressing in `table` (a power of two long, all -1) on a hash of the sorted codes;
+    equality is checked, so collisions cost time and never correctness.
+    """
+    line = np.empty(codes.shape[1], np.int64)
+    found = 0
+    for i in range(codes.shape[0]):
+        size = _sorted_line(codes, i, line)
+        mixed = size
+        for k in range(size):
+            mixed = (mixed * 1000003 + line[k] + 1) & _HASH_BOUND
+        slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
+        while table[slot] >= 0:
+            pattern = table[slot]
+            same = sizes[pattern] == size
+            k = 0
+            while same and k < size:
+                same = rows[pattern, k] == line[k]
+                k += 1
+            if same:
+                break
+            slot = (slot + 1) & (table.size - 1)
+        if table[slot] < 0:
+            table[slot] = found
+            sizes[found] = size
+            for k in range(size):
+                rows[found, k] = line[k]
+            found += 1
+        counts[table[slot]] += 1
+    return found
+
+
+def _keys_in_numpy(codes: Any, power: Any, _: Any, keys: Any, first: Any, counts: Any) -> int:
+    of_item = power[codes + 1].sum(axis=1)
+    found, at, n = np.unique(of_item, return_index=True, return_counts=True)
+    order = np.argsort(at)
+    for out, values in ((keys, found), (first, at), (counts, n)):
+        out[: len(order)] = values[order]
+    return len(order)
+
+
+@njit(nogil=True, stand_in=_keys_in_numpy)
+def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, counts: Any) -> Any:
+    """Fill in distinct count vectors as keys, an item of each, and multiplicities; return how many.
+
+    `power[code + 1]` is what a rating adds to its item's key: counts stand side by side in the
+    bits of one integer, so that equal keys are equal count vectors whatever the order of ratings.
+    """
+    found = 0
+    for i in range(codes.shape[0]):
+        key = np.int64(0)
+        for j in range(codes.shape[1]):
+            key += power[codes[i, j] + 1]
+        mixed = ((key ^ (key >> 27)) & _HASH_BOUND) * 1000003
+        slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
+        while table[slot] >= 0 and keys[table[slot]] != key:
+            slot = (slot + 1) & (table.size - 1)
+        if table[slot] < 0:
+            table[slot] = found
+            keys[found] = key
+            first[found] = i
+            found += 1
+        counts[table[slot]] += 1
+    return found

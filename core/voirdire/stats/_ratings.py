@@ -15,6 +15,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import absent, masked, numbers
+from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,8 +88,6 @@ def as_is(R: ArrayLike) -> Ratings | None:
 
     Time and memory stay linear in the number of ratings.
     """
-    from voirdire.stats._agreement_kernels import few_values  # noqa: PLC0415 - slow to import
-
     data, mask = _split(R)
     if data.dtype.kind != "f" or data.ndim != 2:
         return None
@@ -195,11 +194,6 @@ def _encode_numbers(x: NDArray[np.float64], declared: NDArray[Any] | None) -> Ra
 
 def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDArray[np.int32], int]:
     """Places of the values among the levels, and where an undeclared value stands, or -1."""
-    from voirdire.stats._agreement_kernels import (  # noqa: PLC0415 - slow to import
-        code_integers,
-        code_values,
-    )
-
     low = levels.min(initial=np.inf)
     codes = np.empty(flat.size, np.int32)
     if len(levels) and (levels % 1 == 0).all() and _near(low, levels.max()):
@@ -253,12 +247,6 @@ def _near(low: float, high: float) -> bool:
 
 def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The finite values that occur, sorted; infinite ratings are an error."""
-    from voirdire.stats._agreement_kernels import (  # noqa: PLC0415 - slow to import
-        few_values,
-        integer_span,
-        mark_integers,
-    )
-
     low, high, whole = integer_span(flat)
     if whole and low > high:
         return np.zeros(0)
@@ -271,3 +259,102 @@ def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     if len(values) and not np.isfinite(values[[0, -1]]).all():
         raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
     return values
+
+
+@njit(nogil=True)
+def integer_span(x: Any) -> Any:
+    """Least and greatest value, and whether all are whole numbers."""
+    low, high = np.inf, -np.inf
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124 - only NaN differs from itself
+            continue
+        if value != np.floor(value):
+            return low, high, False
+        low = min(low, value)
+        high = max(high, value)
+    return low, high, True
+
+
+@njit(nogil=True)
+def mark_integers(x: Any, low: Any, seen: Any) -> None:
+    """Mark which whole numbers from `low` on occur."""
+    for i in range(x.size):
+        value = x[i]
+        if value == value:  # noqa: PLR0124
+            seen[int(value - low)] = True
+
+
+def _codes_in_numpy(x: Any, low: Any, place: Any, codes: Any) -> int:
+    missing = np.isnan(x)
+    step = np.where(missing, 0.0, x - low)
+    inside = (step >= 0) & (step < place.size)
+    at = np.where(inside, step, 0.0).astype(np.int64)
+    codes[:] = np.where(missing, -1, place[at])
+    bad = np.flatnonzero(~missing & ~(inside & (at == step) & (place[at] >= 0)))
+    return int(bad[0]) if bad.size else -1
+
+
+@njit(nogil=True, stand_in=_codes_in_numpy)
+def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
+    """Codes of whole numbers by a table from `low` on; where an undeclared value stands, or -1."""
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124
+            codes[i] = -1
+            continue
+        step = value - low
+        if not 0 <= step < place.size:
+            return i
+        at = int(step)
+        if at != step or place[at] < 0:
+            return i
+        codes[i] = place[at]
+    return -1
+
+
+@njit(nogil=True)
+def few_values(x: Any, limit: int) -> Any:
+    """Distinct values in order of appearance, and their count (-1: more than `limit`)."""
+    values = np.empty(limit, np.float64)
+    count = 0
+    last = np.nan
+    for i in range(x.size):
+        value = x[i]
+        if value == last or value != value:  # noqa: PLR0124 - only NaN differs from itself
+            continue
+        last = value
+        known = False
+        for j in range(count):
+            if values[j] == value:
+                known = True
+                break
+        if not known:
+            if count == limit:
+                return values, -1
+            values[count] = value
+            count += 1
+    return values, count
+
+
+@njit(nogil=True)
+def code_values(x: Any, levels: Any) -> Any:
+    """Position of each value in sorted levels (-1: missing), and where an undeclared one stands."""
+    codes = np.empty(x.size, np.int32)
+    last = levels.size - 1
+    for i in range(x.size):
+        value = x[i]
+        if value != value:  # noqa: PLR0124
+            codes[i] = -1
+            continue
+        low, high = 0, last
+        while low < high:
+            middle = (low + high) // 2
+            if levels[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        if last < 0 or levels[low] != value:
+            return codes, i
+        codes[i] = low
+    return codes, -1

@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from voirdire.stats._arrays import check_level
-from voirdire.stats._pairs import (
-    Pairs,
-    mean_interval,
-    normal_quantile,
-    pairs,
-    standard_error,
-    t_quantile,
-)
+from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
 from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.intervals import normal_quantile
+from voirdire.stats.sums import quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,6 +102,6 @@ def _limit(name: str, value: float, sd: float, z: float, pairs: Pairs, level: fl
         empty = Interval("t", level, math.nan, math.nan)
         reason = "too_few_items" if n else "no_data"
         return Estimate(name, math.nan, (empty,), n, 2, pairs.left_out, reason)
-    half = t_quantile(0.5 + level / 2, n - 1) * sd * math.sqrt(1 / n + z**2 / (2 * (n - 1)))
+    half = quantile(0.5 + level / 2, n - 1) * sd * math.sqrt(1 / n + z**2 / (2 * (n - 1)))
     interval = Interval("t", level, value - half, value + half)
     return Estimate(name, value, (interval,), n, 2, pairs.left_out)

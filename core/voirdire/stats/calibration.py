@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._results import Result
+from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from voirdire.stats._arrays import Floats
 
 Method = Literal["level_and_spread", "isotonic"]
 METHODS: tuple[Method, ...] = ("level_and_spread", "isotonic")
@@ -124,10 +123,8 @@ def calibrate(
         system = np.unique(row_names(systems, size, "systems"), return_inverse=True)[1]
     unit = np.arange(size) if clusters is None else row_names(clusters, size, "clusters")
     fold = in_order(unit) % folds
-    known = ~np.isnan(scores)
-    total = np.where(known, scores, 0.0).sum(0)
-    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
-    paired = known.any(0) & ~np.isnan(human)
+    mean = mean_present(scores)
+    paired = ~np.isnan(mean) & ~np.isnan(human)
     found, stretch = np.full_like(scores, np.nan), float("nan")
     if method == "isotonic":
         for one in range(folds):

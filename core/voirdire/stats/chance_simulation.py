@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import generator, numbers
-from voirdire.stats._class_support import Support, class_support
-from voirdire.stats._intervals import check_level, percentile_interval
+from voirdire.stats._arrays import check_draws, check_level, generator, numbers
 from voirdire.stats._results import Estimate
+from voirdire.stats.chance import Support, class_support
+from voirdire.stats.intervals import percentile_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,8 @@ def simulate_random_f1(
     """
     if draws not in {"independent", "permuted"}:
         raise StatisticsError(f"draws must be 'independent' or 'permuted', got {draws!r}")
-    check_level(level, runs)
+    check_level(level)
+    check_draws(runs)
     given = class_support(support, n)
     rng = generator(seed)
     name = f"random weighted F1 (simulated, {draws})"
@@ -122,7 +123,8 @@ def simulate_random_f1_sets(
     >>> print(f"{found.value:.3f} {found.details['sd']:.3f}")
     0.516 0.039
     """
-    check_level(level, runs)
+    check_level(level)
+    check_draws(runs)
     labels = numbers(Y, "Y")
     if labels.ndim != 2 or not np.isin(labels, (0, 1)).all():
         raise StatisticsError("Y must be an (items, labels) array of 0 and 1")

@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import numbers
-from voirdire.stats._intervals import check_level, methods, percentile_interval
+from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._ratings import encode_pair, spelled
 from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.intervals import methods, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 _NAMES = (
     "accuracy",
@@ -139,7 +136,8 @@ def classification_scores(
     ['c']
     """
     asked = methods(ci, ("percentile",))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     given = classified(truth, predicted, labels)
     sums = given.counts.astype(np.float64) @ given.features()
     drawn = _resampled(given, n_resamples, seed) if asked and given.n else None

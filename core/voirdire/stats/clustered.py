@@ -9,10 +9,10 @@ import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._anova import decompose, features
-from voirdire.stats._arrays import check_draws, check_level, floats, generator, row_names
+from voirdire.stats._arrays import Floats, check_draws, check_level, floats, generator, row_names
+from voirdire.stats._bootstrap import drawn_in_chunks, drawn_interval
 from voirdire.stats._icc_bootstrap import Evaluation
-from voirdire.stats._quantiles import Distribution, percentile_levels
-from voirdire.stats._resampling import drawn_in_chunks
+from voirdire.stats._kernels_icc import weighted_sums
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats.intraclass import icc
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
-
-    from voirdire.stats._arrays import Floats
 
 SCHEMES = ("cluster", "nested")
 _DRAWS = 1 << 21
@@ -118,11 +116,8 @@ def _interval(
     order = np.argsort(codes, kind="stable")
     members = np.bincount(codes)
     chunks = (_clusters if scheme == "cluster" else _nested)(seed, members, n_resamples)
-    draws = Distribution.of(_values(Y[order], members, estimate.details["form"], chunks, scheme))
-    low, high = draws.quantiles(percentile_levels(level, 1))[0]
-    flags = ("unreliable_interval",) if len(members) < 20 else ()
-    lost = int(draws.undefined[0])
-    return Interval(scheme, level, float(low), float(high), n_resamples, lost, flags=flags)
+    values = _values(Y[order], members, estimate.details["form"], chunks, scheme)
+    return drawn_interval(values, scheme, level, len(members))
 
 
 def _values(
@@ -132,8 +127,6 @@ def _values(
     chunks: Iterator[Floats],
     scheme: str,
 ) -> Floats:
-    from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
-
     parts = decompose(Y[None])
     terms, weights = features(parts), np.ones(len(Y))
     if scheme == "cluster":
@@ -147,8 +140,8 @@ def _values(
         sums = np.empty((*terms.shape[:2], counts.shape[1]))
         weighted_sums(counts, terms, sums)
         sizes = weights @ counts
-        values.append(evaluation.values(sums, sizes)[0])
-    return np.concatenate(values, axis=1)
+        values.append(evaluation.values(sums, sizes)[0, 0])
+    return np.concatenate(values)
 
 
 def _clusters(seed: int, members: NDArray[np.int64], n_resamples: int) -> Iterator[Floats]:

@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.stats._intervals import (
-    check_level,
-    methods,
-    normal_interval,
-    outside,
-    percentile_interval,
-)
+from voirdire.stats._arrays import check_draws, check_level
+from voirdire.stats._jit import njit
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._ratings import encode_pair
+from voirdire.stats._ratings import Ratings, encode_pair
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement, weights_name
+from voirdire.stats.intervals import methods, normal_interval, outside, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from voirdire.stats._ratings import Ratings
     from voirdire.stats._weights import Weights
 
 
@@ -96,7 +91,8 @@ def cohen_kappa(
     Cohen's kappa (quadratic) = 0.872, n = 5, k = 2
     """
     asked = methods(ci, ("wald", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     ratings = encode_pair(a, b, levels)
     v = disagreement(weights, np.arange(len(ratings.levels), dtype=np.float64))
     table = _table(ratings)
@@ -134,8 +130,6 @@ def cohen_kappa(
 
 def _table(ratings: Ratings) -> NDArray[np.int64]:
     """Items in each cell of the cross-table, counted as integers."""
-    from voirdire.stats._agreement_kernels import cross_table  # noqa: PLC0415 - slow to import
-
     table = np.zeros((len(ratings.levels),) * 2, np.int64)
     cross_table(ratings.codes, table)
     return table
@@ -194,3 +188,17 @@ def _resampled(
         np.divide(observed, expected, out=ratio, where=defined)
         drawn.append(1 - ratio)
     return np.concatenate(drawn)
+
+
+def _table_in_numpy(codes: Any, table: Any) -> None:
+    a, b = codes[(codes[:, :2] >= 0).all(axis=1), :2].T.astype(np.int64)
+    table += np.bincount(a * len(table) + b, minlength=table.size).reshape(table.shape)
+
+
+@njit(nogil=True, stand_in=_table_in_numpy)
+def cross_table(codes: Any, table: Any) -> None:
+    """Count pairs of codes of which both are there."""
+    for i in range(codes.shape[0]):
+        a, b = codes[i, 0], codes[i, 1]
+        if a >= 0 and b >= 0:
+            table[a, b] += 1

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import floats, magnified, masked, row_names
+from voirdire.stats._arrays import Floats, floats, magnified, masked, row_names
 from voirdire.stats._forms import value
+from voirdire.stats._kernels_systems import add_pairs, squares_under
 from voirdire.stats._results import Estimate, Result, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
-
-    from voirdire.stats._arrays import Floats
 
 Statistic = Callable[..., Estimate]
 
@@ -229,8 +226,6 @@ class SystemSums(Result):
         StatisticsError
             An array of another shape.
         """
-        from voirdire.stats._kernels_systems import squares_under  # noqa: PLC0415 - loads numba
-
         rules = np.ascontiguousarray(kept, dtype=np.bool_)
         shape = (len(self.table), len(self.systems))
         if rules.ndim != 3 or rules.shape[1:] != shape:
@@ -304,8 +299,6 @@ def system_sums(
     Badawi et al. (2025), equations 1 to 5: the ICC of system means with a judge's own system left
     out. McGraw and Wong (1996), table 4, for the mean squares.
     """
-    from voirdire.stats._kernels_systems import add_pairs  # noqa: PLC0415 - loads numba
-
     scores, held = floats(judges, "judges", 3), floats(reference, "reference", 2)
     if scores.shape[1:] != held.shape:
         raise StatisticsError(

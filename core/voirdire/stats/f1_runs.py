@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import numbers
-from voirdire.stats._intervals import check_level, methods, percentile_interval
+from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
 from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate, Result
+from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.chance import best_constant_f1, kappa_f1, random_f1
+from voirdire.stats.intervals import methods, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from voirdire.stats._results import Interval
-
-    Floats = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +104,8 @@ def f1_above_chance(
     (0.467, 0.5)
     """
     asked = methods(ci, ("percentile",))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     known, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
     if known.shape != guessed.shape[1:]:
         raise StatisticsError(

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.stats._arrays import check_draws, check_level, row_names, yes_or_no
+from voirdire.stats._arrays import Floats, check_draws, check_level, row_names, yes_or_no
+from voirdire.stats._bootstrap import drawn_in_chunks, drawn_interval
+from voirdire.stats._kernels_icc import weighted_sums
 from voirdire.stats._pairs import Pairs, pairs
-from voirdire.stats._quantiles import Distribution, percentile_levels
-from voirdire.stats._resampling import drawn_in_chunks
 from voirdire.stats._results import Estimate, Interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from voirdire.stats._arrays import Floats
-
-_FEW_ITEMS = 20
 
 
 def self_preference(
@@ -104,8 +100,6 @@ def _by_item(residuals: Floats, own: NDArray[np.bool_], labels: Any) -> Floats:
 
 
 def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Interval:
-    from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
-
     drawn = []
     for counts in drawn_in_chunks(seed, terms.shape[1], n_resamples, n_resamples):
         sums = np.empty((1, 4, counts.shape[1]))
@@ -114,11 +108,7 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
         known = (n_own > 0) & (n_others > 0)
         safe = [np.where(known, one, 1.0) for one in (n_own, n_others)]
         drawn.append(np.where(known, own / safe[0] - others / safe[1], np.nan))
-    draws = Distribution.of(np.concatenate(drawn)[None])
-    low, high = draws.quantiles(percentile_levels(level, 1))[0]
-    flags = ("unreliable_interval",) if terms.shape[1] < _FEW_ITEMS else ()
-    lost = int(draws.undefined[0])
-    return Interval("cluster", level, float(low), float(high), n_resamples, lost, flags=flags)
+    return drawn_interval(np.concatenate(drawn), "cluster", level, terms.shape[1])
 
 
 def _estimate(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.stats._arrays import Floats, check_draws, check_level
 from voirdire.stats._chance_corrected import (
     AC,
     FLEISS,
@@ -20,28 +21,21 @@ from voirdire.stats._chance_corrected import (
     one_left_out,
     worst,
 )
-from voirdire.stats._intervals import (
-    check_level,
+from voirdire.stats._label_cells import LabelCells, joint_cells, label_cells, tallied
+from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.intervals import (
     jackknife_interval,
     methods,
     outside,
     percentile_interval,
     student_interval,
 )
-from voirdire.stats._label_cells import joint_cells, label_cells, tallied
-from voirdire.stats._patterns import resampled_counts
-from voirdire.stats._results import Estimate, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from voirdire.stats._label_cells import LabelCells
-    from voirdire.stats._results import Interval
-
-    Floats = NDArray[np.float64]
-
 
 _DISAGREEMENT = 1.0 - np.eye(2)
 
@@ -143,7 +137,8 @@ def fleiss_per_label(
     mean of Fleiss' kappas = 0.212, n = 3, k = 3
     """
     asked = methods(ci, ("jackknife", "t", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     if unequal not in {"gwet", "pooled"}:
         raise not_one_of("unequal", unequal, ("gwet", "pooled"), error=StatisticsError)
     cells = label_cells(X)

@@ -11,6 +11,7 @@ from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats import _icc_bootstrap
 from voirdire.stats._anova import Decomposition, decompose, mean_squares
 from voirdire.stats._arrays import (
+    Floats,
     check_draws,
     check_level,
     complete_rows,
@@ -18,15 +19,14 @@ from voirdire.stats._arrays import (
     magnified,
     ratings_matrix,
 )
+from voirdire.stats._bootstrap import EXACT_LIMIT
 from voirdire.stats._forms import FORMS, canonical, f_interval, value
-from voirdire.stats._icc_intervals import Plan, bootstrap_intervals, percentile_bounds
-from voirdire.stats._resampling import EXACT_LIMIT
+from voirdire.stats._icc_bootstrap import Plan, bootstrap_intervals, percentile_bounds
 from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.intervals import outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from voirdire.stats._arrays import Floats
 
 CI_METHODS = ("f", "percentile", "exact", "bca", "exact_bca")
 COMPAT = "badawi2025"
@@ -353,7 +353,7 @@ def _estimate(
         tuple(_undefined(i) for i in intervals) if undefined else intervals,
         *size,
         reason=_reason(details) if undefined else None,
-        flags=(*(("outside_range",) if abs(icc) > 1 + 1e-12 else ()), *_lying(*size)),
+        flags=(*outside(icc), *_lying(*size)),
         details={"form": form, **details},
     )
 

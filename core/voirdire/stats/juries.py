@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import numbers, row_names
+from voirdire.errors import StatisticsError
+from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.judge_weights import combined_judge
+from voirdire.stats.combining import MOST_LEVELS, member_scores
+from voirdire.stats.intervals import student_interval
+from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import cluster_jackknife
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.stats._arrays import Floats
-
-Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
-COMBINE: tuple[Combine, ...] = ("mean", "median", "vote", "fitted", "dawid_skene")
-#: Scores of more levels are no labels: nobody votes on them.
-_LEVELS = 11
-_ROUNDS = 200
 #: Items below which nothing is said of a gain.
 _FEWEST = 10
 _STILL = 1e-12
@@ -87,73 +82,6 @@ class JuryWorth(Result):
         )
 
 
-def combine(
-    members: Any, how: Combine, *, reference: Any = None, clusters: Any = None, folds: int = 5
-) -> Floats:
-    """One score an item out of several judges' scores.
-
-    Parameters
-    ----------
-    members : array-like, shape (k, N)
-        NaN where a member abstained. A member that scored nothing changes nothing.
-    how : {"mean", "median", "vote", "fitted", "dawid_skene"}
-        ``"vote"`` takes the commonest score and leaves a tie undecided: the order of members never
-        decides. ``"fitted"`` weighs members by ridge regression on the reference, cross-fitted, so
-        that no item's label shapes its own score. ``"dawid_skene"`` estimates each member's
-        confusions and the labels together.
-    reference : array-like, shape (N,), optional
-        The humans' scores, for ``"fitted"``; NaN where nobody was asked.
-    clusters : array-like, shape (N,), optional
-        Items of one cluster stay in one fold.
-    folds : int
-
-    Returns
-    -------
-    (N,) float64
-        NaN where all members abstained, or a vote is tied.
-
-    Raises
-    ------
-    StatisticsError
-        Shapes that do not fit, an unknown way, no reference where one is needed, fine scales
-        where labels are.
-
-    Examples
-    --------
-    >>> from voirdire.stats import combine
-    >>> combine([[1, 2, 5], [1, 4, None], [2, 3, 4]], "mean").tolist()
-    [1.3333333333333333, 3.0, 4.5]
-    >>> combine([[1, 0, 1], [1, 1, None], [0, 1, 0]], "vote").tolist()
-    [1.0, 1.0, nan]
-
-    References
-    ----------
-    Dawid and Skene (1979), Applied Statistics 28, 20-28.
-    """
-    if how not in COMBINE:
-        raise not_one_of("way to combine", how, COMBINE, error=StatisticsError)
-    scores = _members(members)
-    known = ~np.isnan(scores)
-    if how == "fitted":
-        if reference is None:
-            raise StatisticsError("fitted weights need the humans' scores as reference")
-        alive = scores[known.any(1)]
-        if not len(alive):
-            return np.full(scores.shape[1], np.nan)
-        combined = combined_judge(reference, alive, clusters=clusters, folds=folds)
-        return np.where(known.any(0), combined, np.nan)
-    if how == "mean":
-        total = np.where(known, scores, 0.0).sum(0)
-        return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
-    if how == "median":
-        out = np.full(scores.shape[1], np.nan)
-        some = known.any(0)
-        out[some] = np.nanmedian(scores[:, some], axis=0)
-        return out
-    levels = _levels_of(scores)
-    return _vote(scores, levels) if how == "vote" else _dawid_skene(scores, levels)
-
-
 def jury_worth(
     members: Any,
     jury: Any,
@@ -205,7 +133,7 @@ def jury_worth(
     ----------
     Kish (1965), Survey Sampling, for the effective number; the comparison is ours.
     """
-    scores, own = _members(members), numbers(jury, "jury")
+    scores, own = member_scores(members), numbers(jury, "jury")
     human = numbers(reference, "reference")
     if own.shape != human.shape or scores.shape[1] != len(human):
         raise StatisticsError(
@@ -328,7 +256,7 @@ def _worth(
     level: float,
 ) -> JuryWorth:
     unit = np.unique(names[usable], return_inverse=True)[1]
-    y, x, mean = human[usable], own[usable], combine(scores, "mean")[usable]
+    y, x, mean = human[usable], own[usable], mean_present(scores)[usable]
     each = scores[:, usable]
     fold = unit % folds
     chosen = tuple(_best(each, alive, y, fold != k) for k in range(folds))
@@ -400,13 +328,10 @@ def _agreement_gain(right: list[Floats | None], unit: NDArray[np.intp], level: f
 
 
 def _estimate(value: float, se: float, df: float, level: float, n: int) -> Estimate:
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-    if not math.isfinite(se) or df < 1:
-        return Estimate("gain", value, n=n, k=2)
-    half = float(stdtrit(df, 0.5 + level / 2)) * se
-    return Estimate("gain", value, (Interval("jackknife", level, value - half, value + half),),
-                    n=n, k=2)  # fmt: skip
+    intervals: tuple[Interval, ...] = ()
+    if math.isfinite(se) and df >= 1:
+        intervals = (student_interval(value, se, df, level, "jackknife"),)
+    return Estimate("gain", value, intervals, n=n, k=2)
 
 
 def _best(each: Floats, alive: NDArray[np.intp], human: Floats, rows: NDArray[np.bool_]) -> int:
@@ -427,7 +352,7 @@ def _within(values: Floats, fold: NDArray[np.intp]) -> Floats:
 
 
 def _error_correlation(each: Floats, human: Floats) -> float:
-    labels = len(np.unique(each[~np.isnan(each)])) <= _LEVELS
+    labels = len(np.unique(each[~np.isnan(each)])) <= MOST_LEVELS
     if labels:
         levels = np.unique(each[~np.isnan(each)])
         wrong = np.stack([_nearest(own, levels) != _nearest(human, levels) for own in each])
@@ -451,7 +376,7 @@ def _right(values: Floats, human: Floats, each: Floats) -> Floats | None:
     No score is 0. NaN where the humans lie halfway between two levels.
     """
     levels = np.unique(each[~np.isnan(each)])
-    if len(levels) > _LEVELS:
+    if len(levels) > MOST_LEVELS:
         return None
     right = (_nearest(values, levels) == _nearest(human, levels)) & ~np.isnan(values)
     return np.where(_halfway(human, levels), np.nan, right.astype(np.float64))
@@ -468,54 +393,3 @@ def _halfway(human: Floats, levels: Floats) -> NDArray[np.bool_]:
 def _nearest(values: Floats, levels: Floats) -> NDArray[np.intp]:
     safe = np.where(np.isnan(values), levels[0], values)
     return np.asarray(np.abs(safe[:, None] - levels[None]).argmin(1))
-
-
-def _members(members: Any) -> Floats:
-    scores = numbers(members, "members")
-    if scores.ndim != 2 or not len(scores):
-        raise StatisticsError(f"members must have a row a judge, got shape {scores.shape}")
-    return scores
-
-
-def _levels_of(scores: Floats) -> Floats:
-    levels = np.unique(scores[~np.isnan(scores)])
-    if len(levels) > 10 * _LEVELS:
-        raise StatisticsError(
-            f"a vote needs labels or levels, and there are {len(levels)} different scores: use "
-            "mean or median"
-        )
-    return levels
-
-
-def _vote(scores: Floats, levels: Floats) -> Floats:
-    counts = np.stack([(scores == level).sum(0) for level in levels]) if len(levels) else None
-    if counts is None:
-        return np.full(scores.shape[1], np.nan)
-    most = counts.max(0)
-    alone = (counts == most).sum(0) == 1
-    return np.where(alone & (most > 0), levels[counts.argmax(0)], np.nan)
-
-
-def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
-    """Expectation and maximisation from the shares of votes; a thousandth of a label smooths."""
-    if not len(levels):
-        return np.full(scores.shape[1], np.nan)
-    said = np.stack([scores == level for level in levels], 2).astype(float)  # (k, N, L)
-    votes = said.sum(0)
-    some = votes.sum(1) > 0
-    with np.errstate(invalid="ignore"):
-        belief = np.where(some[:, None], votes / votes.sum(1, keepdims=True), 1 / len(levels))
-    for _ in range(_ROUNDS):
-        common = belief[some].mean(0) + 1e-12
-        confusion = np.einsum("nt,knl->ktl", belief, said) + 1e-3
-        confusion /= confusion.sum(2, keepdims=True)
-        logs = np.log(common)[None] + np.einsum("knl,ktl->nt", said, np.log(confusion))
-        after = np.exp(logs - logs.max(1, keepdims=True))
-        after /= after.sum(1, keepdims=True)
-        if np.abs(after - belief)[some].max(initial=0.0) < 1e-9:
-            belief = after
-            break
-        belief = after
-    top = belief.max(1)
-    alone = (np.abs(belief - top[:, None]) < 1e-9).sum(1) == 1
-    return np.where(some & alone, levels[belief.argmax(1)], np.nan)

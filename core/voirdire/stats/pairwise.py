@@ -9,26 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import row_names
-from voirdire.stats._clusters import comparisons
-from voirdire.stats._intervals import (
-    check_level,
-    methods,
-    normal_interval,
-    percentile_interval,
-)
+from voirdire.stats._arrays import Floats, check_draws, check_level, row_names
+from voirdire.stats._clusters import Comparisons, comparisons
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.intervals import methods, normal_interval, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from voirdire.stats._clusters import Comparisons
-
-    Floats = NDArray[np.float64]
-
 
 _STEPS = 100
 _TOLERANCE = 1e-12
@@ -138,7 +128,8 @@ def bradley_terry(
     ('unbounded',)
     """
     asked = methods(ci, ("wald", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     given = comparisons(scores, items, math.inf)
     left, right = (
         row_names(side, len(given.kept), name).astype(str) for side, name in ((a, "a"), (b, "b"))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._results import Result
-
-if TYPE_CHECKING:
-    from voirdire.stats._arrays import Floats
+from voirdire.stats.decisions import smallest
+from voirdire.stats.sums import quantile
 
 #: No plan reaches further.
-_MOST = 10_000_000
+_MOST = 1 << 24
 #: Level of the upper bound of a plan.
 _UPPER = 0.8
 
@@ -160,7 +159,7 @@ class _Plan:
     def labels(self, half_width: float, spread: float, r: float) -> float:
         """Smallest number whose half width is small enough; infinite where none is.
 
-        The half width falls as n grows, so a doubling and a halving find it.
+        From three on: a line through two labels leaves no degree of freedom.
         """
         if not math.isfinite(spread) or not math.isfinite(r):
             return math.inf
@@ -172,22 +171,12 @@ class _Plan:
                 self._quantile(n - (2 if r > 0 else 1)) * spread * math.sqrt(part / n) <= half_width
             )
 
-        high = 4
-        while not enough(high):
-            if high > _MOST:
-                return math.inf
-            high *= 2
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return float(high)
+        least = smallest(enough, 3, _MOST)
+        return math.inf if least is None else float(least)
 
     def _quantile(self, df: float) -> float:
-        from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-        both = float(stdtrit(df, 0.5 + self.level / 2))
-        return both if self.power is None else both + float(stdtrit(df, self.power))
+        both = quantile(0.5 + self.level / 2, df)
+        return both if self.power is None else both + quantile(self.power, df)
 
 
 def _pilot(labels: Any, judge: Any, clusters: Any) -> tuple[Floats, Floats, Any]:
@@ -273,10 +262,8 @@ def _growth(pilot: _Pilot, share: float) -> float:
 
     A jackknife of its logarithm: labels are seldom normal, so no chi-square.
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
     n = len(pilot.y)
     residual, explained = _parts(pilot)
     out = np.log(residual + explained * (1 - share))[1:]
     error = math.sqrt((n - 1) / n * float(((out - out.mean()) ** 2).sum()))
-    return math.exp(float(stdtrit(n - 2, _UPPER)) * error)
+    return math.exp(quantile(_UPPER, n - 2) * error)

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.stats._arrays import row_names, yes_or_no
+from voirdire.stats._arrays import Floats, check_draws, check_level, row_names, yes_or_no
 from voirdire.stats._clusters import Comparisons, comparisons, resampled
-from voirdire.stats._intervals import check_level, methods, percentile_interval
 from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.intervals import methods, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 
 def position_effect(
@@ -93,7 +91,8 @@ def position_effect(
     crossover.
     """
     asked = methods(ci, ("percentile",))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     given = comparisons(scores, items, math.inf)
     first = yes_or_no(a_first, len(given.kept), "a_first")[given.kept]
     keys = items if pairs is None else pairs

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._powered import (
     FEWEST,
     Columns,
+    Fit,
+    Method,
     counted,
     fit,
     judge_alone,
@@ -21,10 +22,8 @@ from voirdire.stats._powered import (
     with_stand_ins,
 )
 from voirdire.stats._results import REASONS, Estimate, Interval, Result
-
-if TYPE_CHECKING:
-    from voirdire.stats._arrays import Floats
-    from voirdire.stats._powered import Fit, Method
+from voirdire.stats.intervals import normal_quantile, student_interval
+from voirdire.stats.sums import quantile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -409,8 +408,8 @@ def _mean_estimate(
         return Estimate(name, math.nan, reason="no_data")
     if df < 1 or not variance >= 0:
         return Estimate(name, value, n=n, k=1)
-    half = _quantile(df, level, "t") * math.sqrt(variance)
-    return Estimate(name, value, (Interval("t", level, value - half, value + half),), n=n, k=1)
+    interval = student_interval(value, math.sqrt(variance), df, level)
+    return Estimate(name, value, (interval,), n=n, k=1)
 
 
 def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate:
@@ -431,10 +430,6 @@ def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate
     return Estimate("effective labels", labels(r), (interval,), n=n, k=2)
 
 
-@lru_cache(maxsize=4096)
 def _quantile(df: float, level: float, method: Method) -> float:
-    from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - slow to import
-
-    if method == "normal" or math.isinf(df):
-        return float(ndtri(0.5 + level / 2))
-    return float(stdtrit(df, 0.5 + level / 2))
+    share = 0.5 + level / 2
+    return normal_quantile(share) if method == "normal" or math.isinf(df) else quantile(share, df)

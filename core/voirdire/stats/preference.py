@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import numbers
+from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
 from voirdire.stats._clusters import Comparisons, comparisons, mean_error, resampled
-from voirdire.stats._intervals import (
-    check_level,
-    methods,
-    percentile_interval,
-    student_interval,
-)
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.agreement import joint_agreement, wilson_interval
+from voirdire.stats.agreement import joint_agreement
+from voirdire.stats.intervals import methods, percentile_interval, student_interval, wilson_interval
 from voirdire.stats.krippendorff import krippendorff_alpha
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 #: An expected disagreement below this is rounding.
 _STILL = 1e-12
@@ -84,7 +77,8 @@ def mean_preference(
     mean preference = 0.667, 95% CI [-0.417, 1.751] (t), n = 6, k = 2
     """
     asked = methods(ci, ("t", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     given = comparisons(scores, items, scale)
     value = float(given.scores.mean()) if given.n else math.nan
     se = mean_error(given, given.scores)
@@ -169,7 +163,8 @@ def win_tie_loss(
     Wilson (1927), JASA 22, 209-212.
     """
     asked = methods(ci, ("wilson", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     given = comparisons(scores, items, scale)
     if "wilson" in asked and given.groups < given.n:
         raise StatisticsError(
@@ -278,7 +273,8 @@ def preference_agreement(
     and Hinkley, D. V. (1997), 3.8 (whole items drawn). Wilson (1927), JASA 22, 209-212.
     """
     asked = methods(ci, ("wilson", "percentile"))
-    check_level(level, n_resamples)
+    check_level(level)
+    check_draws(n_resamples)
     x, y = (numbers(side, "scores") for side in (first, second))
     if x.shape != y.shape:
         raise StatisticsError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.stats._pattern_kernels import LAST, MISSING, STEPS, grid_of, pattern_keys, whole_steps
 from voirdire.stats._results import Result
 from voirdire.stats.loose import Moments, Nodes
 
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: Whole steps a point, in which scores on a grid are counted.
-STEPS = 20
-#: A missing score among whole steps, and one that was not asked for.
-MISSING, UNASKED = -(2**31), -(2**31) + 1
+#: What stands among whole steps for a score that was not asked for.
+UNASKED = MISSING + 1
 #: A score on no grid, below the gate and above it.
-LOOSE = (-(2**31) + 2, -(2**31) + 3)
+LOOSE = (MISSING + 2, LAST)
 #: Patterns that are counted at most; beyond, a rater's scores are summed as if on no grid.
 MOST_PATTERNS = 400_000
 
@@ -326,15 +325,13 @@ def _whole_steps(
     given: Floats, columns: Sequence[tuple[str, int]], loose: set[tuple[str, int]]
 ) -> tuple[NDArray[np.int32], set[tuple[str, int]]]:
     """(N, C) whole steps, MISSING where NaN, and the columns that have none."""
-    from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
-
     steps = np.empty(given.shape, np.int32)
-    if not loose and kernels.whole_steps(given.reshape(-1), steps.reshape(-1)):
+    if not loose and whole_steps(given.reshape(-1), steps.reshape(-1)):
         return steps, loose
     whole = set(loose)
     for place, column in enumerate(columns):
         own, out = np.ascontiguousarray(given[:, place]), np.empty(len(given), np.int32)
-        if column in loose or not kernels.whole_steps(own, out):
+        if column in loose or not whole_steps(own, out):
             whole.add(column)
             out = np.where(np.isnan(own), np.int32(MISSING), np.int32(LOOSE[0]))
         steps[:, place] = out
@@ -345,14 +342,12 @@ def _rows_of(
     steps: NDArray[np.int32], system: Ints, systems: int
 ) -> tuple[NDArray[Any], Ints] | None:
     """Where each distinct row stands first, and which each response shows; None for too many."""
-    from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
-
-    unit, low, high = kernels.grid_of(steps.reshape(-1))
+    unit, low, high = grid_of(steps.reshape(-1))
     base = (high - low) // unit + 5
     if systems * float(base) ** steps.shape[1] >= 2.0**62:
         return None
     keys = np.empty(len(steps), np.int64)
-    kernels.pattern_keys(steps, system, unit, low, base, keys)
+    pattern_keys(steps, system, unit, low, base, keys)
     first, code = _first_of(keys, systems * base ** steps.shape[1])
     return None if len(first) > MOST_PATTERNS else (first, code)
 

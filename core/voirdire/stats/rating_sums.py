@@ -17,7 +17,7 @@ from voirdire.errors import StatisticsError
 from voirdire.stats._forms import quotients
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement
-from voirdire.stats.sums import quantile
+from voirdire.stats.intervals import student_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -391,8 +391,7 @@ def delta_interval(value: float, square: float, clusters: int, level: float) -> 
     if clusters < 2 or not math.isfinite(value):
         return Interval("cluster_delta", level, math.nan, math.nan)
     se = math.sqrt(clusters / (clusters - 1) * square)
-    reach = quantile((1 + level) / 2, clusters - 1) * se
-    return Interval("cluster_delta", level, value - reach, value + reach)
+    return student_interval(value, se, clusters - 1, level, "cluster_delta")
 
 
 def poisson_interval(values: Floats, level: float) -> Interval:

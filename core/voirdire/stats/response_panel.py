@@ -89,7 +89,7 @@ class ResponsePanel:
         StatisticsError
             Arrays that do not match, are not numbers or infinite; a row without a name.
         """
-        given, truth = _table(judge, "judge"), _table(humans, "humans")
+        given, truth = _by_rater(judge, "judge"), _by_rater(humans, "humans")
         n = given.shape[1]
         if truth.shape[1] != n:
             raise StatisticsError(f"judge has {n} responses, humans have {truth.shape[1]}")
@@ -341,11 +341,16 @@ def _codes(values: Any, n: int, name: str, kept: NDArray[np.bool_]) -> tuple[NDA
     return names, codes.astype(np.intp)
 
 
-def _table(values: Any, name: str) -> Floats:
-    """(raters, n) from (n,) or (n, raters)."""
+def score_table(values: Any, name: str) -> Floats:
+    """(n, raters) finite scores from (n,) or (n, raters), NaN where missing."""
     given = numbers(values, name)
     if given.ndim not in {1, 2}:
         raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {given.shape}")
     if np.isinf(given).any():
         raise StatisticsError(f"{name} must be finite or missing (NaN)")
-    return given[None] if given.ndim == 1 else np.ascontiguousarray(given.T)
+    return given[:, None] if given.ndim == 1 else given
+
+
+def _by_rater(values: Any, name: str) -> Floats:
+    """(raters, n) scores: a rater's own lie side by side, as all sums over responses want them."""
+    return np.ascontiguousarray(score_table(values, name).T)

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import Floats, numbers, row_names
-from voirdire.stats._intervals import check_level
+from voirdire.stats._arrays import Floats, check_level, row_names
 from voirdire.stats._results import Estimate, Interval, Result, plain
-from voirdire.stats.sums import ClusterSums, Jackknifed, Scale, jackknife, quantile, summed
+from voirdire.stats.intervals import share_interval
+from voirdire.stats.passing import areas_without
+from voirdire.stats.response_panel import Counts, passes, score_table
+from voirdire.stats.sums import ClusterSums, Jackknifed, Scale, jackknife, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.stats.response_panel import Counts
-
 #: More different scores than this are measured, not counted: no confusion matrix, and of the scores
 #: those of squares alone.
 MOST_LEVELS = 200
-
 _SHARES = ("accuracy", "sensitivity", "specificity", "ppv", "npv", "prevalence")
 
 
@@ -126,7 +125,7 @@ def response_agreement(
     Wilson (1927), JASA 22, 209-212; Dean and Pagano (2015); Cohen (1968); Gorodkin (2004);
     Krippendorff (2019), chapter 12; DeLong, DeLong and Clarke-Pearson (1988) for the area's error.
     """
-    given, truth = _table(judge, "judge"), _table(humans, "humans")
+    given, truth = score_table(judge, "judge"), score_table(humans, "humans")
     if len(given) != len(truth):
         raise StatisticsError(f"judge has {len(given)} responses, humans have {len(truth)}")
     rows = _Rows.of(given, truth, gate, clusters, level, counted)
@@ -170,7 +169,7 @@ def human_agreement(
     ----------
     Those of `response_agreement`.
     """
-    truth = _table(humans, "humans")
+    truth = score_table(humans, "humans")
     alone = (~np.isnan(truth)).sum(axis=1) < 2
     rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level, counted)
     return rows.result(_among(rows))
@@ -207,14 +206,14 @@ class _Rows:
         counted: Counts | None,
     ) -> _Rows:
         """Rows where the judge and some human gave a score; clusters are numbered anew."""
-        check_level(level, 1)
+        check_level(level)
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")
         kept = np.asarray(~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1))
         occurring, codes = np.unique(named[kept], return_inverse=True)
         raw, judge, humans = judge[kept], judge[kept], humans[kept]
         if gate is not None:
-            judge, humans = _passes(judge, gate), _passes(humans, gate)
+            judge, humans = passes(judge, gate), passes(humans, gate)
         both = np.concatenate([judge.ravel(), humans.ravel()])
         levels = np.unique(both[~np.isnan(both)])
         if gate is not None or (len(levels) and np.isin(levels, (0, 1)).all()):
@@ -319,7 +318,7 @@ class _Rows:
 
     def _area(self) -> Estimate:
         """Area under the ROC curve of the graded scores for the humans' passes."""
-        value, out = _areas(self)
+        value, out = areas_without(self.raw, self.humans, self.cluster, len(self.names))
         if math.isnan(value):
             reason = "zero_expected_disagreement"
             return Estimate("roc_auc", value, n=self.n, k=2, reason=reason)
@@ -474,87 +473,3 @@ _STATISTICS: Mapping[str, Callable[[Floats, int], Floats]] = {
 _BINARY = (*_SHARES, "kappa", "alpha", "mcc")
 _GRADED = ("accuracy", "kappa", "quadratic_kappa", "alpha", "mcc")
 _MEASURED = ("quadratic_kappa", "alpha")
-
-
-def effective_size(value: float, se: float, df: float, n: int) -> float:
-    """How many independent responses a share with that error corresponds to.
-
-    ``value (1 - value) / se²``, at most n; where all or none are, there is no error and the
-    clusters (df + 1) are what counts.
-    """
-    if se > 0 and 0 < value < 1:
-        return min(float(n), value * (1 - value) / se**2)
-    return float(min(n, df + 1))
-
-
-def share_interval(value: float, se: float, df: float, n: int, level: float) -> Interval:
-    """Wilson's interval of a share at its effective size, with t for z.
-
-    Of a hundred simulated gates whose true share is the minimum, its one-sided 95 % bound licensed
-    4.3 (mean over 60 to 300 responses), Clopper and Pearson's 3.8 and value - t se 7.2.
-
-    Source: Wilson (1927), JASA 22, 209-212; at the effective size of clustered data Dean and
-    Pagano (2015), Journal of Survey Statistics and Methodology 3, 484-503.
-
-    >>> found = share_interval(1.0, 0.0, 59, 60, 0.9)
-    >>> print(f"{found.low:.3f} {found.high:.3f}")
-    0.956 1.000
-    """
-    if not math.isfinite(value) or n < 1 or df < 1:
-        return Interval("wilson", level, math.nan, math.nan)
-    size, t = effective_size(value, se, df, n), quantile((1 + level) / 2, df)
-    centre = value + t * t / (2 * size)
-    reach = t * math.sqrt(value * (1 - value) / size + t * t / (4 * size * size))
-    whole = 1 + t * t / size
-    # The ends of a share of all or none are exact, but for rounding.
-    low = 0.0 if value == 0 else (centre - reach) / whole
-    high = 1.0 if value == 1 else (centre + reach) / whole
-    return Interval("wilson", level, low, high)
-
-
-def _areas(rows: _Rows) -> tuple[float, Floats]:
-    """The area, and the area without each cluster: pairs inside a cluster are taken out once."""
-    n_runs, n_humans = rows.raw.shape[1], rows.humans.shape[1]
-    score = np.repeat(rows.raw, n_humans, axis=1).ravel()
-    passed = np.tile(rows.humans, (1, n_runs)).ravel()
-    cluster = np.repeat(rows.cluster, n_runs * n_humans)
-    kept = ~np.isnan(score) & ~np.isnan(passed)
-    rank = np.unique(score[kept], return_inverse=True)[1]
-    good, cluster = passed[kept] == 1, cluster[kept]
-    n_good, n_bad = (
-        np.bincount(cluster[part], minlength=len(rows.names)) for part in (good, ~good)
-    )
-    if not n_good.any() or not n_bad.any():
-        return math.nan, np.array([])
-    below = _ties_halved(rank[good], rank[~good])
-    above = good.sum() - _ties_halved(rank[~good], rank[good])
-    # Inside its cluster a pair has a key that no other cluster's can be near.
-    key = cluster * (rank.max() + 1) + rank
-    inside = _ties_halved(key[good], key[~good]) - (np.cumsum(n_bad) - n_bad)[cluster[good]]
-    taken = np.bincount(cluster[good], below - inside, len(rows.names))
-    taken += np.bincount(cluster[~good], above, len(rows.names))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        out = (below.sum() - taken) / (
-            (good.sum() - n_good) * ((~good).sum() - n_bad).astype(np.float64)
-        )
-    return float(below.sum() / (good.sum() * (~good).sum())), out[np.isfinite(out)]
-
-
-def _ties_halved(values: NDArray[np.intp], others: NDArray[np.intp]) -> Floats:
-    """For each value, how many of the others lie below it, ties counting half."""
-    ordered = np.sort(others)
-    left = np.searchsorted(ordered, values, "left")
-    return (left + np.searchsorted(ordered, values, "right")) / 2
-
-
-def _table(values: Any, name: str) -> Floats:
-    given = numbers(values, name)
-    if given.ndim not in {1, 2}:
-        raise StatisticsError(f"{name} must be (n,) or (n, raters), got shape {given.shape}")
-    if np.isinf(given).any():
-        raise StatisticsError(f"{name} must be finite or missing (NaN)")
-    return given[:, None] if given.ndim == 1 else given
-
-
-def _passes(scores: Floats, gate: float) -> Floats:
-    return np.where(np.isnan(scores), np.nan, (scores >= gate).astype(np.float64))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -350,6 +351,7 @@ def natural(value: Any, scale: Scale) -> Any:
     return _plain(np.tanh(value) if scale == "fisher" else np.exp(value))
 
 
+@lru_cache(maxsize=4096)
 def quantile(share: float, df: float) -> float:
     """Student's t below which that share lies; NaN without degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import

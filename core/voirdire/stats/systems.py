@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import check_draws, check_level, floats
+from voirdire.stats._arrays import Floats, check_draws, check_level, floats
+from voirdire.stats._bootstrap import Distribution, drawn_in_chunks, drawn_interval
 from voirdire.stats._forms import canonical, value
-from voirdire.stats._quantiles import Distribution, percentile_levels
-from voirdire.stats._resampling import drawn_in_chunks
+from voirdire.stats._kernels_icc import weighted_sums
+from voirdire.stats._kernels_systems import mean_squares_of
 from voirdire.stats._results import Estimate, Interval
+from voirdire.stats.intervals import outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from voirdire.stats._arrays import Floats
 
 _EXACT_IN_FLOAT32 = 1 << 24
 #: Products in a chunk of resamples from which on several threads of BLAS are worth their waiting.
@@ -174,8 +174,6 @@ class _Scores:
 
     def mean_squares(self, sums: Floats, answered: Floats) -> Floats:
         """(3, B) of the system means: sums (n * k, B) over responses (n, B), NaN without any."""
-        from voirdire.stats._kernels_systems import mean_squares_of  # noqa: PLC0415 - loads numba
-
         out = np.full((3, sums.shape[1]), np.nan)
         if self.n > 1 and self.k > 1:
             below = np.where(answered == 0, np.nan, answered)[:, None]
@@ -242,8 +240,6 @@ class _Summable:
             sums = np.asarray(self.cells @ counts.astype(np.float32), dtype=np.float64)
             return sums / self.parts if self.parts > 1 else sums
         # A product in BLAS may differ in its last bit with the number of threads; this does not.
-        from voirdire.stats._kernels_icc import weighted_sums  # noqa: PLC0415 - loads numba
-
         values = np.empty((1, len(self.cells), counts.shape[1]))
         weighted_sums(counts, self.cells[None], values)
         return np.asarray(values[0])
@@ -259,18 +255,14 @@ def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Esti
     totals = scores.known.sum(axis=1, keepdims=True)
     observed = scores.mean_squares(scores.cells.sum(axis=1, keepdims=True), totals)
     icc = float(value(form, observed, scores.n, scores.k)[0])
-    draws = Distribution.of(value(form, squares, scores.n, scores.k)[None])
-    low, high = draws.quantiles(percentile_levels(level, 1))[0]
+    values = value(form, squares, scores.n, scores.k)
+    interval = drawn_interval(values, "cluster", level, None)
     details = {
         "n_items": scores.n_items,
         "responses": int(totals.sum()),
         **dict(zip(("ms_rows", "ms_raters", "ms_error"), observed[:, 0].tolist(), strict=True)),
-        "mass_below_0": float(draws.mass(draws.values < 0)[0]),
+        "mass_below_0": float(Distribution.of(values[None]).mass(values[None] < 0)[0]),
     }
-    interval = Interval(
-        "cluster", level, float(low), float(high), squares.shape[1], int(draws.undefined[0])
-    )
     if math.isnan(icc):
         return Estimate(name, icc, (empty,), *size, "zero_variance", details=details)
-    flags = ("outside_range",) if abs(icc) > 1 + 1e-12 else ()
-    return Estimate(name, icc, (interval,), *size, flags=flags, details=details)
+    return Estimate(name, icc, (interval,), *size, flags=outside(icc), details=details)

@@ -18,7 +18,7 @@ from voirdire.stats import (
     simulate_random_f1,
     simulate_random_f1_sets,
 )
-from voirdire.stats.agreement import wilson_interval
+from voirdire.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,8 @@ import polars as pl
 
 from voirdire.errors import TableError
 from voirdire.examining.streaming.parts import MOST_PLACES, Tally, read_part, system_in
-from voirdire.stats.rating_patterns import LOOSE, STEPS, UNASKED
+from voirdire.stats._pattern_kernels import STEPS
+from voirdire.stats.rating_patterns import LOOSE, UNASKED
 from voirdire.tables import PLACE, RATINGS, Answered, Matched, audit_counts, status_of
 
 if TYPE_CHECKING:

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.stats.bias_by_system import HumanSpread
     from voirdire.stats.response_panel import ResponsePanel
-    from voirdire.stats.system_means import HumanSpread, Means
+    from voirdire.stats.system_means import Means
     from voirdire.study import Margins
 
 

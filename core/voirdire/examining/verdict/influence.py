@@ -16,6 +16,7 @@ import numpy as np
 from voirdire.examining.verdict.components import kept_panel
 from voirdire.stats import held_out, within
 from voirdire.stats import system_means as means
+from voirdire.stats.bias_by_system import specific
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import leave_one_out, mean_of
 from voirdire.stats.without_one import item_total, item_totals, reading_total, reading_totals
@@ -177,7 +178,7 @@ def _statistic(
     }
     if at:
         of_bias["LEVEL"] = lambda bias: bias[..., at[0]]
-        of_bias["SYS"] = lambda bias: means.specific(bias)[..., at[0]]
+        of_bias["SYS"] = lambda bias: specific(bias)[..., at[0]]
     if part.name == "REVERSE" and len(at) == 2:
         return lambda _, judge: np.asarray(judge[..., at[0]] - judge[..., at[1]])
     statistic = of_bias.get(part.name)

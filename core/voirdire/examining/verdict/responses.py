@@ -21,7 +21,7 @@ from voirdire.examining.verdict.margins import (
     untested,
 )
 from voirdire.stats import held_out, runs_needed, within
-from voirdire.stats.responses import effective_size, share_interval
+from voirdire.stats.intervals import effective_size, share_interval
 from voirdire.stats.sums import Jackknifed, above_t, jackknife, natural, quantile
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from voirdire.examining.verdict.margins import (
     untested,
 )
 from voirdire.stats import system_means as means
+from voirdire.stats.bias_by_system import HumanSpread, human_by_system, specific
 from voirdire.stats.sums import above_t, jackknife, means_of, on_scale, quantile
 
 if TYPE_CHECKING:
@@ -34,16 +35,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def human_spread(
-    panel: ResponsePanel, humans: Sequence[int], *, nominal: bool
-) -> means.HumanSpread:
+def human_spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) -> HumanSpread:
     if nominal:
-        return means.HumanSpread(math.nan, 0.0, 0, len(humans))
-    return means.human_by_system(panel, humans)
+        return HumanSpread(math.nan, 0.0, 0, len(humans))
+    return human_by_system(panel, humans)
 
 
 def bias_of(
-    case: Case, panel: ResponsePanel, spread: means.HumanSpread, margins: Margins
+    case: Case, panel: ResponsePanel, spread: HumanSpread, margins: Margins
 ) -> list[Component]:
     if case.nominal:
         return _label_bias(panel, margins)
@@ -51,9 +50,7 @@ def bias_of(
     return levels(case, _sums_off(panel, off), spread, margins)
 
 
-def levels(
-    case: Case, off: ClusterSums, spread: means.HumanSpread, margins: Margins
-) -> list[Component]:
+def levels(case: Case, off: ClusterSums, spread: HumanSpread, margins: Margins) -> list[Component]:
     """BIAS and BIAS1, from sums of how far the judge is off and their number."""
     jackknifed = off.jackknife(means_of)[0]
     margin = margins.bias * case.width
@@ -86,7 +83,7 @@ def of_systems(
     case: Case,
     systems: NDArray[Any],
     observed: means.Means | None,
-    spread: means.HumanSpread,
+    spread: HumanSpread,
     margins: Margins,
     *,
     quoted: bool = False,
@@ -108,7 +105,7 @@ def of_systems(
         return [*parts, *family]
     allowed = spread.allow(margin, 2.0, 1)
     parts.append(_reverse(observed, allowed, names_of))
-    own = observed.jackknife(lambda human, judge: means.specific(judge - human))
+    own = observed.jackknife(lambda human, judge: specific(judge - human))
     parts.append(_allowed("SYS", own, (margin, count / (count - 1), spread), names_of))
     return [*parts, *family, *_to_come(observed, spread, margin, margins)]
 
@@ -145,7 +142,7 @@ def _ordered(observed: means.Means, count: int, margins: Margins) -> list[Compon
 def _allowed(
     name: ComponentName,
     off: Jackknifed,
-    rule: tuple[float, float, means.HumanSpread],
+    rule: tuple[float, float, HumanSpread],
     names: Sequence[str],
 ) -> Component:
     """Biases of systems inside what a human's own would reach: stricter for yes than for no."""
@@ -207,7 +204,7 @@ def _family(
     case: Case,
     observed: means.Means,
     names: Sequence[str],
-    spread: means.HumanSpread,
+    spread: HumanSpread,
     margin: float,
 ) -> list[Component]:
     own = np.array([case.family.get(name, False) for name in names])
@@ -224,7 +221,7 @@ def _family(
 
 
 def _to_come(
-    observed: means.Means, spread: means.HumanSpread, margin: float, margins: Margins
+    observed: means.Means, spread: HumanSpread, margin: float, margins: Margins
 ) -> list[Component]:
     """ORDER+ and LEVEL+: the systems are a sample."""
     count = len(observed.human)
@@ -245,7 +242,7 @@ def _to_come(
     return [above("ORDER+", order, margins.order), _level_to_come(observed.bias, spread, margin)]
 
 
-def _level_to_come(bias: Floats, spread: means.HumanSpread, margin: float) -> Component:
+def _level_to_come(bias: Floats, spread: HumanSpread, margin: float) -> Component:
     """Where a new system's bias will lie: a 90 % prediction interval."""
     from scipy.special import chdtri  # noqa: PLC0415 - slow to import
 

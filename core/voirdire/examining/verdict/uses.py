@@ -27,8 +27,8 @@ from voirdire.examining.verdict.facts import (
 from voirdire.examining.verdict.margins import FEWEST_IN_SYSTEM, FEWEST_SUCH, SURE_NO, SURE_YES
 from voirdire.examining.verdict.responses import labelled_share
 from voirdire.stats import runs_needed
+from voirdire.stats.intervals import share_interval
 from voirdire.stats.multiplicity import adjust_p
-from voirdire.stats.responses import share_interval
 from voirdire.stats.sums import Scale, on_scale, quantile
 
 if TYPE_CHECKING:

@@ -7,8 +7,15 @@ import pytest
 import voirdire
 from voirdire.errors import StudyError
 from voirdire.report.records import examination_record
-from voirdire.study import Study, build_study, load_study, thresholds_hash
-from voirdire.study._renamed import RENAMED
+from voirdire.study import (
+    Humans,
+    Study,
+    Thresholds,
+    build_study,
+    load_study,
+    successor,
+    thresholds_hash,
+)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +97,21 @@ def test_a_study_of_version_0_1_opens_and_one_line_says_which_keys_are_others_no
 
 def test_every_key_that_is_said_to_be_another_leads_to_one_that_exists():
     study = Study(name="")
-    for old, new in RENAMED.items():
-        for key in (old, new):
-            part = study
-            for name in key.split(".") if key else ():
-                if part is None:  # a part that is not declared
-                    break
-                assert name in type(part).model_fields, key
-                part = getattr(part, name)
+    keys = [*(f"thresholds.{name}" for name in Thresholds.model_fields), "humans.seed"]
+    assert "seed" in Humans.model_fields
+    said = list(filter(None, map(successor, keys)))
+    assert len(said) > 8
+    for sentence in said:
+        _, now, new = sentence.partition(" is now ")
+        part = study
+        for name in new.split(".") if now else ():
+            assert name in type(part).model_fields, sentence
+            part = getattr(part, name)
 
 
 def test_a_key_that_has_gone_altogether_is_met_with_the_new_one(tmp_path, monkeypatch):
-    monkeypatch.setitem(RENAMED, "thresholds.icc", "margins.order")
+    # No key has gone altogether yet, so one is made up.
+    monkeypatch.setattr("voirdire.study._load.RENAMED", {"thresholds.icc": "margins.order"})
     with pytest.raises(
         StudyError, match=r"unknown key 'thresholds.icc': thresholds.icc is now margins.order$"
     ):

@@ -10,7 +10,6 @@ import pytest
 from voirdire import TableError
 from voirdire.study import build_study
 from voirdire.tables import audit, canonical_ids, match_ids, read_raw, read_tables, write_xlsx
-from voirdire.tables._files._raw import trimmed
 
 pytestmark = pytest.mark.shared
 
@@ -44,8 +43,10 @@ def test_d02_spaces_in_column_names(cases, tmp_path):
     tables = read_tables(study_of(tmp_path, [source]))
     names = [prefix + system for system in tables.ratings["system"]]
     assert names == found["expected"]["found"]
-    with pytest.raises(TableError, match="two columns are equal after trimming"):
-        trimmed("r.csv", collision["input"]["columns"])
+    names = collision["input"]["columns"]
+    (tmp_path / "twice.csv").write_text(",".join(names) + "\n" + ",".join(["1"] * len(names)))
+    with pytest.raises(TableError, match=r"twice\.csv: two columns are equal after trimming"):
+        read_raw(tmp_path / "twice.csv")
 
 
 def test_d03_ids_of_every_type(cases):

@@ -9,7 +9,7 @@ import xlsxwriter
 from voirdire import TableError
 from voirdire.study import build_study
 from voirdire.tables import read_items, read_responses, read_tables
-from voirdire.tables._inputs import BATCH
+from voirdire.tables.records import BATCH
 
 
 def study(folder, items="items.csv", **responses):

@@ -9,10 +9,15 @@ import pytest
 
 from voirdire import TableError
 from voirdire.study import build_study
-from voirdire.tables import audit, from_frame, read_file, read_tables
-from voirdire.tables._ids import canonical_ids
-from voirdire.tables._numbers import to_scores
-from voirdire.tables._scale import infer_scale
+from voirdire.tables import (
+    audit,
+    canonical_ids,
+    from_frame,
+    infer_scale,
+    read_file,
+    read_tables,
+    to_scores,
+)
 
 
 def wide(human, judge, **more):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import MissingExtraError, TableError
 from voirdire.humans.sheets import SHEET, Column, columns, sheet_rows
-from voirdire.tables._xlsx import CELL_LIMIT
+from voirdire.tables import fit_cell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,8 +79,7 @@ def _rows(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> int:
 
 def _fit(text: str) -> str:
     """What a cell can hold."""
-    units = _CONTROL.sub("", text).encode("utf-16-le")
-    return units[: 2 * CELL_LIMIT].decode("utf-16-le", errors="ignore")
+    return fit_cell(_CONTROL.sub("", text))
 
 
 def _guide(book: Any, plan: Plan) -> None:

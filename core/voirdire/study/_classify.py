@@ -5,22 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from voirdire.errors import not_one_of
-from voirdire.study._run import no_secrets
+from voirdire.study._part import Names, Part, Share, no_secrets
 
-Names = tuple[str, ...]
 ClassifyTask = Literal["binary", "multi-class", "multi-label"]
-Fraction = Annotated[float, Field(ge=0, le=1)]
 _SLACK = 1e-9
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LabelledData(_Part):
+class LabelledData(Part):
     """A table of texts and labels, and optionally another that serves as the test set.
 
     With `test`, every row of that file is tested on and the first file gives train and dev.
@@ -32,7 +26,7 @@ class LabelledData(_Part):
     test: str = ""
 
 
-class LabelSetSpec(_Part):
+class LabelSetSpec(Part):
     """One set of labels of the same texts.
 
     `column` holds lists of labels, the dominant one first; or `columns` maps a label to a column
@@ -62,7 +56,7 @@ class LabelSetSpec(_Part):
         return self
 
 
-class ClassifierSpec(_Part):
+class ClassifierSpec(Part):
     """A registered classifier and its options; `grid` gives an option several values."""
 
     name: str
@@ -87,7 +81,7 @@ class ClassifierSpec(_Part):
         return rows
 
 
-class ClassifySpec(_Part):
+class ClassifySpec(Part):
     """A grid: models x data x label sets x tasks x seeds.
 
     Attributes
@@ -119,7 +113,7 @@ class ClassifySpec(_Part):
     text: str = "text"
     separator: str = ";"
     split: str = ""
-    fractions: tuple[Fraction, Fraction, Fraction] = (0.70, 0.15, 0.15)
+    fractions: tuple[Share, Share, Share] = (0.70, 0.15, 0.15)
     split_seed: Annotated[int, Field(ge=0)] = 0
     stratify: str = ""
     complete: bool = False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-Names = tuple[str, ...]
-Count = Annotated[int, Field(ge=1)]
+from voirdire.study._part import Count, Names, Part
+
 HumanTask = Literal["pointwise", "labels", "pairwise", "nested", "choice"]
 #: What each task needs, and which keys belong to it alone.
 _OWN: dict[str, Names] = {
@@ -19,18 +19,14 @@ _OWN: dict[str, Names] = {
 }
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Criterion(_Part):
+class Criterion(Part):
     """What two responses are compared on; a bare string is a name."""
 
     name: str
     description: str = ""
 
 
-class Step(_Part):
+class Step(Part):
     """One question of a nested form: a text to write where it has no labels, else a choice of them.
 
     `under` gives, for a label, the finer labels that are asked where it was chosen. `none` is a
@@ -55,7 +51,7 @@ class Step(_Part):
         return self
 
 
-class Humans(_Part):
+class Humans(Part):
     """What people judge.
 
     Attributes

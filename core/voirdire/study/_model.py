@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
 from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
+from voirdire.study._part import Count, Names, Part, Share, no_secrets
 from voirdire.study._run import (
     Asked,
     Comparisons,
@@ -16,7 +17,6 @@ from voirdire.study._run import (
     ItemsSpec,
     ResponsesSpec,
     RunSpec,
-    no_secrets,
 )
 
 Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
@@ -24,14 +24,6 @@ OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
 Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
 Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
-Share = Annotated[float, Field(ge=0, le=1)]
-Names = tuple[str, ...]
-
-
-class Part(BaseModel):
-    """A part of a study: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Source(Part):
@@ -100,7 +92,7 @@ class Data(Part):
     reference_use: Literal["mean", "each"] = "mean"
     off_scale: OffScale = "missing"
     pairs: Pairs = "pairwise"
-    quorum: Annotated[int, Field(ge=1)] = 1
+    quorum: Count = 1
     skip_bad_lines: bool = False
     excerpt: Annotated[int, Field(ge=0)] = 0
 
@@ -196,11 +188,11 @@ class Rater(Part):
     models: dict[str, Asked] = Field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_tokens: Count | None = None
     seed: int | None = None
-    runs: Annotated[int, Field(ge=1)] = 1
+    runs: Count = 1
     #: Calls that it may make for one task in the role it begins in, where it takes several steps.
-    max_steps: Annotated[int, Field(ge=1)] = 16
+    max_steps: Count = 16
     options: dict[str, Any] = Field(default_factory=dict)
     members: Names = ()
     combine: Combine = "mean"
@@ -279,7 +271,7 @@ class Analysis(Part):
     seed: int = 0
     compat: Literal["", "badawi2025"] = ""
     published_class: Literal["", "badawi2025"] = ""
-    at_least: Annotated[int, Field(ge=1)] | None = None
+    at_least: Count | None = None
 
 
 class Thresholds(Part):
@@ -293,14 +285,14 @@ class Thresholds(Part):
     icc_c: Share = 0.75
     icc_a: Share = 0.75
     alpha: Share = 0.80
-    bands_spanned: Annotated[int, Field(ge=1)] = 2
+    bands_spanned: Count = 2
     bias: Share = 0.05
     bias_level: Annotated[float, Field(gt=0, lt=1)] = 0.90
     winning_rate: Share = 0.5
     epsilon: Share = 0.2
     stability: Share = 0.75
     min_humans: Annotated[int, Field(ge=2)] = 3
-    min_shared_items: Annotated[int, Field(ge=1)] = 30
+    min_shared_items: Count = 30
 
 
 class Margins(Part):

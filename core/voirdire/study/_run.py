@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from voirdire.secrets import secret_in_address
+from voirdire.study._part import Count, Names, Part, Share, no_secrets
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-Names = tuple[str, ...]
-Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 #: Tokens that a price is for.
 MILLION = 1_000_000
@@ -22,40 +16,8 @@ ReaskOn = Literal["unparsable", "truncated", "blank", "out_of_scale"]
 Stage = Literal["generate", "judge", "annotate"]
 STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
 
-#: Parameters of a query that carry a key.
-_KEY_IN_QUERY = re.compile(r"(?i)(key|token|secret|password|sig|signature)$")
-_SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def no_secrets(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, unless one of them would carry a key into the session folder."""
-    for name, value, inside in _each(options):
-        if name.lower() in _SECRET or (inside == "query" and _KEY_IN_QUERY.search(name)):
-            raise ValueError(
-                f"{[name]} may not stand in a study: keys come from the environment only"
-            )
-        part = secret_in_address(value, query=name == "base_url") if isinstance(value, str) else ""
-        if part:
-            raise ValueError(
-                f"{name} holds {part}, which may be a key and would be kept with the session: keys "
-                "come from the environment only"
-            )
-    return options
-
-
-def _each(options: dict[str, Any], inside: str = "") -> Iterator[tuple[str, Any, str]]:
-    """Every option, however deep, with its value and the name of the table that it stands in."""
-    for name, value in options.items():
-        yield name, value, inside
-        if isinstance(value, dict):
-            yield from _each(value, name)
-
-
-class ItemsSpec(_Part):
+class ItemsSpec(Part):
     """The file of items, and the columns that hold id, text and reference answer.
 
     `extra` names further columns that judges and annotators may read from `Item.extra`.
@@ -69,7 +31,7 @@ class ItemsSpec(_Part):
     extra: Names = ()
 
 
-class ResponsesSpec(_Part):
+class ResponsesSpec(Part):
     """The file of responses: one row a response, or one column a system (`columns`)."""
 
     path: str
@@ -80,7 +42,7 @@ class ResponsesSpec(_Part):
     columns: dict[str, str] = Field(default_factory=dict)
 
 
-class Comparisons(_Part):
+class Comparisons(Part):
     """Which systems pairwise judges compare: all pairs, or each `against` one.
 
     `order` is how a pair is shown: ``random`` (drawn from `seed`, item and pair), ``both`` (two
@@ -93,7 +55,7 @@ class Comparisons(_Part):
     seed: int = 0
 
 
-class Asked(_Part):
+class Asked(Part):
     """A model that is asked, with its options; a name alone stands for one without any."""
 
     model: str
@@ -107,7 +69,7 @@ class Asked(_Part):
         return {"model": value} if isinstance(value, str) else value
 
 
-class GeneratorSpec(_Part):
+class GeneratorSpec(Part):
     """A system that produces responses; its name is the system's name in every table."""
 
     name: str
@@ -133,7 +95,7 @@ class GeneratorSpec(_Part):
         return {"": Asked(model=self.model, options=self.model_options)}
 
 
-class Prices(_Part):
+class Prices(Part):
     """What a model costs a million tokens; `cached` defaults to `input`.
 
     `batch` is the share of the price that calls cost in a batch: half of it at all three providers.
@@ -142,7 +104,7 @@ class Prices(_Part):
     input: Price
     output: Price
     cached: Price | None = None
-    batch: Annotated[float, Field(ge=0, le=1)] = 0.5
+    batch: Share = 0.5
 
     def cost(self, input: float, output: float, cached: float = 0) -> float:  # noqa: A002 - as tokens are called
         """What so many tokens cost; `cached` of the input, and no more than there are.
@@ -156,7 +118,7 @@ class Prices(_Part):
         return (fresh + cached * cached_price + output * self.output) / MILLION
 
 
-class ModelLimits(_Part):
+class ModelLimits(Part):
     """What one model bears; what is not given stands as `[run]` says."""
 
     requests_per_minute: Seconds | None = None
@@ -165,7 +127,7 @@ class ModelLimits(_Part):
     start_concurrency: Count | None = None
 
 
-class RunSpec(_Part):
+class RunSpec(Part):
     """How calls are made. Limits hold for each model; `max_cost` and `max_calls` for the session.
 
     Attributes

@@ -16,16 +16,16 @@ from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
-from voirdire.tables._guess import answers_or_scores, either_kind, names_rater, with_raters
-from voirdire.tables._layout import LARGEST, Known, Plan, common_prefix, plan, unread_columns
+from voirdire.tables._guess import answers_or_scores, either_kind, with_raters
+from voirdire.tables._layout import Plan, plan, unread_columns
 from voirdire.tables._linking import keyed, linked_part, rated_of
 from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
-from voirdire.tables._names import head_of
+from voirdire.tables._names import head_of, is_human, names_rater
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._people import is_human
 from voirdire.tables._questions import laid_out
 from voirdire.tables._scale import drafted_scale, few_between, infer_scale, stated_scale
 from voirdire.tables._tables import Part, finding, plural, shortened
+from voirdire.tables._values import LARGEST, Known, common_prefix
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
 

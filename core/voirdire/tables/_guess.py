@@ -10,27 +10,30 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import QuestionError, listed
 from voirdire.tables._ids import plain_name
-from voirdire.tables._layout import SEPARATORS, has_score, holds_replies, is_small
 from voirdire.tables._names import (
     find,
     holds_labels,
     is_id,
     is_person,
     is_usual,
+    kind_of,
+    may_be_either,
     measures,
+    names_rater,
     plain_word,
     sums_up,
 )
 from voirdire.tables._numbers import is_numeric, says_scores
 from voirdire.tables._questions import assumed, is_counter
+from voirdire.tables._rated import tells_apart
+from voirdire.tables._values import SEPARATORS, has_score, holds_replies, is_score, is_small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Known
-from voirdire.tables._people import _EITHER, _HUMAN, _JUDGE, _MODEL, kind_of
+    from voirdire.tables._values import Known
 
 
 def either_kind(raters: Sequence[str], people: Sequence[str]) -> list[str]:
@@ -44,7 +47,7 @@ def either_kind(raters: Sequence[str], people: Sequence[str]) -> list[str]:
     if not people or len(others) < 2:
         return []
     known = len(unknown) < len(others)
-    return [name for name in unknown if known or _EITHER.search(name)]
+    return [name for name in unknown if known or may_be_either(name)]
 
 
 def with_raters(raw: RawTable, source: Source, names: Known) -> Known:
@@ -108,13 +111,7 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
 def _numbers_of_raters(raw: RawTable, column: str) -> bool:
     """Whether whole numbers of a column are raters: each rates an item once, items have several."""
     item = find("item", raw.frame.columns, None, raw.name)
-    if item is None:
-        return False
-    keys = raw.frame.select(item)
-    return (
-        bool(keys.is_duplicated().any())
-        and not raw.frame.select(item, column).is_duplicated().any()
-    )
+    return item is not None and tells_apart(raw.frame, [item], column)
 
 
 def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
@@ -145,9 +142,9 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         and not sums_up(column)
         and _is_rated(raw, column)
     ]
-    found = dict.fromkeys((*known, *named))
-    _ask_of_whom(raw, [column for column in found if column not in reference])
-    return tuple(found) if known or len(found) > 1 or _is_alone(raw, named) else ()
+    raters = tuple(dict.fromkeys((*known, *named)))
+    _ask_of_whom(raw, [column for column in raters if column not in reference])
+    return raters if known or len(raters) > 1 or _is_alone(raw, named) else ()
 
 
 #: What may stand behind a person's name for another person: a number, or a letter. A small n is a
@@ -212,13 +209,7 @@ def _is_person(raw: RawTable, column: str) -> bool:
 
 def _is_rated(raw: RawTable, column: str) -> bool:
     """Whether a column holds scores, or replies with scores in them."""
-    cells = raw.frame[column]
-    return is_numeric(cells, decimal_comma=raw.decimal_comma) or holds_replies(cells)
-
-
-def names_rater(name: str) -> bool:
-    """Whether a header speaks of a person or a judge."""
-    return any(words.search(name) for words in (_HUMAN, _MODEL, _JUDGE, _EITHER))
+    return is_score(raw, column) or holds_replies(raw.frame[column])
 
 
 def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:

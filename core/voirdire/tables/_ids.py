@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.tables._tables import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_EXACT = 2.0**53
 #: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
 _WHOLE_TEXT = r"^-?\d+(?:\.0+)?$"
 _PADDED = r"^0+(\d)"
@@ -129,7 +129,7 @@ def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.S
 def rounded_ids(ids: pl.Series) -> int:
     """How many ids have lost digits: floats beyond 2**53, or texts such as 1.23457E+11."""
     if ids.dtype.is_float():
-        return int((ids.abs() >= _EXACT).sum())
+        return int((ids.abs() >= EXACT).sum())
     if ids.dtype != pl.String:
         return 0
     return int(ids.str.contains(_ROUNDED).sum())

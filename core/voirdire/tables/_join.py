@@ -9,10 +9,17 @@ import polars as pl
 from voirdire.errors import TableError, listed, not_rated
 from voirdire.schema import Scale
 from voirdire.tables._ids import match_ids
-from voirdire.tables._people import is_human
+from voirdire.tables._names import is_human
 from voirdire.tables._rated import has_duplicates, who_rated_what
-from voirdire.tables._shape import status_of
-from voirdire.tables._tables import CONTEXTS, RATERS, REPLIES, Tables, finding, plural
+from voirdire.tables._tables import (
+    CONTEXTS,
+    RATERS,
+    REPLIES,
+    Tables,
+    finding,
+    plural,
+    status_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,46 +4,40 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError, check_columns, listed, no_column
-from voirdire.tables._names import (
-    SYNONYMS,
-    find,
-    is_id,
-    measures,
-    plain_word,
-    said_aloud,
-    sums_up,
-)
+from voirdire.errors import TableError, listed
+from voirdire.tables._names import SYNONYMS, find, is_id, kind_of, plain_word, said_aloud
 from voirdire.tables._numbers import is_numeric, to_scores
-from voirdire.tables._people import kind_of
-from voirdire.tables._questions import attribute_column, is_counter, item_column
+from voirdire.tables._questions import attribute_column, item_column
+from voirdire.tables._rated import tells_apart
 from voirdire.tables._status import YES_NO, ask_about_status, speaks_of_status
-from voirdire.tables._tables import FACTS, shortened
+from voirdire.tables._tables import FACTS
+from voirdire.tables._values import (
+    FORM,
+    beside,
+    grid_columns,
+    has_score,
+    holds_replies,
+    is_score,
+    replies_of_raters,
+    value_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
-    from voirdire.study import Source, Study
+    from voirdire.study import Source
     from voirdire.tables._files import RawTable
+    from voirdire.tables._values import Kind, Known
 
-_REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
-_SAMPLE = 200
-#: Undeclared numbers beyond are lengths, times or years, and no scores.
-LARGEST = 1000
-
-Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Parts that one column plays, and those of them that a source may name beside item and rater.
 _PARTS = ("item", "system", "rater", "run", "attribute", "context", "rank", "status")
 _NAMED = ("context", "response", "reason", "attribute", "status", "run", *FACTS)
-#: Between rater and attribute in a header such as ``human_Empathy``.
-SEPARATORS = ("_", ":", ".", " ", "-", "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,35 +85,11 @@ class Plan:
         return self.kind == "raters" or bool(self.raters)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Names that a study declares, by which columns are recognised."""
-
-    raters: tuple[str, ...]
-    attributes: tuple[str, ...]
-    systems: tuple[str, ...]
-
-
 #: How a rater's column of scores may end, beside one of its reasons.
 _GIVEN = frozenset(
     ("score", "rating", "verdict", "label", "grade", "decision", "result", "answer", "judgment",
      "judgement")
 )  # fmt: skip
-#: What the answer may be where a table has no column of items or of scores.
-_FORM = (
-    "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "
-    '"raters-by-items" under [[data.sources]]'
-)
-
-
-def known(study: Study) -> Known:
-    """The names declared in a study."""
-    raters = (*(rater.name for rater in study.panel), *study.data.reference)
-    return Known(
-        raters=tuple(dict.fromkeys(raters)),
-        attributes=tuple(attribute.name for attribute in study.rubric.attributes),
-        systems=tuple(system.name for system in study.systems),
-    )
 
 
 def plan(raw: RawTable, source: Source, names: Known) -> Plan:
@@ -133,18 +103,18 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     columns = list(raw.frame.columns)
     roles = _roles(raw, source, names)
     free = [column for column in columns if column not in roles.values()]
-    kind, values = _values(raw, source, names, roles, free)
+    kind, values = value_columns(raw, source, names, roles, free)
     item = roles["item"] or item_column(raw, source, [c for c in free if c not in values])
     if item is None:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with --item or, in a study, with `item`, or call it by a usual name such as "
-            f"{listed(SYNONYMS['item'], 5)}; {_FORM}"
+            f"{listed(SYNONYMS['item'], 5)}; {FORM}"
         )
-    said, rated = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
-    roles = {**roles, "item": item, "attribute": said}
+    named, notes = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
+    roles = {**roles, "item": item, "attribute": named}
     raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
-    if kind == "replies" and _replies_of_raters(source, names, roles, values):
+    if kind == "replies" and replies_of_raters(source, names, roles, values):
         values, raters = dict.fromkeys(values, ""), {column: column for column in values}
     _once_each(raw, values, raters)
     if kind != "long":
@@ -154,14 +124,14 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         roles = {**roles, "status": source.status}
     response, reasons = _texts(raw, source, kind, roles, values, raters)
     roles = {**roles, "response": response, "reason": None}
-    named = source.rater if source.rater and roles["rater"] is None else None
+    rater = source.rater if source.rater and roles["rater"] is None else None
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long" and not _declared(source, "score"):
         spoken["score"] = next(iter(values))
     return Plan(
         kind=kind,
         item=item,
-        rater_name=named or PurePath(raw.name).stem,
+        rater_name=rater or PurePath(raw.name).stem,
         system=roles["system"],
         rater=roles["rater"],
         run=roles["run"],
@@ -174,7 +144,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         values=values,
         raters=raters,
         reasons=reasons,
-        findings=(*said_aloud(raw.name, spoken), *rated),
+        findings=(*said_aloud(raw.name, spoken), *notes),
     )
 
 
@@ -228,7 +198,7 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
     columns = [
         column
         for column in raw.frame.columns
-        if column not in taken and not (column in named and _is_score(raw, column))
+        if column not in taken and not (column in named and is_score(raw, column))
     ]
     declared = {
         "item": source.item,
@@ -266,13 +236,11 @@ def _text_column(
     """
     free = [column for column in columns if column not in roles.values()]
     called = [column for column in free if find(part, [column], None, raw.name)]
-    found = find(part, [c for c in called if _holds_texts(raw, c)], None, raw.name)
+    column = find(part, [c for c in called if _holds_texts(raw, c)], None, raw.name)
     of_scores = source.layout in ("long", "raters-by-items") or source.score is not None
-    if found is None or (
-        of_scores and found == find("score", raw.frame.columns, source.score, raw.name)
-    ):
-        return None
-    return found
+    if column is None or not of_scores:
+        return column
+    return None if column == find("score", raw.frame.columns, source.score, raw.name) else column
 
 
 def _holds_texts(raw: RawTable, column: str) -> bool:
@@ -280,7 +248,7 @@ def _holds_texts(raw: RawTable, column: str) -> bool:
     return (
         cells.dtype == pl.String
         and cells.null_count() < len(cells)
-        and not (_is_score(raw, column) or holds_replies(cells))
+        and not (is_score(raw, column) or holds_replies(cells))
     )
 
 
@@ -339,7 +307,7 @@ def _reasons(
         c: rater
         for c in free
         for rater in rating
-        if plain_word(_beside(c, rater) or _beside(c, _judge_alone(rater))) in SYNONYMS["reason"]
+        if plain_word(beside(c, rater) or beside(c, _judge_alone(rater))) in SYNONYMS["reason"]
         if _holds_texts(raw, c)
     }
     judges = [name for name in rating if kind_of(name) != "human"]
@@ -366,7 +334,7 @@ def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
     if column not in raw.frame.columns or column in source.columns:
         return False
     cells = raw.frame[column]
-    return column not in named or not (_is_score(raw, column) or holds_replies(cells))
+    return column not in named or not (is_score(raw, column) or holds_replies(cells))
 
 
 def _plausible(
@@ -397,7 +365,7 @@ def _names_raters(
     cells = raw.frame[column]
     scores, bad, _ = to_scores(cells)
     blank = scores.null_count() == len(scores) and not bad.any()
-    if not blank and not _is_score(raw, column):
+    if not blank and not is_score(raw, column):
         return not holds_replies(raw.frame[column])
     free = [each for each in raw.frame.columns if each not in roles.values()]
     if blank:
@@ -413,191 +381,7 @@ def _numbers_raters(raw: RawTable, cells: pl.Series, roles: Mapping[str, str | N
     if item is None or not cells.dtype.is_integer() or cells.null_count():
         return False
     keys = [name for name in (item, system) if name is not None]
-    frame = raw.frame.select(*keys, cells.name)
-    return frame.select(keys).is_duplicated().any() and not frame.is_duplicated().any()
-
-
-def _values(
-    raw: RawTable,
-    source: Source,
-    names: Known,
-    roles: Mapping[str, str | None],
-    free: Sequence[str],
-) -> tuple[Kind, dict[str, str]]:
-    """The layout and what each value column stands for."""
-    score = _score_column(raw, source, free)
-    plain = source.prefix is None and not source.columns
-    if source.layout == "auto" and plain and score and has_score(raw, source, free):
-        return "long", {score: ""}
-    if source.layout in ("auto", "replies"):
-        replies = _reply_columns(raw, source, names, free)
-        if replies and not (plain and _beside_raters(raw, names, free, replies)):
-            return "replies", replies
-        if source.layout == "replies":
-            raise TableError(_no_values(raw, source, "replies"))
-    if source.layout in ("long", "raters-by-items") or (
-        source.layout == "auto" and score and plain
-    ):
-        if score is None:
-            raise no_column(raw.name, "score", free)
-        return "long", {score: ""}
-    return _score_columns(raw, source, names, roles, free)
-
-
-def _beside_raters(
-    raw: RawTable, names: Known, free: Sequence[str], replies: Mapping[str, str]
-) -> bool:
-    """Whether columns that look like replies only come with the scores of raters."""
-    scored = [column for column in free if column in names.raters and _is_score(raw, column)]
-    return len(scored) > 1 and not set(replies) & set(names.raters)
-
-
-def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
-    """The score column of a long file; a usual word counts only where numbers stand under it."""
-    score = find("score", free, source.score, raw.name)
-    if (
-        source.score is not None
-        or score is None
-        or score.casefold() == "score"
-        or source.layout != "auto"
-    ):
-        return score
-    return score if _is_score(raw, score) else None
-
-
-def has_score(raw: RawTable, source: Source, free: Sequence[str]) -> bool:
-    """Whether a column of numbers is called ``score`` or by a usual word for it."""
-    score = _score_column(raw, source, free)
-    return score is not None and _is_score(raw, score)
-
-
-def _is_score(raw: RawTable, column: str) -> bool:
-    return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
-
-
-def is_small(raw: RawTable, column: str) -> bool:
-    """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
-    scores, _, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
-    small = (scores.abs() <= LARGEST).sum()
-    return 2 * int(small) > len(scores) - scores.null_count()
-
-
-def _reply_columns(
-    raw: RawTable, source: Source, names: Known, free: Sequence[str]
-) -> dict[str, str]:
-    """Columns of raw replies -> system ("" where a column or nothing names the system)."""
-    if source.columns:
-        mapped = _mapped(raw, source)
-        looks = source.layout == "replies" or all(holds_replies(raw.frame[c]) for c in mapped)
-        return mapped if looks else {}
-    if source.prefix is not None:
-        start = source.prefix.strip()
-        return {c: c[len(start) :] for c in free if c.startswith(start) and len(c) > len(start)}
-    found = [column for column in free if holds_replies(raw.frame[column])]
-    if len(found) == 1 and found[0] not in names.systems:
-        return {found[0]: ""}
-    cut = 0 if set(found) & set(names.systems) else len(common_prefix(found))
-    return {column: column[cut:] for column in found}
-
-
-def _replies_of_raters(
-    source: Source, names: Known, roles: Mapping[str, str | None], values: Mapping[str, str]
-) -> bool:
-    """Whether reply columns are one a rater: a column names the system, and none the rater."""
-    if source.columns or source.prefix or roles["system"] is None or roles["rater"] is not None:
-        return False
-    if source.system is None and names.systems and set(values.values()) <= set(names.systems):
-        return False
-    return len(values) > 1 or set(values) <= set(names.raters)
-
-
-def common_prefix(columns: Sequence[str]) -> str:
-    """What all names begin with, up to the last separator: ``judge_response_``."""
-    first, last = (min(columns), max(columns)) if columns else ("", "")
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    shared = "".join(letter for letter, _ in same)
-    prefix = shared[: max(shared.rfind(mark) for mark in "_-.: ") + 1]
-    return prefix if all(len(column) > len(prefix) for column in columns) else ""
-
-
-def holds_replies(column: pl.Series) -> bool:
-    """Whether most of a column's texts look like rubric replies."""
-    if column.dtype != pl.String:
-        return False
-    sample = column.drop_nulls().head(_SAMPLE)
-    sample = sample.filter(sample.str.strip_chars() != "")
-    return len(sample) > 0 and int(sample.str.contains(_REPLY).sum()) * 2 > len(sample)
-
-
-def _mapped(raw: RawTable, source: Source) -> dict[str, str]:
-    """The study's own map, each column of it checked."""
-    mapped = {column.strip(): meaning for column, meaning in source.columns.items()}
-    check_columns(raw.name, mapped, raw.frame.columns)
-    return mapped
-
-
-def _score_columns(
-    raw: RawTable,
-    source: Source,
-    names: Known,
-    roles: Mapping[str, str | None],
-    free: Sequence[str],
-) -> tuple[Kind, dict[str, str]]:
-    if source.columns:
-        return "scores", _mapped(raw, source)
-    if roles["rater"] is None and grid_columns(free, names):
-        return "grid", {column: part[1] for column, part in grid_columns(free, names).items()}
-    raters = [column for column in free if column in names.raters]
-    if raters and roles["rater"] is None:
-        return "raters", {column: column for column in raters}
-    by_name = {name.casefold(): name for name in names.attributes}
-    declared = {c: by_name[c.casefold()] for c in free if c.casefold() in by_name}
-    if declared:
-        return "scores", declared
-    if names.attributes and roles["attribute"] is None and len(names.attributes) > 1:
-        raise TableError(
-            f"{raw.name}: no column is named after an attribute of the rubric "
-            f"({listed(names.attributes)}); columns: {listed(list(free))}"
-        )
-    numeric = [
-        column
-        for column in free
-        if _is_score(raw, column) and is_small(raw, column) and not is_counter(raw.frame[column])
-    ]
-    # A sum beside its parts would stretch their scale.
-    numeric = [c for c in numeric if not sums_up(c)] or numeric
-    if not numeric:
-        raise TableError(_no_values(raw, source, "scores"))
-    answers = [column for column in numeric if column.startswith("Answer.")]
-    if answers:  # MTurk: its other numbers are rewards and times
-        return "scores", {column: column.removeprefix("Answer.") for column in answers}
-    # With one attribute, or a column that says it, several columns of numbers are raters.
-    said = roles["attribute"] is not None or len(names.attributes) == 1
-    kind: Kind = "raters" if said and roles["rater"] is None else "scores"
-    return kind, {column: column for column in numeric}
-
-
-def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
-    """Columns named rater and attribute, either first -> both; none unless two agree."""
-    by_name = {name.casefold(): name for name in names.attributes}
-    found = {}
-    for column in columns:
-        for rater in names.raters:
-            rest = _beside(column, rater)
-            fits = rest.casefold() in by_name if by_name else not measures(column)
-            if rest and fits:
-                found[column] = (rater, by_name.get(rest.casefold(), rest))
-    return found if len(found) > 1 else {}
-
-
-def _beside(column: str, rater: str) -> str:
-    """What a header holds before or after a rater's name and a separator."""
-    for mark in SEPARATORS:
-        if column.startswith(rater + mark):
-            return column[len(rater) + 1 :]
-        if column.endswith(mark + rater):
-            return column[: -len(rater) - 1]
-    return ""
+    return tells_apart(raw.frame, keys, cells.name)
 
 
 def unread_columns(raw: RawTable, how: Plan) -> list[str]:
@@ -605,12 +389,3 @@ def unread_columns(raw: RawTable, how: Plan) -> list[str]:
     parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
     played = {*parts, how.response, *how.reasons, how.status, *how.values, *how.facts.values()}
     return [column for column in raw.frame.columns if column not in played]
-
-
-def _no_values(raw: RawTable, source: Source, what: str) -> str:
-    by = f" beginning with {source.prefix!r}" if source.prefix else ""
-    first = [shortened("" if value is None else str(value)) for value in raw.frame.row(0)]
-    return (
-        f"{raw.name}: no column of {what}{by} was found (columns: {listed(raw.frame.columns)}; "
-        f"{raw.place(0)} holds {listed(first)})" + (f"; {_FORM}" if what == "scores" else "")
-    )

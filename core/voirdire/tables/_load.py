@@ -14,14 +14,13 @@ from voirdire.errors import TableError, check_columns, listed, not_one_of
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
-from voirdire.tables._guess import answers_or_scores, names_rater, with_raters
+from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
-from voirdire.tables._layout import known, plan, unread_columns
+from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
-from voirdire.tables._names import find, measures
+from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._parse import attributes_in, flag_findings, parse_cells
 from voirdire.tables._questions import (
     laid_out,
     one_of_its_sheets,
@@ -30,8 +29,18 @@ from voirdire.tables._questions import (
 )
 from voirdire.tables._records import records
 from voirdire.tables._scale import ask_about_direction
-from voirdire.tables._shape import shape_replies, shape_scores, stack_replies, status_of
-from voirdire.tables._tables import CONTEXTS, FACTS, RATINGS, REPLIES, Part, finding, plural
+from voirdire.tables._shape import shape_replies, shape_scores
+from voirdire.tables._tables import (
+    CONTEXTS,
+    FACTS,
+    RATINGS,
+    REPLIES,
+    Part,
+    finding,
+    plural,
+    status_of,
+)
+from voirdire.tables._values import known
 from voirdire.tables._words import words_as_numbers
 from voirdire.tables.readers import Reading, read_foreign
 
@@ -41,8 +50,9 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import ItemsSpec, Source, Study
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Known, Plan
+    from voirdire.tables._layout import Plan
     from voirdire.tables._tables import Tables
+    from voirdire.tables._values import Known
 
 
 def read_tables(
@@ -219,19 +229,17 @@ def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part
     only = names.attributes[0] if len(names.attributes) == 1 else "score"
     if how.kind != "replies":
         ask_about_direction(raw, source, how.values)
-    found = records(raw, how, only)
-    notes = (*raw.findings, *how.findings, *_unread(raw, how), *found.findings)
+    tidy = records(raw, how, only)
+    notes = (*raw.findings, *how.findings, *_unread(raw, how), *tidy.findings)
     if how.kind == "replies":
-        ratings, replies, remarks = _replies(how, found.frame, names, scale)
-        notes = (*notes, *remarks)
+        ratings, replies, remarks = shape_replies(how, tidy.frame, names.attributes, scale)
     else:
-        ratings, remarks = shape_scores(raw, how, found.frame, scale, source)
+        ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
-        notes = (*notes, *remarks)
     wide = how.raters_are_columns and how.kind != "replies"
     return Part(
-        ratings, replies, found.contexts, notes, found.problems, wide,
-        responses=found.responses, reasons=found.reasons, id_column=how.item,
+        ratings, replies, tidy.contexts, (*notes, *remarks), tidy.problems, wide,
+        responses=tidy.responses, reasons=tidy.reasons, id_column=how.item,
     )  # fmt: skip
 
 
@@ -264,22 +272,6 @@ def _about_raters(raw: RawTable, columns: list[str]) -> Finding:
         f"{listed(columns)}.",
         "Not read; if these are ratings, declare their raters in the panel of a study.",
     )
-
-
-def _replies(
-    how: Plan, frame: pl.DataFrame, names: Known, scale: Scale
-) -> tuple[pl.DataFrame, pl.DataFrame, tuple[Finding, ...]]:
-    cells = stack_replies(how, frame)
-    texts = cells["reply"].to_list()
-    attributes = names.attributes or attributes_in(texts)
-    if not attributes:
-        raise TableError(
-            f"{how.rater_name}: no score was found in the replies, and the study declares no "
-            f"attributes (rubric.attributes)"
-        )
-    parsed = parse_cells(texts, attributes, scale)
-    ratings, replies = shape_replies(cells, parsed.scores, parsed.statuses, parsed.status)
-    return ratings, replies, flag_findings(how.rater_name, parsed.flags)
 
 
 def _raw(study: Study, source: Source, path: Path) -> RawTable | Reading:

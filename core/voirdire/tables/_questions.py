@@ -11,9 +11,9 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import SYNONYMS, find, measures, plain_word
+from voirdire.tables._names import SYNONYMS, find, kind_of, measures, plain_word
 from voirdire.tables._numbers import are_texts, fold, folded, inside, is_numeric, order_of
-from voirdire.tables._people import kind_of
+from voirdire.tables._rated import tells_apart
 from voirdire.tables._tables import finding
 
 if TYPE_CHECKING:
@@ -224,9 +224,8 @@ def attribute_column(
     folded = raw.frame.select(
         *(canonical_ids(raw.frame[key]) for key in known), *(pl.col(c) for c in texts)
     )
-    repeats = folded.select(known).is_duplicated().any()
     for column in texts:
-        apart = repeats and not folded.select(*known, column).is_duplicated().any()
+        apart = tells_apart(folded, known, column)
         called = plain_word(column) in _MAYBE_ATTRIBUTES or (
             len(known) > 1 and _tells_sides_apart(folded, column, known)
         )

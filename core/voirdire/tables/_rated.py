@@ -1,8 +1,13 @@
-"""Keys as integers: whether any occurs twice, and who rated what."""
+"""Keys of rows: whether any occurs twice, what tells equal ones apart, and who rated what."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 KEYS = ("item", "system", "rater", "run", "attribute")
 
@@ -28,6 +33,15 @@ def who_rated_what(ratings: pl.DataFrame) -> pl.DataFrame:
         columns.append(distinct[name].gather(rest % size).alias(name))
         rest //= size
     return pl.DataFrame(columns[::-1])
+
+
+def tells_apart(frame: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
+    """Whether rows share their keys, and none of them still does with this column among them.
+
+    So does a column of raters, of attributes or of runs, whatever it is called.
+    """
+    repeated = frame.select(keys).is_duplicated().any()
+    return repeated and not frame.select(*keys, column).is_duplicated().any()
 
 
 def _keys(

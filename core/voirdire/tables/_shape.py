@@ -1,25 +1,35 @@
-"""Records of each layout as tidy ratings."""
+"""Records of each layout as tidy ratings: scores as they stand, replies by the parser."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire import parsing
+from voirdire.errors import TableError
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import to_scores
-from voirdire.tables._tables import FACTS, RATINGS, REPLIES, STATUS
+from voirdire.tables._tables import FACTS, RATINGS, REPLIES, STATUS, finding, plural, status_of
 from voirdire.tables._words import told, unread_finding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Finding, Scale
+    from voirdire.schema import Finding, Flag, Scale
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
 
 _BASE = ("item", "system", "rater", "run")
+#: Replies by which attributes are found where no rubric names them.
+_SAMPLE = 300
+#: Kinds of remarks that a finding lists.
+_FLAGS = 12
+#: Remarks that the audit reports as findings of their own, by rater and value.
+_OWN_FINDING = ("off_scale", "between_levels")
 
 
 def shape_scores(
@@ -89,20 +99,46 @@ def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     ).cast({"run": pl.Int32})
 
 
-def status_of(scale: Scale) -> pl.Expr:
-    """``ok``, ``blank`` (no score) or ``out_of_scale``, of the column ``score``."""
-    score = pl.col("score")
-    off = (score < scale.low) | (score > scale.high)
-    return (
-        pl.when(score.is_null())
-        .then(pl.lit("blank", dtype=STATUS))
-        .when(off)
-        .then(pl.lit("out_of_scale", dtype=STATUS))
-        .otherwise(pl.lit("ok", dtype=STATUS))
+def shape_replies(
+    plan: Plan, frame: pl.DataFrame, attributes: Sequence[str], scale: Scale
+) -> tuple[pl.DataFrame, pl.DataFrame, tuple[Finding, ...]]:
+    """Ratings and replies of the layout that holds what judges wrote, and the parser's remarks.
+
+    Parameters
+    ----------
+    attributes : sequence of str
+        Those of the rubric; without any they are found in the replies.
+
+    Raises
+    ------
+    TableError
+        The replies hold no scores, and no attributes are declared.
+    """
+    cells = _stacked(plan, frame)
+    texts = cells["reply"].to_list()
+    attributes = attributes or _attributes_in(texts)
+    if not attributes:
+        raise TableError(
+            f"{plan.rater_name}: no score was found in the replies, and the study declares no "
+            f"attributes (rubric.attributes)"
+        )
+    parsed = parsing.parse_scores_column(texts, attributes, scale)
+    facts = [name for name in FACTS if name in cells.columns]
+    base = cells.select(*_BASE, *facts)
+    ratings = pl.concat(
+        base.with_columns(
+            pl.lit(attribute).alias("attribute"),
+            _with_off_scale(parsed.scores[attribute], parsed.off_scale[attribute]).alias("score"),
+            pl.lit(None, dtype=pl.Int32).alias("rank"),
+            pl.Series("status", parsed.statuses[attribute], dtype=STATUS),
+        ).select(*RATINGS, *facts)
+        for attribute in attributes
     )
+    replies = cells.with_columns(pl.Series("status", parsed.status, dtype=STATUS))
+    return ratings, replies.select(list(REPLIES)), _remarks(plan.rater_name, parsed.flags)
 
 
-def stack_replies(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+def _stacked(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     """Reply cells one below another: ``item, system, rater, run, reply``, column by column."""
     blocks = []
     for column, system in plan.values.items():
@@ -121,23 +157,56 @@ def stack_replies(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(blocks)
 
 
-def shape_replies(
-    cells: pl.DataFrame,
-    scores: dict[str, pl.Series],
-    statuses: dict[str, pl.Series],
-    status: pl.Series,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Ratings and replies of parsed cells; the series are aligned with `cells`."""
-    facts = [name for name in FACTS if name in cells.columns]
-    base = cells.select(*_BASE, *facts)
-    blocks = [
-        base.with_columns(
-            pl.lit(attribute).alias("attribute"),
-            scores[attribute].alias("score"),
-            pl.lit(None, dtype=pl.Int32).alias("rank"),
-            statuses[attribute].cast(STATUS).alias("status"),
-        ).select(*RATINGS, *facts)
-        for attribute in scores
+def _with_off_scale(scores: list[float | None], off: dict[int, float]) -> pl.Series:
+    """Scores with the numbers off the scale among them: the audit counts these (see `_tables`)."""
+    column = pl.Series(scores, dtype=pl.Float64)
+    return column.scatter(list(off), list(off.values())) if off else column
+
+
+def _attributes_in(texts: Sequence[str | None]) -> tuple[str, ...]:
+    """Keys with numbers in most of the first few hundred plain JSON replies, in their order.
+
+    For files that come without a rubric. A key of a few replies is one that a judge made up.
+    """
+    seen: Counter[str] = Counter()
+    read = 0
+    for text in [text for text in texts if text and text.strip()][:_SAMPLE]:
+        keys = _keys_of_numbers(text)
+        read += bool(keys)
+        seen.update(keys)
+    return tuple(key for key, count in seen.items() if count * 2 > read)
+
+
+def _keys_of_numbers(text: str) -> list[str]:
+    """Keys of the object in a reply that hold numbers; none where it is not plain JSON."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = json.loads(text[start : end + 1]) if 0 <= start < end else {}
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(value, dict):
+        return []
+    return [
+        key.strip()
+        for key, score in value.items()
+        if isinstance(score, int | float) and not isinstance(score, bool)
     ]
-    ratings = pl.concat(blocks) if blocks else RATINGS.to_frame()
-    return ratings, cells.with_columns(status.cast(STATUS).alias("status")).select(list(REPLIES))
+
+
+def _remarks(rater: str, flags: Sequence[tuple[Flag, ...]]) -> tuple[Finding, ...]:
+    """What the parser remarked on, counted; it cost no score that is not missing anyway."""
+    counts = Counter(flag for each in flags if each for flag in each)
+    said = {str(flag): n for flag, n in counts.items() if flag.kind not in _OWN_FINDING}
+    if not said:
+        return ()
+    common = sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
+    note = finding(
+        "reply_flags",
+        "note",
+        rater,
+        [f"{flag} ({count:,})" for flag, count in common[:_FLAGS]],
+        f"{plural(sum(said.values()), 'remark')} of the parser on replies.",
+        "Remarks cost no score by themselves; an ambiguous value is missing.",
+        count=sum(said.values()),
+    )
+    return (note,)

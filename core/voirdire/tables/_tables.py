@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.errors import TableError, not_one_of
 from voirdire.schema import STATUSES, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Severity
+    from voirdire.schema import Scale, Severity
+    from voirdire.study import OffScale
 
 #: Why a score is there or is missing; the order is that of `voirdire.schema.STATUSES`.
 STATUS = pl.Enum(STATUSES)
@@ -85,6 +87,8 @@ CONTEXTS = pl.Schema(
 )
 #: How many places an error names before it counts the rest.
 PLACES = 5
+#: Beyond it a 64-bit floating-point number does not hold every whole number: ids lose digits.
+EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,68 @@ class Part:
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     id_column: str = "item"
+
+
+def status_of(scale: Scale) -> pl.Expr:
+    """``ok``, ``blank`` (no score) or ``out_of_scale``, of the column ``score``."""
+    score = pl.col("score")
+    off = (score < scale.low) | (score > scale.high)
+    return (
+        pl.when(score.is_null())
+        .then(pl.lit("blank", dtype=STATUS))
+        .when(off)
+        .then(pl.lit("out_of_scale", dtype=STATUS))
+        .otherwise(pl.lit("ok", dtype=STATUS))
+    )
+
+
+def apply_off_scale(
+    ratings: pl.DataFrame, policy: OffScale, scale: Scale | None = None
+) -> pl.DataFrame:
+    """Ratings after the study's policy for numbers off the scale.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        As `read_tables` gives them: such a number stands in `score`, status ``out_of_scale``.
+    policy : {"missing", "keep", "error"}
+        ``missing`` makes the score null (the status stays), ``keep`` leaves it, ``error`` raises.
+    scale : Scale, optional
+        Named in the error.
+
+    Raises
+    ------
+    TableError
+        `policy` is ``error`` and there is such a number.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"score": [4.0, 9.0], "status": ["ok", "out_of_scale"]})
+    >>> apply_off_scale(frame, "missing")["score"].to_list()
+    [4.0, None]
+    """
+    off = pl.col("status") == "out_of_scale"
+    if policy == "keep":
+        return ratings
+    if policy == "missing":
+        return ratings.with_columns(pl.when(~off).then("score").alias("score"))
+    if policy != "error":
+        raise not_one_of("off_scale", policy, ("missing", "keep", "error"), error=TableError)
+    outside = ratings.filter(off)
+    if outside.height:
+        raise TableError(_off_scale(outside, scale))
+    return ratings
+
+
+def _off_scale(outside: pl.DataFrame, scale: Scale | None) -> str:
+    row = outside.row(0, named=True)
+    of = f", system {row['system']!r}" if row["system"] is not None else ""
+    allowed = f" (allowed: {scale.low:g} to {scale.high:g})" if scale else ""
+    more = f"; {outside.height - 1:,} more are off the scale" if outside.height > 1 else ""
+    return (
+        f"rater {row['rater']!r} gave item {row['item']!r}{of} the score {row['score']:g} on "
+        f"{row['attribute']!r}, which is off the declared scale{allowed}{more}"
+    )
 
 
 def finding(

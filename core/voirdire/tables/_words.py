@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._ids import plain_name
-from voirdire.tables._names import find, is_person, is_usual, measures
+from voirdire.tables._names import find, is_person, is_usual, kind_of, measures
 from voirdire.tables._numbers import (
     Scores,
     are_texts,
@@ -23,7 +23,6 @@ from voirdire.tables._numbers import (
     spoken,
     to_scores,
 )
-from voirdire.tables._people import kind_of
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import PLACES, STATUS, finding, plural, shortened
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import MissingExtraError, TableError, listed
-from voirdire.tables._tables import finding, plural
+from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
 
 #: What a cell holds at most, in UTF-16 units as Excel counts.
-CELL_LIMIT = 32_767
+_CELL_LIMIT = 32_767
 _ROWS, _COLUMNS = 1_048_576, 16_384
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SHEET_NAME = re.compile(r"[\[\]:*?/\\]")
-_EXACT = 2**53
 
 
 @dataclass(slots=True)
@@ -123,7 +122,7 @@ def _write_cell(sheet: Any, row: int, at: int, value: Any, losses: _Losses, colu
         return
     if isinstance(value, bool):
         sheet.write_boolean(row, at, value)
-    elif isinstance(value, int | float) and math.isfinite(value) and abs(value) <= _EXACT:
+    elif isinstance(value, int | float) and math.isfinite(value) and abs(value) <= EXACT:
         sheet.write_number(row, at, value)
     else:
         sheet.write_string(row, at, _fit(_as_text(value), f"row {row + 1}, {column}", losses))
@@ -141,11 +140,20 @@ def _fit(text: str, place: str, losses: _Losses) -> str:
     if removed:
         losses.removed += removed
         losses.cleaned.append(place)
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * CELL_LIMIT:
-        return text
-    losses.cut.append(place)
-    return units[: 2 * CELL_LIMIT].decode("utf-16-le", errors="ignore")
+    fitted = fit_cell(text)
+    if len(fitted) < len(text):
+        losses.cut.append(place)
+    return fitted
+
+
+def fit_cell(text: str) -> str:
+    """As much of a text as a cell of a workbook holds: 32,767 UTF-16 units, no half of a letter.
+
+    >>> len(fit_cell("a" * 40_000)), len(fit_cell("\N{GRINNING FACE}" * 40_000))
+    (32767, 16383)
+    """
+    units = text.encode("utf-16-le")[: 2 * _CELL_LIMIT]
+    return units.decode("utf-16-le", errors="ignore")
 
 
 def _said(path: Path, name: str, frame: pl.DataFrame, losses: _Losses) -> list[Finding]:
@@ -156,7 +164,7 @@ def _said(path: Path, name: str, frame: pl.DataFrame, losses: _Losses) -> list[F
     kept = f"The sheet stands in full in {record.name}."
     found = []
     if losses.cut:
-        message = f"{plural(len(losses.cut), 'text')} over the cell limit of {CELL_LIMIT:,} cut."
+        message = f"{plural(len(losses.cut), 'text')} over the cell limit of {_CELL_LIMIT:,} cut."
         found.append(finding("cells_cut", "serious", path.name, losses.cut, message, kept))
     if losses.cleaned:
         message = f"{plural(losses.removed, 'control character')} removed."

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, check_columns, duplicate
+from voirdire.errors import InputError, TableError, duplicate
 from voirdire.parsing.options import read_options
 from voirdire.study import ITEMS_FILE, KEY_RATER, keyed_study, model_entries
-from voirdire.tables._files import read_raw
 from voirdire.tables.labelled import read_answers
+from voirdire.tables.records import cell_text, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -311,20 +311,6 @@ def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows of a JSON, JSONL, CSV, Parquet file or workbook; nested values come as JSON text.
-
-    Raises
-    ------
-    TableError
-        The file cannot be read, or lacks one of `columns`.
-    """
-    raw = read_raw(path)
-    check_columns(path, columns, raw.frame.columns)
-    for index, row in enumerate(raw.frame.iter_rows(named=True)):
-        yield raw.place(index), row
-
-
 def _decoded(value: Any) -> Any:
     """A nested value out of its JSON text; anything else as it is."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
@@ -333,14 +319,3 @@ def _decoded(value: Any) -> Any:
         except ValueError:
             return value
     return value
-
-
-def cell_text(value: Any) -> str:
-    """A cell as text: numbers without a needless point, nothing for what is missing.
-
-    >>> cell_text(2.0), cell_text(" a "), cell_text(0), cell_text(None)
-    ('2', 'a', '0', '')
-    """
-    if isinstance(value, float):
-        return format(value, ".10g")
-    return "" if value is None else str(value).strip()

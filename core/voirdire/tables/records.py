@@ -1,15 +1,52 @@
-"""Records: rows of texts whose columns all have a value, some of them out of a declared set."""
+"""Rows of any file that are no ratings: as texts, as records of a declared set, or a study's items
+and responses; Parquet a batch at a time.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import TableError, duplicate, not_one_of
-from voirdire.tables.questions import cell_text, read_rows
+import polars as pl
+
+from voirdire.errors import StudyError, TableError, check_columns, duplicate, not_one_of
+from voirdire.parsing.numbers import MISSING_WORDS
+from voirdire.schema import Item, Response
+from voirdire.tables._files import read_raw
+from voirdire.tables._ids import canonical_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from voirdire.study import ItemsSpec, ResponsesSpec, Study
+
+#: Rows of a Parquet file that are held at once.
+BATCH = 5_000
+
+
+def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a JSON, JSONL, CSV, Parquet file or workbook; nested values come as JSON text.
+
+    Raises
+    ------
+    TableError
+        The file cannot be read, or lacks one of `columns`.
+    """
+    raw = read_raw(path)
+    check_columns(path, columns, raw.frame.columns)
+    for index, row in enumerate(raw.frame.iter_rows(named=True)):
+        yield raw.place(index), row
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text: numbers without a needless point, nothing for what is missing.
+
+    >>> cell_text(2.0), cell_text(" a "), cell_text(0), cell_text(None)
+    ('2', 'a', '0', '')
+    """
+    if isinstance(value, float):
+        return format(value, ".10g")
+    return "" if value is None else str(value).strip()
 
 
 def read_records(
@@ -42,7 +79,7 @@ def read_records(
         The message names the row.
     """
     theirs = {name: (names or {}).get(name, name) for name in columns}
-    found: dict[str, dict[str, str]] = {}
+    records: dict[str, dict[str, str]] = {}
     for place, row in read_rows(path, list(theirs.values())):
         where = f"{path}, {place}"
         record = {name: cell_text(row[column]) for name, column in theirs.items()}
@@ -54,7 +91,130 @@ def read_records(
             if record[name].casefold() not in known:
                 raise not_one_of(name, record[name], values, where, TableError)
             record[name] = known[record[name].casefold()]
-        if record["id"] in found:
+        if record["id"] in records:
             raise duplicate(what, record["id"], where, error=TableError)
-        found[record["id"]] = record
-    return list(found.values())
+        records[record["id"]] = record
+    return list(records.values())
+
+
+def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
+    """The items of a study, each with its reference answer (empty: none).
+
+    Raises
+    ------
+    TableError
+        The file or a column is missing, an id is empty or occurs twice.
+    """
+    path = _path(study, spec.path, "items")
+    wanted = {spec.reference: "reference"} if spec.reference else {}
+    wanted |= dict.fromkeys(spec.extra, "extra") | {spec.text: "text", spec.id: "id"}
+    seen: set[int] = set()
+    for place, row in _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items"):
+        name = _text(row[spec.id])
+        if not name or hash(name) in seen:
+            where = f"{path}, {place}, column {spec.id!r}"
+            if name:
+                raise duplicate("item", name, where, error=TableError)
+            raise TableError(f"{where}: the item's id is empty")
+        seen.add(hash(name))
+        extra = {column: row[column] for column in spec.extra}
+        reference = _text(row[spec.reference]) if spec.reference else ""
+        yield Item(name, _said(row[spec.text]), extra), reference
+
+
+def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
+    """The responses of a study: one a row, or one a system's column (an empty cell is none).
+
+    A text that only says that there is none (``nan``, ``n/a``, ``-``, ``No response``) is empty.
+
+    Raises
+    ------
+    TableError
+        The file or a column is missing, or a system answers an item twice.
+    """
+    path = _path(study, spec.path, "responses")
+    by_system = dict.fromkeys(spec.columns, "columns")
+    wanted = by_system or {spec.text: "text", spec.system: "system"}
+    wanted |= {spec.item: "item"}
+    keys = (spec.item,) if spec.columns else (spec.item, spec.system)
+    seen: set[int] = set()
+    for place, row in _wanted_rows(path, spec.sheet, wanted, keys, "responses"):
+        item = _text(row[spec.item])
+        for system, text in _cells(row, spec):
+            if hash((item, system)) in seen:
+                raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")
+            seen.add(hash((item, system)))
+            if text or not spec.columns:
+                yield Response(item, system, text)
+
+
+def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]]:
+    """Systems and their texts in one row."""
+    if not spec.columns:
+        yield _text(row[spec.system]), _said(row[spec.text])
+    for column, system in spec.columns.items():
+        yield system, _said(row[column])
+
+
+def _wanted_rows(
+    path: Path, sheet: str | None, wanted: Mapping[str, str], keys: Sequence[str], part: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows by column, each with its place in the file; keys are ids as everywhere (1.0 is 1).
+
+    `wanted` maps a column to the key that names it in that part of the study.
+    """
+    if path.suffix.lower() in (".parquet", ".pq"):
+        yield from _parquet_rows(path, wanted, keys, part)
+        return
+    raw = read_raw(path, sheet=sheet)
+    frame = _columns(path, raw.frame, wanted, part)
+    frame = frame.with_columns(canonical_ids(frame[key]) for key in keys)
+    for index, row in enumerate(frame.iter_rows(named=True)):
+        yield raw.place(index), row
+
+
+def _parquet_rows(
+    path: Path, wanted: Mapping[str, str], keys: Sequence[str], part: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    number = 0
+    try:
+        lazy = pl.scan_parquet(path)
+        _columns(path, lazy.head(0).collect(), wanted, part)
+        # An id is read by how the others of its column look, so these are held at once.
+        ids = [canonical_ids(column) for column in lazy.select(keys).collect().get_columns()]
+        for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+            own = [column.slice(number, batch.height) for column in ids]
+            for row in batch.select(*wanted).with_columns(own).iter_rows(named=True):
+                number += 1
+                yield f"row {number}", row
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
+    for name in reversed([*wanted]):
+        advice = f"say by the key {wanted[name]!r} under [{part}] which one is meant"
+        check_columns(path, (name,), frame.columns, advice)
+    return frame.select(*wanted)
+
+
+def _path(study: Study, name: str, key: str) -> Path:
+    path = Path(study.folder) / name
+    if not path.is_file():
+        raise StudyError(f"{key}.path: there is no file {path}")
+    return path
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+#: What programs and people write where there is no text, in lower case and without brackets. A
+#: point or a question mark may be all that was said.
+_NO_TEXT = {*MISSING_WORDS, "empty", "no response", "no answer", "no reply"} - {".", "?"}
+
+
+def _said(value: Any) -> str:
+    """A text for a judge; empty where the cell only says that there is none."""
+    text = _text(value)
+    return "" if text.strip().strip("[]()<>").strip().lower() in _NO_TEXT else text

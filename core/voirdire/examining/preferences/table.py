@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import TableError, check_columns
-from voirdire.tables import FACTS, STATUS, canonical_ids
-from voirdire.tables._numbers import to_scores
+from voirdire.tables import FACTS, STATUS, canonical_ids, to_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,6 +1,317 @@
-"""One reader a file format; all give a `RawTable`."""
+"""Files of tables, each by its suffix: Parquet and JSON here, text and workbooks beside.
 
-from voirdire.tables._files._raw import RawTable
-from voirdire.tables._files._read import read_raw
+JSON is decoded line by line where it is written so, and then a bad line can be named.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.errors import InputError, MissingExtraError, TableError, not_json, not_one_of
+from voirdire.files import near
+from voirdire.tables._files._csv import read_csv, read_text
+from voirdire.tables._files._raw import RawTable, build
+from voirdire.tables._tables import EXACT, finding, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from voirdire.schema import Finding
 
 __all__ = ["RawTable", "read_raw"]
+
+_EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
+_TEXT = (".csv", ".tsv", ".txt")
+_LINES = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+_OLD, _ZIP = "an old or encrypted workbook", "a workbook or an archive"
+#: How files begin that are no text. An .xlsx with a password is wrapped as an old .xls is.
+_MAGIC = (
+    (b"PK\x03\x04", _ZIP),
+    (b"\xd0\xcf\x11\xe0", _OLD),
+    (b"PAR1", "Parquet"),
+    (b"\x1f\x8b", "compressed by gzip"),
+)
+_CONTENT = (((".xls",), (_OLD,)), (_EXCEL, (_ZIP,)), (_PARQUET, ("Parquet",)))
+#: How a data set is named that the `datasets` library loads.
+BY_NAME = "datasets:"
+SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
+
+
+def read_raw(
+    path: str | Path, *, sheet: str | None = None, skip_bad_lines: bool = False
+) -> RawTable:
+    """A file as it stands, with trimmed headers.
+
+    In place of a file, ``datasets:owner/name`` or ``datasets:owner/name:split`` (by default the
+    split ``test``) names a data set, or a folder, that the `datasets` library loads.
+
+    Raises
+    ------
+    MissingExtraError
+        A data set is asked for by name, and `datasets` is not installed.
+    TableError
+        No such file, a suffix that is none of `SUFFIXES`, or content that cannot be read.
+    """
+    if str(path).startswith(BY_NAME):
+        return _read_by_name(str(path).removeprefix(BY_NAME))
+    path = Path(path)
+    if not path.exists():
+        raise TableError(f"{path}: there is no such file{near(path)}")
+    if path.is_dir():
+        raise TableError(f"{path}: is a folder where a file of ratings is needed")
+    try:
+        return _by_suffix(path, sheet, skip_bad_lines)
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _read_by_name(name: str) -> RawTable:
+    try:
+        from datasets import load_dataset  # noqa: PLC0415 - optional
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"{BY_NAME}{name}", "datasets", "datasets") from error
+    path, _, split = name.partition(":")
+    try:
+        frame = pl.DataFrame(load_dataset(path, split=split or "test").to_dict())
+    except Exception as error:  # the library raises whatever its loaders raise
+        raise InputError(f"{BY_NAME}{name} cannot be loaded: {error}") from error
+    return build(name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
+
+
+#: Programs whose files people have at hand; each of them writes tables that are read.
+_PROGRAMS = {
+    ".sav": "SPSS", ".por": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".rds": "R",
+    ".rdata": "R", ".jasp": "JASP", ".numbers": "Numbers", ".gsheet": "Google Sheets",
+}  # fmt: skip
+
+
+def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
+    suffix = path.suffix.lower()
+    if suffix == ".xlsb":
+        raise TableError(
+            f"{path.name}: how far the cells of a binary workbook reach cannot be seen before "
+            f"room is made for them; save it as .xlsx or CSV"
+        )
+    if suffix in SUFFIXES:
+        _check_content(path, suffix)
+    if suffix in _TEXT:
+        return read_csv(path)
+    if suffix in _EXCEL:
+        from voirdire.tables._files._excel import read_excel  # noqa: PLC0415 - only for workbooks
+
+        return read_excel(path, sheet)
+    if suffix in (*_LINES, ".json"):
+        read = _read_json if suffix == ".json" else _read_jsonl
+        return read(path, skip_bad_lines=skip_bad_lines)
+    if suffix in _PARQUET:
+        return _read_parquet(path)
+    if suffix in _PROGRAMS:
+        raise TableError(
+            f"{path.name}: is a file of {_PROGRAMS[suffix]}, which is not read here; save it there "
+            f"as .xlsx or CSV"
+        )
+    raise not_one_of("suffix", suffix, SUFFIXES, path, TableError)
+
+
+def _check_content(path: Path, suffix: str) -> None:
+    """A file's first bytes must not speak against its suffix.
+
+    What a tool saved under another name would else be read as one column of letters.
+    """
+    with path.open("rb") as file:
+        begins = file.read(4)
+    content = next((kind for mark, kind in _MAGIC if begins.startswith(mark)), "text")
+    allowed = next((kinds for suffixes, kinds in _CONTENT if suffix in suffixes), ("text",))
+    if not begins and "text" not in allowed:
+        raise TableError(f"{path.name}: the file is empty")
+    if content not in allowed:
+        locked = content == _OLD and suffix in _EXCEL
+        hint = " (is it protected by a password?)" if locked else ""
+        raise TableError(
+            f"{path.name}: by its content it is {content}, which {suffix!r} does not say{hint}; "
+            f"save it again, or give it the right suffix"
+        )
+
+
+def _read_parquet(path: Path) -> RawTable:
+    try:
+        frame = pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        cause = str(error).splitlines()[0]
+        raise TableError(f"{path.name}: cannot be read as Parquet ({cause})") from None
+    if frame.height == 0:
+        raise TableError(f"{path.name}: there are no rows")
+    return build(path.name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
+
+
+def _flat(column: pl.Series) -> pl.Series:
+    """Nested values as JSON text, so that every column is a plain one."""
+    if isinstance(column.dtype, pl.Struct):
+        return column.struct.json_encode()
+    if isinstance(column.dtype, pl.List | pl.Array):
+        # Polars encodes structs alone: the list is put into one, and its text taken out again.
+        wrapped = column.to_frame("x").select(pl.struct("x").struct.json_encode()).to_series()
+        return wrapped.str.strip_prefix('{"x":').str.strip_suffix("}")
+    return column
+
+
+def _read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
+    """One object a line; blank lines are skipped but counted.
+
+    A line that is no JSON object is an error, or with `skip_bad_lines` a finding.
+    """
+    text, notes = read_text(path)
+    if text.lstrip().startswith("["):  # a list under the suffix of lines, as some tools write it
+        return _listed(path.name, text, notes)
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    bad: list[tuple[int, str]] = []
+    for number, line in _lines(text):
+        row, problem = _object(line)
+        if row is None:
+            bad.append((number, problem))
+        else:
+            rows.append(row)
+            lines.append(number)
+    if bad and not skip_bad_lines:
+        more = f" (and {plural(len(bad) - 1, 'more bad line')})" if len(bad) > 1 else ""
+        raise TableError(f"{path.name}: line {bad[0][0]} {bad[0][1]}{more}")
+    if bad:
+        notes = (*notes, _skipped(path.name, bad))
+    return _table(path.name, rows, notes, pl.Series("row", lines, dtype=pl.Int64), "line")
+
+
+def _read_json(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
+    """A list of objects, an object with just one such list or of columns; or JSON lines."""
+    text, notes = read_text(path)
+    first, _, rest = text.strip().partition("\n")
+    if rest.strip() and _object(first)[0] is not None:
+        return _read_jsonl(path, skip_bad_lines=skip_bad_lines)
+    return _listed(path.name, text, notes)
+
+
+def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
+    if not text.strip():
+        raise TableError(f"{name}: the file is empty")
+    try:
+        value = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise TableError(f"{name}: {not_json(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise TableError(f"{name}: cannot be read as JSON ({error})") from None
+    if isinstance(value, dict):
+        value = _rows_in(value)
+    if not isinstance(value, list):
+        raise TableError(f"{name}: holds {_kind(value)} where a list of objects is needed")
+    for index, row in enumerate(value):
+        if not isinstance(row, dict):
+            raise TableError(f"{name}: record {index + 1} is {_kind(row)}, not an object")
+    numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
+    return _table(name, value, notes, numbers, "record")
+
+
+def _rows_in(value: dict[str, Any]) -> Any:
+    """The only list of objects in an object, or the rows of its columns; else the object.
+
+    Columns are lists of one length, or objects with the keys "0", "1", ... as pandas writes them.
+    """
+    parts = list(value.values())
+    lists = [part for part in parts if isinstance(part, list) and part]
+    of_objects = [part for part in lists if all(isinstance(row, dict) for row in part)]
+    if len(of_objects) == 1:
+        return of_objects[0]
+    if parts and all(isinstance(part, dict) for part in parts):
+        numbered = [str(at) for at in range(len(parts[0]))]
+        lists = [list(part.values()) for part in parts if list(part) == numbered]
+    if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
+    return lists[0] if len(lists) == 1 else value
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Non-blank physical lines with their numbers; only real newlines end a line."""
+    # Not splitlines, which also cuts at U+2028 and U+0085: JSON may hold both inside a text.
+    whole = text.replace("\r\n", "\n").replace("\r", "\n")
+    for number, line in enumerate(whole.split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def _object(line: str) -> tuple[dict[str, Any] | None, str]:
+    """The object on a line, or None and what is wrong with it."""
+    try:
+        value = json.loads(line, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        return None, not_json(error)
+    except RecursionError:
+        return None, "is nested too deeply"
+    except ValueError as error:
+        return None, str(error)
+    if not isinstance(value, dict):
+        return None, f"holds {_kind(value)}, not an object"
+    return value, ""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose repeated keys agree; two answers under one key are no answer."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        for key, value in pairs:
+            if row[key] != value:
+                raise ValueError(f"gives the key {key!r} two different values")
+    return row
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+def _skipped(name: str, bad: list[tuple[int, str]]) -> Finding:
+    return finding(
+        "bad_lines",
+        "serious",
+        name,
+        [f"line {number} {problem}" for number, problem in bad],
+        f"{plural(len(bad), 'line')} cannot be read.",
+        "They were skipped, as the study allows; what they held is not in any number.",
+    )
+
+
+def _table(
+    name: str,
+    rows: list[dict[str, Any]],
+    notes: tuple[Finding, ...],
+    lines: pl.Series,
+    unit: str,
+) -> RawTable:
+    if not rows:
+        raise TableError(f"{name}: there are no rows")
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    columns = [_column(row.get(key) for row in rows) for key in keys]
+    return build(name, keys, columns, lines=lines, unit=unit, findings=notes)
+
+
+def _column(values: Iterable[Any]) -> pl.Series:
+    """Numbers as numbers where all are, else text; nested values as JSON text."""
+    cells = list(values)
+    kinds = {type(value) for value in cells if value is not None}
+    if kinds <= {bool}:
+        return pl.Series(cells, dtype=pl.Boolean)
+    # Ids of 19 digits and more stay whole: as 64-bit numbers where they fit, else as text.
+    if kinds == {int} and all(v is None or abs(v) < 2**63 for v in cells):
+        return pl.Series(cells, dtype=pl.Int64)
+    if kinds <= {int, float} and not any(isinstance(v, int) and abs(v) > EXACT for v in cells):
+        return pl.Series([None if v is None else float(v) for v in cells], dtype=pl.Float64)
+    return pl.Series([_as_text(value) for value in cells], dtype=pl.String)
+
+
+def _as_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

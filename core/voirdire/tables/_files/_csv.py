@@ -1,7 +1,8 @@
-"""Delimited text: a byte-order mark, any newline, and the separator found from the header."""
+"""Text whatever its encoding and newlines, and tables in it whose separator its header tells."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -11,9 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.tables._files._header import HEAD, above_header, find_header
-from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._files._text import read_text
+from voirdire.tables._files._raw import HEAD, RawTable, above_header, build, find_header, is_number
 from voirdire.tables._tables import finding, plural, shortened
 
 if TYPE_CHECKING:
@@ -22,16 +21,19 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
 
 _SEPARATORS = (",", ";", "\t", "|")
+#: Python's reader stops at fields of 128 KiB, and a reply of a model with its reasoning is longer.
 _LONGEST_FIELD = 2**31 - 1
 #: A first line by which Excel is told the separator.
 _DECLARED = re.compile(r'"?sep=(.)"?[ \t]*(?=[\r\n])', re.IGNORECASE)
 #: Lines that begin with a # above everything else, blank ones among them.
 _REMARKS = re.compile(r"(?:[ \t]*(?:\"?#[^\r\n]*)?(?:\r\n|\n|\r))+")
 _NO_NEWLINE = re.compile(r"[^\r\n]+")
+#: Only to see whether a line holds a number: which of these parts its cells is not known yet.
 _CELLS = re.compile(r"[,;\t|]")
-_NUMBER = re.compile(r"[\s\"]*[+-]?\d+(?:[.,]\d+)?[\s\"]*")
+#: A line put behind the last one. A quote that is never closed takes it in, and so it is noticed.
 _END = "end of file"
-#: Beyond this many characters Polars reads first and the exact reader only where it fails.
+#: Beyond this many characters Polars reads first and the exact reader only where it fails: that one
+#: takes a microsecond a cell, and holds each as an object.
 _LARGE = 50_000_000
 
 
@@ -49,6 +51,7 @@ def read_csv(path: Path) -> RawTable:
     declared = _DECLARED.match(text)
     if declared:
         text, separator = text[declared.end() :], declared[1]
+        # What is left of that line stays as a blank one, so that line numbers are the file's own.
         text = "\n" + text[1:] if text[:2] != "\r\n" else text
     else:
         separator = _separator(text, "\t" if path.suffix.lower() == ".tsv" else ",")
@@ -66,17 +69,13 @@ def _without_remarks(text: str, name: str) -> tuple[str, tuple[Finding, ...]]:
         return text, ()
     lines = block.group().splitlines(keepends=True)
     below = text[block.end() : block.end() + 10_000].splitlines()[:1]
-    if any(map(_is_number, _CELLS.split(below[0] if below else ""))):
+    if any(is_number(cell.strip(' \t"')) for cell in _CELLS.split(below[0] if below else "")):
         lines.pop()  # the names of the columns begin with a sign
-    said = [line.strip() for line in lines if line.strip()]
-    if not said:
+    remarks = [line.strip() for line in lines if line.strip()]
+    if not remarks:
         return text, ()
     emptied = "".join(_NO_NEWLINE.sub("", line) for line in lines)
-    return emptied + text[sum(map(len, lines)) :], above_header(name, [[line] for line in said])
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell) is not None
+    return emptied + text[sum(map(len, lines)) :], above_header(name, [[line] for line in remarks])
 
 
 def _separator(text: str, usual: str) -> str:
@@ -87,6 +86,7 @@ def _separator(text: str, usual: str) -> str:
     marks = (usual, *(mark for mark in _SEPARATORS if mark != usual))
     for line in text[:100_000].splitlines()[:HEAD]:
         fields = {mark: _filled(line, mark) for mark in marks}
+        # A .tsv says what separates it: commas in its header belong to names.
         if usual == "\t" and fields[usual] > 1:
             return usual
         if max(fields.values()) > 1:
@@ -95,12 +95,13 @@ def _separator(text: str, usual: str) -> str:
 
 
 def _filled(line: str, mark: str) -> int:
-    """How many fields of a line hold something."""
+    """How many fields of a line hold something: titles end in commas that part nothing."""
     return sum(map(bool, map(str.strip, next(csv.reader([line], delimiter=mark), []))))
 
 
 def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> RawTable:
     records, lines = _records(name, text, separator)
+    # Titles above a header have fewer cells than it, and both are looked at side by side.
     widest = max(map(len, records[:HEAD]))
     head = [row + [""] * (widest - len(row)) for row in records[:HEAD]]
     header = find_header(name, head)
@@ -133,6 +134,7 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
 def _records(name: str, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
     """Records that hold something and the physical line each begins on."""
     lines = chain(io.StringIO(text, newline=""), [_END])
+    # Not strict: texts with a quote inside ('the 5" pipe') are common, and read as they stand.
     reader = csv.reader(lines, delimiter=separator, strict=False)
     limit = csv.field_size_limit(_LONGEST_FIELD)
     pairs: list[tuple[list[str], int]] = []
@@ -141,6 +143,7 @@ def _records(name: str, text: str, separator: str) -> tuple[list[list[str]], lis
         for record in reader:
             if any(map(str.strip, record)):
                 pairs.append((record, begins))
+            # A record may go on over several lines; it is known by the one that it begins on.
             begins, last = reader.line_num + 1, begins
     except csv.Error as error:
         raise TableError(f"{name}: line {begins} is not valid CSV ({error})") from None
@@ -158,6 +161,7 @@ def _refuse_long(
 ) -> None:
     """A record with more fields than the header has shifted cells."""
     for record, line in zip(body, lines, strict=True):
+        # Spreadsheets end rows in empty fields where a column was deleted: these shift nothing.
         if len(record) > width and any(record[width:]):
             raise TableError(
                 f"{name}: line {line}, which begins {shortened(record[0])!r}, has {len(record)} "
@@ -180,6 +184,7 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
     """The same by Polars, or None where the exact reader must look (it names the line)."""
     data = text.encode()
     try:
+        # The header as a row: Polars would rename a name that occurs twice, which is an error here.
         frame = pl.read_csv(data, has_header=False, infer_schema=False, separator=separator)
     except pl.exceptions.PolarsError:
         return None
@@ -191,3 +196,69 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
         return None  # a title above, or a second row of headers
     columns = [column.replace("", None) for column in frame[1:].get_columns()]
     return build(name, header, columns, decimal_comma=separator != ",", findings=notes)
+
+
+#: UTF-32 before UTF-16, whose mark its own begins with.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def read_text(path: Path) -> tuple[str, tuple[Finding, ...]]:
+    """The text of a file: UTF-8 or what its byte-order mark says, else Windows-1252 with a note.
+
+    Raises
+    ------
+    TableError
+        Not text in that encoding, or a NUL character in it.
+    """
+    data = path.read_bytes()
+    # Excel's "Unicode text" is UTF-16, and its plain CSV in the west of Europe is Windows-1252.
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), _unmarked(data))
+    notes: tuple[Finding, ...] = ()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8":
+            raise TableError(f"{path.name}: is not {encoding} text ({error.reason})") from None
+        text, notes = data.decode("cp1252", errors="replace"), (_not_utf8(path.name, data),)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise TableError(f"{path.name}: line {line} holds a NUL character, which no text file has")
+    return text, notes
+
+
+def _unmarked(data: bytes) -> str:
+    """UTF-16 without its mark shows in a NUL beside nearly every letter; else UTF-8."""
+    head = data[:4096]
+    first, second = head[::2].count(0), head[1::2].count(0)
+    # Half of the bytes in one of both places. In texts without Latin letters it shows nothing.
+    most = len(head) // 4
+    if max(first, second) <= most or min(first, second) > most:
+        return "utf-8"
+    return "utf-16-be" if first > second else "utf-16-le"
+
+
+def _not_utf8(name: str, data: bytes) -> Finding:
+    lines = [number for number, line in enumerate(data.splitlines(), 1) if not _is_utf8(line)]
+    return finding(
+        "encoding",
+        "serious",
+        name,
+        [f"line {number}" for number in lines],
+        f"The file is not UTF-8 ({plural(len(lines), 'line')}); it was read as Windows-1252.",
+        "Letters with accents may be wrong in ids and texts; save it as UTF-8 to be sure.",
+        count=1,
+    )
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,26 +1,31 @@
-"""Workbooks through calamine, with types as the cells hold them."""
+"""Workbooks through calamine, with types as the cells hold them.
+
+Calamine makes room for every cell between the first and the last that are filled: one stray cell at
+XFD1048575 asks for 17 thousand million of them. So the parts of a workbook are looked through first
+as a stream, a piece at a time, and such a workbook is refused by name.
+"""
 
 from __future__ import annotations
 
+import html
 import logging
+import re
 import zipfile
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.errors import TableError, not_one_of
-from voirdire.tables._files._header import HEAD, find_header
-from voirdire.tables._files._raw import RawTable, build
-from voirdire.tables._files._workbook import Sheet, check_opendocument, check_size, scan_sheet
-from voirdire.tables._tables import finding, plural
+from voirdire.tables._files._raw import HEAD, RawTable, build, find_header
+from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from voirdire.schema import Finding
 
-_EXACT = 2**53
 # Without a handler Python prints what these log, such as a line for each column without a value.
 for _name in ("fastexcel", "calamine"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -52,22 +57,23 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
         names = sorted(visible, key=lambda name: not visible[name]) or looked_at
         lacks: dict[str, str] = {}
         for name in names:
-            found = _sheet(path.name, book, name, scanned.get(name, Sheet()))
-            if isinstance(found, RawTable):
+            table = _sheet(path.name, book, name, scanned.get(name, Sheet()))
+            if isinstance(table, RawTable):
                 notes = _chosen(path.name, name, sheets) if sheet is None else ()
+                # A workbook with a sheet a rater is common: which of them is meant is asked later.
                 others = [n for n in names if visible.get(n) and n not in (name, *lacks)]
                 alike = [n for n in others if _columns(book, n) == _columns(book, name)]
                 return replace(
-                    found,
-                    findings=(*found.findings, *notes),
+                    table,
+                    findings=(*table.findings, *notes),
                     sheets=(name, *alike) if visible.get(name) else (),
                 )
-            lacks[name] = found
+            lacks[name] = table
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
-    said = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
-    raise TableError(f"{path.name}: {', '.join(said) or 'the workbook has no sheet'}")
+    reasons = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
+    raise TableError(f"{path.name}: {', '.join(reasons) or 'the workbook has no sheet'}")
 
 
 def _visible(book: Any, sheets: list[str]) -> dict[str, bool]:
@@ -108,6 +114,7 @@ def _sheet(file: str, book: Any, sheet: str, scanned: Sheet) -> RawTable | str:
     header = find_header(file, head)
     if header is None:
         return "is empty"
+    # All rows tell a column's type: by the first thousand, a text further down would become null.
     body = _load(book, sheet, skip_rows=header.below, schema_sample_rows=None)
     body, notes = _filled(file, body, header.below, scanned)
     blank = body.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -136,6 +143,7 @@ def _filled(
             continue
         value = columns[left - 1][first]
         for at in range(left - 1, right):
+            # A text merged over a column of numbers is a remark, and no value of theirs.
             if at == left - 1 or columns[at].dtype == columns[left - 1].dtype:
                 columns[at] = columns[at].scatter(list(range(first, last + 1)), value)
         places.append(f"rows {top} to {bottom}" if bottom > top else f"row {top}")
@@ -154,7 +162,7 @@ def _filled(
 
 def _whole(column: pl.Series) -> pl.Series:
     """Numbers as whole ones where all are: a cell knows floating-point numbers only."""
-    if column.dtype != pl.Float64 or not (column.abs() < _EXACT).all():
+    if column.dtype != pl.Float64 or not (column.abs() < EXACT).all():
         return column
     return column.cast(pl.Int64) if (column == column.floor()).all() else column
 
@@ -169,3 +177,262 @@ def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "" if value is None else str(value)
+
+
+#: Room for this many cells is made without a question; beyond, at least a tenth must be filled.
+MOST_ROOM = 12_000_000
+#: A cell of a workbook takes about thirty bytes, whatever it holds.
+MOST_CELLS = 30_000_000
+#: The parts of a workbook may unpack to this many bytes, and the texts of its cells to as many.
+MOST_BYTES = 1_000_000_000
+#: A workbook shrinks to a tenth or a thirtieth; what shrinks more than this was made to.
+_MOST_SHRINKING = 300
+_SMALL = 50_000_000
+_PIECE = 1 << 20
+#: The longest tag that is looked for; a piece keeps as much of the one before.
+_TAG = 400
+# A filled cell: <c r="B7" s="1" t="s"> and no <c r="B7" s="1"/>, which has a style only.
+_CELL = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})(\d{1,7})"[^<>]*?(/?)>')
+_MERGED = re.compile(
+    rb'<(?:\w+:)?mergeCell\s[^<>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+)
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^<>]*>")
+_RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^<>]*>")
+_ATTRIBUTE = re.compile(rb'([\w:]+)="([^"]*)"')
+_TEXT = re.compile(rb"<(?:\w+:)?si>(.*?)</(?:\w+:)?si>", re.DOTALL)
+# A table, a row or a cell of OpenDocument, with its attributes.
+_OPEN_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(\s[^<>]*)?>")
+_REFERENCE = re.compile(rb't="s"[^<>]*>\s*<(?:\w+:)?v>(\d+)<')
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The filled part of a sheet, counted from 1; `merged` holds (top, left, bottom, right)."""
+
+    cells: int = 0
+    top: int = 0
+    left: int = 0
+    bottom: int = 0
+    right: int = 0
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    @property
+    def room(self) -> int:
+        """How many cells lie between the first and the last one that are filled."""
+        return (self.bottom - self.top + 1) * (self.right - self.left + 1) if self.cells else 0
+
+
+def check_size(path: Path) -> None:
+    """Refuse a workbook that unpacks to far more than it says, or to more than memory should take.
+
+    Raises
+    ------
+    TableError
+        The names and sizes are in the message.
+    """
+    with zipfile.ZipFile(path) as book:
+        parts = book.infolist()
+    size = sum(part.file_size for part in parts)
+    packed = max(1, sum(part.compress_size for part in parts))
+    texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
+    if max(size, 3 * texts) > MOST_BYTES or (size > _SMALL and size > _MOST_SHRINKING * packed):
+        raise TableError(
+            f"{path.name}: unpacks from {packed:,} to {size:,} bytes, which is more than is read "
+            f"from a workbook; save the sheet as CSV or Parquet"
+        )
+
+
+def scan_sheet(path: Path, name: str) -> Sheet:
+    """The filled part and the merged cells of one sheet of an .xlsx or .xlsm file.
+
+    Raises
+    ------
+    TableError
+        A few cells lie so far apart that room for thousands of millions would be made, or the
+        texts of the cells are too long to hold.
+    """
+    with zipfile.ZipFile(path) as book:
+        member = _member(book, name)
+        if member is None:
+            return Sheet()
+        scanned = _scan(book, member)
+        _check_room(path, name, scanned)
+        _check_texts(path, book, member, name, scanned.cells)
+    return scanned
+
+
+def check_opendocument(path: Path) -> None:
+    """Refuse an .ods file a sheet of which needs too much room; other files pass.
+
+    Its sheets are all read when it is opened, so they are looked at before.
+
+    Raises
+    ------
+    TableError
+        As `scan_sheet`, or one tag that stands for millions of cells.
+    """
+    with zipfile.ZipFile(path) as book:
+        sheets = _scan_opendocument(book) if "content.xml" in book.namelist() else {}
+    for name, scanned in sheets.items():
+        if scanned.cells > MOST_CELLS:
+            raise TableError(
+                f"{path.name}: sheet {name!r} has {scanned.cells:,} cells with a value, more than "
+                f"are read from a workbook; save it as CSV or Parquet"
+            )
+        _check_room(path, name, scanned)
+
+
+def _check_room(path: Path, name: str, scanned: Sheet) -> None:
+    """Refuse a sheet whose filled cells lie far apart: room is made for all between them."""
+    if scanned.room > MOST_ROOM and scanned.cells < scanned.room // 10:
+        last = f"{_letters(scanned.right)}{scanned.bottom}"
+        raise TableError(
+            f"{path.name}: sheet {name!r} has {scanned.cells:,} cells with a value between "
+            f"{_letters(scanned.left)}{scanned.top} and {last}: a stray cell lies far from the "
+            f"table; delete the rows and columns behind the table, or save it as CSV"
+        )
+
+
+def _member(book: zipfile.ZipFile, name: str) -> str | None:
+    """The part of the archive that holds a sheet; None where the workbook is of another kind."""
+    parts = set(book.namelist())
+    if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= parts:
+        return None
+    sheets = [_attributes(tag) for tag in _SHEET.findall(book.read("xl/workbook.xml"))]
+    targets = {
+        each.get("Id"): each.get("Target", "")
+        for each in map(_attributes, _RELATION.findall(book.read("xl/_rels/workbook.xml.rels")))
+    }
+    wanted = next((s.get("r:id") for s in sheets if html.unescape(s.get("name", "")) == name), None)
+    # A target is relative to xl/, or absolute with a slash before it, by who wrote the workbook.
+    target = targets.get(wanted, "").lstrip("/")
+    return next((part for part in (target, f"xl/{target}") if part in parts), None)
+
+
+def _attributes(tag: bytes) -> dict[str, str]:
+    return {
+        key.decode(): value.decode("utf-8", "replace") for key, value in _ATTRIBUTE.findall(tag)
+    }
+
+
+def _scan(book: zipfile.ZipFile, member: str) -> Sheet:
+    sheet = Sheet()
+    columns: dict[bytes, int] = {}
+    rows: set[int] = set()
+    for piece in _pieces(book, member):
+        for letters, row, bare in _CELL.findall(piece):
+            if not bare:
+                columns.setdefault(letters, _number(letters))
+                rows.add(int(row))
+                sheet.cells += 1
+        sheet.merged += [
+            (int(top), _number(left), int(bottom), _number(right))
+            for left, top, right, bottom in _MERGED.findall(piece)
+        ]
+    if sheet.cells:
+        sheet.top, sheet.bottom = min(rows), max(rows)
+        sheet.left, sheet.right = min(columns.values()), max(columns.values())
+    return sheet
+
+
+def _scan_opendocument(book: zipfile.ZipFile) -> dict[str, Sheet]:
+    """The filled part of each sheet of OpenDocument, where a tag may stand for many rows or cells.
+
+    A row is counted when the next one begins: then its cells are known.
+    """
+    sheets: dict[str, Sheet] = {}
+    sheet, row, repeated, column = Sheet(), 0, 0, 0
+    filled: list[tuple[int, int]] = []
+    for piece in _pieces(book, "content.xml"):
+        for tag, attributes in _OPEN_TAG.findall(piece):
+            if tag in (b"table", b"table-row"):
+                _add_row(sheet, filled, row, repeated)
+                filled = []
+            if tag == b"table":
+                name = html.unescape(_attributes(attributes).get("table:name", ""))
+                sheet = sheets.setdefault(name, Sheet())
+                row = repeated = 0
+            elif tag == b"table-row":
+                row, repeated, column = row + repeated, _times(attributes, b"rows"), 0
+            else:
+                times = _times(attributes, b"columns")
+                if b"office:value-type=" in attributes:
+                    filled.append((column + 1, column + times))
+                column += times
+    _add_row(sheet, filled, row, repeated)
+    return sheets
+
+
+def _times(attributes: bytes, of: bytes) -> int:
+    """How many rows or columns a tag of OpenDocument stands for."""
+    repeated = re.search(rb'number-%s-repeated="(\d{1,9})"' % of, attributes)
+    return int(repeated[1]) if repeated else 1
+
+
+def _add_row(sheet: Sheet, filled: list[tuple[int, int]], above: int, repeated: int) -> None:
+    """Count the filled cells of a row, or of a run of equal rows, below `above` rows."""
+    if not filled:
+        return
+    first = sheet.cells == 0
+    sheet.cells += repeated * sum(last - start + 1 for start, last in filled)
+    sheet.top = above + 1 if first else sheet.top
+    sheet.bottom = above + repeated
+    sheet.left = filled[0][0] if first else min(sheet.left, filled[0][0])
+    sheet.right = max(sheet.right, filled[-1][1])
+
+
+def _pieces(book: zipfile.ZipFile, member: str) -> Iterator[bytes]:
+    """A part a piece at a time, each ending with a whole tag."""
+    rest = b""
+    with book.open(member) as part:
+        while piece := part.read(_PIECE):
+            piece = rest + piece
+            cut = piece.rfind(b">") + 1
+            # Without a tag's end for so long there is text, which is not looked at.
+            rest = piece[cut:] if cut else piece[-_TAG:]
+            yield piece[:cut] if cut else b""
+            if len(rest) > 2 * _PIECE:
+                rest = rest[-_TAG:]
+    yield rest
+
+
+def _check_texts(path: Path, book: zipfile.ZipFile, sheet: str, name: str, cells: int) -> None:
+    """A long text that a million cells refer to is held a million times."""
+    if "xl/sharedStrings.xml" not in book.namelist():
+        return
+    size = book.getinfo("xl/sharedStrings.xml").file_size
+    # A cell that refers to a text takes at least so many bytes: more of them there cannot be.
+    most = book.getinfo(sheet).file_size // len(b"<c><v>0</v></c>")
+    if size * most <= MOST_BYTES:
+        return
+    texts = book.read("xl/sharedStrings.xml")
+    # Cells that each hold the longest text are still few enough: no need to count which holds what.
+    if cells * max(map(len, texts.split(b"</si>"))) <= MOST_BYTES:
+        return
+    lengths = [len(text) for text in _TEXT.findall(texts)]
+    held = 0
+    for piece in _pieces(book, sheet):
+        held += sum(
+            lengths[at] for each in _REFERENCE.findall(piece) if (at := int(each)) < len(lengths)
+        )
+        if held > MOST_BYTES:
+            raise TableError(
+                f"{path.name}: the texts of sheet {name!r} come to more than {MOST_BYTES:,} "
+                f"characters; save it as CSV or Parquet"
+            )
+
+
+def _number(letters: bytes) -> int:
+    """The number of a column from its letters: A is 1, AA 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _letters(number: int) -> str:
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters

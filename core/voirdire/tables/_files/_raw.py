@@ -1,4 +1,4 @@
-"""A file as it stands: trimmed headers, the original ones, and the row numbers a person sees."""
+"""A file as it stands: where its header stands, trimmed names, the row numbers a person sees."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RawTable:
 
 
 def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[Finding, ...]]:
-    """Trimmed header -> original, and a finding on those mended.
+    """Trimmed header -> original, and a finding on those that were trimmed.
 
     Raises
     ------
@@ -84,15 +84,15 @@ def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[
                 f"{original!r}"
             )
         headers[clean] = original
-    mended = [original for clean, original in headers.items() if clean != original]
-    if not mended:
+    changed = [original for clean, original in headers.items() if clean != original]
+    if not changed:
         return headers, ()
     note = finding(
         "headers_mended",
         "note",
         name,
-        [repr(original) for original in mended],
-        f"{len(mended)} of {plural(len(headers), 'header')} begin or end with a blank, "
+        [repr(original) for original in changed],
+        f"{len(changed)} of {plural(len(headers), 'header')} begin or end with a blank, "
         "or hold an unusual one.",
         "They are matched without it; nothing is lost.",
     )
@@ -144,6 +144,7 @@ def _without_import_ids(
 ) -> tuple[Sequence[pl.Series], pl.Series | None, int, tuple[Finding, ...]]:
     """Columns without the two further header rows of Qualtrics: question texts, and import ids."""
     texts = [column for column in columns if column.dtype == pl.String]
+    # The ids stand in the first or second row, by whether texts of questions were exported as well.
     begins = pl.concat([text.head(2) for text in texts]).drop_nulls() if texts else None
     if begins is None or not begins.str.contains(r'^\s*\{"ImportId"').any():
         return columns, lines, first, ()
@@ -181,5 +182,115 @@ def _unnamed(name: str, at: list[int], columns: Sequence[pl.Series]) -> Finding:
 
 def _counts_rows(column: pl.Series) -> bool:
     """Whether a column counts on by one from row to row."""
+    # Its first number does not matter: pandas counts from 0, R from 1, and a part of a table from
+    # anywhere.
     numbers = column.cast(pl.Float64, strict=False)
     return numbers.null_count() == 0 and bool((numbers.diff().drop_nulls() == 1).all())
+
+
+#: How many rows are searched for the header: titles, logos and remarks of a survey tool fit in it.
+HEAD = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns' names, and the rows `top` to before `below` in which they stand."""
+
+    names: list[str]
+    top: int
+    below: int
+    findings: tuple[Finding, ...]
+
+
+def find_header(file: str, written: Sequence[Sequence[str]]) -> Header | None:
+    """The first row with more than one cell filled, and the one below it where both name columns.
+
+    A second row belongs to the header where a name above stands over several columns (repeated,
+    or once before blanks, as merged cells are) that only the row below tells apart.
+
+    Parameters
+    ----------
+    written : sequence of sequences of str
+        The first rows, equally long, "" where a cell is blank.
+
+    Examples
+    --------
+    >>> rows = [["item", "human", ""], ["", "Calm", "Warm"], ["1", "4", "5"]]
+    >>> header = find_header("ratings.csv", rows)
+    >>> header.names, header.below
+    (['item', 'human_Calm', 'human_Warm'], 2)
+    """
+    rows = [[cell.strip() for cell in row] for row in written]
+    filled = [index for index, row in enumerate(rows) if any(row)]
+    if not filled:
+        return None
+    top = next((index for index in filled if sum(map(bool, rows[index])) > 1), filled[0])
+    notes = above_header(file, [rows[index] for index in filled if index < top])
+    after = [index for index in filled if index > top]
+    names = _joined(rows[top], [rows[index] for index in after]) if after else []
+    if not names:
+        return Header(list(written[top]), top, top + 1, notes)
+    below = after[0] + 1
+    if not names[0] and len(after) > 1 and not any(rows[after[1]][1:]):
+        names[0], below = rows[after[1]][0], after[1] + 1  # pandas: the name of its index
+    return Header(names, top, below, (*notes, _two_rows(file, names)))
+
+
+def _joined(upper: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Names from two rows, or none where the second row is one of data."""
+    lower, body = rows[0], rows[1:]
+    spread, label = [], ""
+    # A merged cell stands in the first of its columns; where the row below is blank, it has ended.
+    for above, name in zip(upper, lower, strict=True):
+        label = above or (label if name else "")
+        spread.append(label)
+    under = [at for at, name in enumerate(lower) if name and spread[at]]
+    group = [at for at in under if sum(spread[other] == spread[at] for other in under) > 1]
+    # Numbers below, and none in the second row: else that row is one of data.
+    scored = any(is_number(row[at]) for row in body for at in group)
+    if not scored or any(map(is_number, lower)):
+        return []
+    joined = [f"{spread[at]}_{lower[at]}" for at in group]
+    if len(set(joined)) < len(joined):
+        return []
+    names = [above or name for above, name in zip(upper, lower, strict=True)]
+    for at, name in zip(group, joined, strict=True):
+        names[at] = name
+    return names
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell of text holds a number, a decimal comma in it or not."""
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def above_header(file: str, rows: Sequence[Sequence[str]]) -> tuple[Finding, ...]:
+    """A note on rows above the header, each with the cells that hold something."""
+    if not rows:
+        return ()
+    texts = [text for row in rows for text in row if text]
+    note = finding(
+        "rows_above_header",
+        "note",
+        file,
+        texts,
+        f"{plural(len(rows), 'row')} with one cell above the header: {listed(texts)}.",
+        "Taken for a title and left out.",
+    )
+    return (note,)
+
+
+def _two_rows(file: str, names: list[str]) -> Finding:
+    return finding(
+        "header_joined",
+        "note",
+        file,
+        names,
+        f"The header has two rows, which were joined: {listed([name for name in names if name])}.",
+        "Each column is called by what stands above it and by its own name.",
+        count=1,
+    )

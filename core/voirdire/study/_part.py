@@ -1,0 +1,51 @@
+"""What every part of a study is: frozen, without unknown keys, and without anybody's secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from voirdire.secrets import secret_in_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Names = tuple[str, ...]
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+#: Parameters of a query that carry a key.
+_KEY_IN_QUERY = re.compile(r"(?i)(key|token|secret|password|sig|signature)$")
+_SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
+
+
+class Part(BaseModel):
+    """A part of a study: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def no_secrets(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, unless one of them would carry a key into the session folder."""
+    for name, value, inside in _each(options):
+        if name.lower() in _SECRET or (inside == "query" and _KEY_IN_QUERY.search(name)):
+            raise ValueError(
+                f"{[name]} may not stand in a study: keys come from the environment only"
+            )
+        part = secret_in_address(value, query=name == "base_url") if isinstance(value, str) else ""
+        if part:
+            raise ValueError(
+                f"{name} holds {part}, which may be a key and would be kept with the session: keys "
+                "come from the environment only"
+            )
+    return options
+
+
+def _each(options: dict[str, Any], inside: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Every option, however deep, with its value and the name of the table that it stands in."""
+    for name, value in options.items():
+        yield name, value, inside
+        if isinstance(value, dict):
+            yield from _each(value, name)

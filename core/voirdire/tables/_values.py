@@ -1,0 +1,251 @@
+"""Which columns of a file hold ratings, as scores or in replies, and what each stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from voirdire.errors import TableError, check_columns, listed, no_column
+from voirdire.tables._names import find, measures, sums_up
+from voirdire.tables._numbers import is_numeric, to_scores
+from voirdire.tables._questions import is_counter
+from voirdire.tables._tables import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.study import Source, Study
+    from voirdire.tables._files import RawTable
+
+#: A reply to a rubric: it begins with a fence or a brace, or holds `"key": 4` or `"key": "yes"`.
+_REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
+#: Cells that are looked at: a column of replies may hold gigabytes.
+_SAMPLE = 200
+#: Undeclared numbers beyond are lengths, times or years, and no scores.
+LARGEST = 1000
+
+Kind = Literal["replies", "scores", "raters", "grid", "long"]
+#: Between rater and attribute in a header such as ``human_Empathy``.
+SEPARATORS = ("_", ":", ".", " ", "-", "/")
+#: What the answer may be where a table has no column of items or of scores.
+FORM = (
+    "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "
+    '"raters-by-items" under [[data.sources]]'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Names that a study declares, by which columns are recognised."""
+
+    raters: tuple[str, ...]
+    attributes: tuple[str, ...]
+    systems: tuple[str, ...]
+
+
+def known(study: Study) -> Known:
+    """The names declared in a study."""
+    raters = (*(rater.name for rater in study.panel), *study.data.reference)
+    return Known(
+        raters=tuple(dict.fromkeys(raters)),
+        attributes=tuple(attribute.name for attribute in study.rubric.attributes),
+        systems=tuple(system.name for system in study.systems),
+    )
+
+
+def value_columns(
+    raw: RawTable,
+    source: Source,
+    names: Known,
+    roles: Mapping[str, str | None],
+    free: Sequence[str],
+) -> tuple[Kind, dict[str, str]]:
+    """The layout and what each value column stands for."""
+    score = _score_column(raw, source, free)
+    plain = source.prefix is None and not source.columns
+    if source.layout == "auto" and plain and score and has_score(raw, source, free):
+        return "long", {score: ""}
+    if source.layout in ("auto", "replies"):
+        replies = _reply_columns(raw, source, names, free)
+        if replies and not (plain and _beside_raters(raw, names, free, replies)):
+            return "replies", replies
+        if source.layout == "replies":
+            raise TableError(_no_values(raw, source, "replies"))
+    if source.layout in ("long", "raters-by-items") or (
+        source.layout == "auto" and score and plain
+    ):
+        if score is None:
+            raise no_column(raw.name, "score", free)
+        return "long", {score: ""}
+    return _score_columns(raw, source, names, roles, free)
+
+
+def _beside_raters(
+    raw: RawTable, names: Known, free: Sequence[str], replies: Mapping[str, str]
+) -> bool:
+    """Whether columns that look like replies only come with the scores of raters."""
+    scored = [column for column in free if column in names.raters and is_score(raw, column)]
+    return len(scored) > 1 and not set(replies) & set(names.raters)
+
+
+def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
+    """The score column of a long file; a usual word counts only where numbers stand under it."""
+    score = find("score", free, source.score, raw.name)
+    if (
+        source.score is not None
+        or score is None
+        or score.casefold() == "score"
+        or source.layout != "auto"
+    ):
+        return score
+    return score if is_score(raw, score) else None
+
+
+def has_score(raw: RawTable, source: Source, free: Sequence[str]) -> bool:
+    """Whether a column of numbers is called ``score`` or by a usual word for it."""
+    score = _score_column(raw, source, free)
+    return score is not None and is_score(raw, score)
+
+
+def is_score(raw: RawTable, column: str) -> bool:
+    """Whether a column holds numbers, as this file writes them."""
+    return is_numeric(raw.frame[column], decimal_comma=raw.decimal_comma)
+
+
+def is_small(raw: RawTable, column: str) -> bool:
+    """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
+    scores, _, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
+    small = (scores.abs() <= LARGEST).sum()
+    return 2 * int(small) > len(scores) - scores.null_count()
+
+
+def _reply_columns(
+    raw: RawTable, source: Source, names: Known, free: Sequence[str]
+) -> dict[str, str]:
+    """Columns of raw replies -> system ("" where a column or nothing names the system)."""
+    if source.columns:
+        mapped = _mapped(raw, source)
+        looks = source.layout == "replies" or all(holds_replies(raw.frame[c]) for c in mapped)
+        return mapped if looks else {}
+    if source.prefix is not None:
+        start = source.prefix.strip()
+        return {c: c[len(start) :] for c in free if c.startswith(start) and len(c) > len(start)}
+    replies = [column for column in free if holds_replies(raw.frame[column])]
+    if len(replies) == 1 and replies[0] not in names.systems:
+        return {replies[0]: ""}
+    # Of judge_response_a and judge_response_b the systems are a and b, unless whole headers are.
+    cut = 0 if set(replies) & set(names.systems) else len(common_prefix(replies))
+    return {column: column[cut:] for column in replies}
+
+
+def replies_of_raters(
+    source: Source, names: Known, roles: Mapping[str, str | None], values: Mapping[str, str]
+) -> bool:
+    """Whether reply columns are one a rater: a column names the system, and none the rater."""
+    if source.columns or source.prefix or roles["system"] is None or roles["rater"] is not None:
+        return False
+    if source.system is None and names.systems and set(values.values()) <= set(names.systems):
+        return False
+    return len(values) > 1 or set(values) <= set(names.raters)
+
+
+def common_prefix(columns: Sequence[str]) -> str:
+    """What all names begin with, up to the last separator: ``judge_response_``."""
+    first, last = (min(columns), max(columns)) if columns else ("", "")
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    shared = "".join(letter for letter, _ in same)
+    prefix = shared[: max(shared.rfind(mark) for mark in "_-.: ") + 1]
+    return prefix if all(len(column) > len(prefix) for column in columns) else ""
+
+
+def holds_replies(column: pl.Series) -> bool:
+    """Whether most of a column's texts look like rubric replies."""
+    if column.dtype != pl.String:
+        return False
+    sample = column.drop_nulls().head(_SAMPLE)
+    sample = sample.filter(sample.str.strip_chars() != "")
+    return len(sample) > 0 and int(sample.str.contains(_REPLY).sum()) * 2 > len(sample)
+
+
+def _mapped(raw: RawTable, source: Source) -> dict[str, str]:
+    """The study's own map, each column of it checked."""
+    mapped = {column.strip(): meaning for column, meaning in source.columns.items()}
+    check_columns(raw.name, mapped, raw.frame.columns)
+    return mapped
+
+
+def _score_columns(
+    raw: RawTable,
+    source: Source,
+    names: Known,
+    roles: Mapping[str, str | None],
+    free: Sequence[str],
+) -> tuple[Kind, dict[str, str]]:
+    if source.columns:
+        return "scores", _mapped(raw, source)
+    grid = grid_columns(free, names) if roles["rater"] is None else {}
+    if grid:
+        return "grid", {column: attribute for column, (_, attribute) in grid.items()}
+    raters = [column for column in free if column in names.raters]
+    if raters and roles["rater"] is None:
+        return "raters", {column: column for column in raters}
+    by_name = {name.casefold(): name for name in names.attributes}
+    declared = {c: by_name[c.casefold()] for c in free if c.casefold() in by_name}
+    if declared:
+        return "scores", declared
+    if names.attributes and roles["attribute"] is None and len(names.attributes) > 1:
+        raise TableError(
+            f"{raw.name}: no column is named after an attribute of the rubric "
+            f"({listed(names.attributes)}); columns: {listed(list(free))}"
+        )
+    numeric = [
+        column
+        for column in free
+        if is_score(raw, column) and is_small(raw, column) and not is_counter(raw.frame[column])
+    ]
+    # A sum beside its parts would stretch their scale.
+    numeric = [c for c in numeric if not sums_up(c)] or numeric
+    if not numeric:
+        raise TableError(_no_values(raw, source, "scores"))
+    answers = [column for column in numeric if column.startswith("Answer.")]
+    if answers:  # MTurk: its other numbers are rewards and times
+        return "scores", {column: column.removeprefix("Answer.") for column in answers}
+    # With one attribute, or a column that says it, several columns of numbers are raters.
+    one = roles["attribute"] is not None or len(names.attributes) == 1
+    kind: Kind = "raters" if one and roles["rater"] is None else "scores"
+    return kind, {column: column for column in numeric}
+
+
+def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
+    """Columns named rater and attribute, either first -> both; none unless two agree."""
+    by_name = {name.casefold(): name for name in names.attributes}
+    parts = {}
+    for column in columns:
+        for rater in names.raters:
+            rest = beside(column, rater)
+            fits = rest.casefold() in by_name if by_name else not measures(column)
+            if rest and fits:
+                parts[column] = (rater, by_name.get(rest.casefold(), rest))
+    return parts if len(parts) > 1 else {}
+
+
+def beside(column: str, rater: str) -> str:
+    """What a header holds before or after a rater's name and a separator."""
+    for mark in SEPARATORS:
+        if column.startswith(rater + mark):
+            return column[len(rater) + 1 :]
+        if column.endswith(mark + rater):
+            return column[: -len(rater) - 1]
+    return ""
+
+
+def _no_values(raw: RawTable, source: Source, kind: Kind) -> str:
+    by = f" beginning with {source.prefix!r}" if source.prefix else ""
+    first = [shortened("" if value is None else str(value)) for value in raw.frame.row(0)]
+    return (
+        f"{raw.name}: no column of {kind}{by} was found (columns: {listed(raw.frame.columns)}; "
+        f"{raw.place(0)} holds {listed(first)})" + (f"; {FORM}" if kind == "scores" else "")
+    )

@@ -205,20 +205,20 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
 
 def strong_cues(text: str, by: Patterns) -> list[Cue]:
     """Places that say what the answer is, in order."""
-    found = [_cue(text, each, by) for pattern in by.strong for each in pattern.finditer(text)]
+    cues = [_cue(text, each, by) for pattern in by.strong for each in pattern.finditer(text)]
     whole = [line for line in _outer_lines(text) if by.alone.fullmatch(text[slice(*line)])]
     for start, end in whole:
         each = by.alone.fullmatch(text, start, end)
-        found.append(_cue(text, each, by) if each else None)
-    return sorted(filter(None, found), key=lambda cue: (cue.at, cue.end))
+        cues.append(_cue(text, each, by) if each else None)
+    return sorted(filter(None, cues), key=lambda cue: (cue.at, cue.end))
 
 
 def weak_cues(text: str, by: Patterns) -> list[Cue]:
     """Places that speak of an option; those that fault it are *retracted*."""
-    found = [_cue(text, each, by) for each in by.weak.finditer(text)]
+    cues = [_cue(text, each, by) for each in by.weak.finditer(text)]
     return [
         replace(cue, retracted=cue.retracted or _FAULTED.match(text, cue.end) is not None)
-        for cue in found
+        for cue in cues
         if cue
     ]
 
@@ -235,49 +235,49 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
     return list(dict.fromkeys(lines[:1] + lines[-1:]))
 
 
-def _cue(text: str, found: re.Match[str], by: Patterns) -> Cue | None:
-    before = text[max(0, found.start() - 40) : found.start()]
+def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
+    before = text[max(0, match.start() - 40) : match.start()]
     if DENIED.search(before) or _OTHERS.search(before) or _NAMES.search(before):
         return None
-    if _lists(text, found) or (_PLURAL.match(found.group()) and _OFFERED.search(before)):
+    if _lists(text, match) or (_PLURAL.match(match.group()) and _OFFERED.search(before)):
         return None
-    if found.groupdict().get("none"):
-        rank = _rank(text, found, found.end())
-        return Cue(found.start(), found.end(), (), rank=rank)
-    raw, start, end = found["letters"], *found.span("letters")
-    alone = found.re is by.alone
+    if match.groupdict().get("none"):
+        rank = _rank(text, match, match.end())
+        return Cue(match.start(), match.end(), (), rank=rank)
+    raw, start, end = match["letters"], *match.span("letters")
+    alone = match.re is by.alone
     kept = [
         each
         for each in by.letter.finditer(text, start, end)
         if each.group().isdigit() or each.group().isupper() or _marked(text, end, alone=alone)
     ]
-    if not kept or (_FAULTED.match(text, end) and found.re is not by.weak):
+    if not kept or (_FAULTED.match(text, end) and match.re is not by.weak):
         return None
     letters = tuple(dict.fromkeys(each.group().upper() for each in kept))
-    sure = alone or found.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
-    if (letters[-1] in "AI" or found.re is by.weak) and not sure:
+    sure = alone or match.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
+    if (letters[-1] in "AI" or match.re is by.weak) and not sure:
         return None
     retracted = not alone and _RETRACTED.match(text, end) is not None
     either = _OR.search(raw) is not None
-    rank = _rank(text, found, end)
-    return Cue(found.start(), end, letters, either, retracted, rank, alone)
+    rank = _rank(text, match, end)
+    return Cue(match.start(), end, letters, either, retracted, rank, alone)
 
 
-def _rank(text: str, found: re.Match[str], end: int) -> Rank:
+def _rank(text: str, match: re.Match[str], end: int) -> Rank:
     """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
-    remark = _REMARK.search(found.group())
-    head = found.group().casefold()
+    remark = _REMARK.search(match.group())
+    head = match.group().casefold()
     if head.startswith((*FINAL_NOUNS, *DRAFT_NOUNS)):
         return "final" if head.startswith(FINAL_NOUNS) else "draft"
-    between = found.groupdict().get("between")
-    return rank_of(text, found.start(), end, remark[1] if remark else between or "")
+    between = match.groupdict().get("between")
+    return rank_of(text, match.start(), end, remark[1] if remark else between or "")
 
 
-def _lists(text: str, found: re.Match[str]) -> bool:
+def _lists(text: str, match: re.Match[str]) -> bool:
     """Whether options are listed or compared here and none is chosen."""
-    behind = text[found.end() : found.end() + 100]
+    behind = text[match.end() : match.end() + 100]
     return bool(
-        _LISTED.match(found.group() + behind[:3]) or _RANGE.match(behind) or _COMPARED.match(behind)
+        _LISTED.match(match.group() + behind[:3]) or _RANGE.match(behind) or _COMPARED.match(behind)
     )
 
 

@@ -224,8 +224,8 @@ class Reader:
         return Cut(value) if self.at >= len(self.text) else value
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = pattern.match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def _step(self, depth: int) -> None:
         self.steps += 1
@@ -242,13 +242,13 @@ def _unescape(raw: str) -> str:
     return _ESCAPE.sub(_escaped, raw) if "\\" in raw else raw
 
 
-def _escaped(found: re.Match[str]) -> str:
-    high, low, single, sign = found.groups()
+def _escaped(match: re.Match[str]) -> str:
+    high, low, single, sign = match.groups()
     try:
         if high:
             return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
         if single:
             return chr(int(single, 16))
     except ValueError:
-        return found.group()
-    return _NAMED.get(sign, sign if sign in "\"\\/'" else found.group())
+        return match.group()
+    return _NAMED.get(sign, sign if sign in "\"\\/'" else match.group())

@@ -106,15 +106,15 @@ def _scan(text: str) -> Reading:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
     cut, torn = how in ("cut", "torn"), how == "torn"
-    found = Reading(tuple(values), mended, cut, torn, mixed=not bare)
-    return _without_drafts(found, text, places) if values else found
+    reading = Reading(tuple(values), mended, cut, torn, mixed=not bare)
+    return _without_drafts(reading, text, places) if values else reading
 
 
 # "Example of a bad reply: {...}": an object that is shown, beside the one that answers.
 _EXAMPLE = re.compile(r"\b(?:examples?|sample|template)\b[^.{}\n]*\s?$", re.IGNORECASE)
 
 
-def _without_drafts(found: Reading, text: str, places: list[tuple[int, int]]) -> Reading:
+def _without_drafts(reading: Reading, text: str, places: list[tuple[int, int]]) -> Reading:
     """The objects that count: no draft beside others, and only the final one where one is.
 
     ``Final: {...} Draft: {...}``: what is left out is blanked, so that its keys state nothing.
@@ -126,8 +126,8 @@ def _without_drafts(found: Reading, text: str, places: list[tuple[int, int]]) ->
         start, end = places[at]
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     last, end = places[kept[-1]]
-    values = tuple(found.values[at] for at in kept)
-    return replace(found, values=values, before=text[:last], behind=text[end:])
+    values = tuple(reading.values[at] for at in kept)
+    return replace(reading, values=values, before=text[:last], behind=text[end:])
 
 
 def _rank_of_object(text: str, start: int, end: int) -> str:

@@ -45,7 +45,7 @@ _MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RawValue:
     """The raw value of a key, or why there is none.
 
     Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that comes beside
@@ -110,34 +110,34 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     others. An object under *final* or *revised* goes before all beside it.
     """
     tree = _final_part(tree, forms)
-    found: dict[str, list[Any]] = {}
+    by_key: dict[str, list[Any]] = {}
     level, nodes = [(False, tree)], 0
     for _ in range(_MAX_DEPTH):
-        here: dict[str, list[tuple[tuple[bool, bool, bool], Any]]] = {}
+        ranked: dict[str, list[tuple[tuple[bool, bool, bool], Any]]] = {}
         below: list[tuple[bool, Any]] = []
         for answers, node in level:
             for key, value in _members(node):
                 nodes += 1
                 name = match_key(key, forms) if key else None
                 final = key and name is None and (name := _finally(key, forms)) is not None
-                if name is not None and name not in found:
+                if name is not None and name not in by_key:
                     rank = (bool(final), exact_key(key, forms) is not None, answers)
-                    here.setdefault(name, []).append((rank, value))
+                    ranked.setdefault(name, []).append((rank, value))
                 if value is not node and (inner := _opened(value)) is not None:
                     below.append((answers or plain_key(key) in _ANSWER_KEYS, inner))
-        for name, values in here.items():
+        for name, values in ranked.items():
             best = max(rank for rank, _ in values)
-            found[name] = [value for rank, value in values if rank == best]
-        if len(found) == len(forms) or nodes > _MAX_NODES:
+            by_key[name] = [value for rank, value in values if rank == best]
+        if len(by_key) == len(forms) or nodes > _MAX_NODES:
             break
         level = below
-    return found
+    return by_key
 
 
 def _finally(key: str, forms: Mapping[str, str]) -> str | None:
     """The declared key that a key says in its last version: *final_calm*, *calm_after_review*."""
-    found = MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY]))
-    return forms.get(found["behind"] or found["before"]) if found else None
+    match = MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY]))
+    return forms.get(match["behind"] or match["before"]) if match else None
 
 
 def _final_part(tree: Any, forms: Mapping[str, str]) -> Any:
@@ -181,7 +181,7 @@ def _opened(value: Any) -> dict[str, Any] | list[Any] | None:
     return None
 
 
-def scalars(values: list[Any], *, keep_cut: bool, name: str = "") -> list[Found]:
+def scalars(values: list[Any], *, keep_cut: bool, name: str = "") -> list[RawValue]:
     """One raw scalar for each value of a key: unwrapped, or missing with a reason.
 
     A value at which the text was cut counts only with `keep_cut`, and only if it is complete.
@@ -191,23 +191,23 @@ def scalars(values: list[Any], *, keep_cut: bool, name: str = "") -> list[Found]
     return [_scalar(value, 0, keep_cut=keep_cut, own=own) for value in values]
 
 
-def _scalar(value: Any, depth: int, *, keep_cut: bool, own: str) -> Found:
+def _scalar(value: Any, depth: int, *, keep_cut: bool, own: str) -> RawValue:
     if isinstance(value, Cut):
         if not keep_cut or value.value is None:
-            return Found(reason="cut")
+            return RawValue(reason="cut")
         return _scalar(value.value, depth, keep_cut=keep_cut, own=own)
     opened = _opened(value)
     if opened is None:
-        return Found(value)
+        return RawValue(value)
     if depth < _MAX_DEPTH:
         if isinstance(opened, dict):
             return _scored(opened, depth + 1, keep_cut=keep_cut, own=own)
         if len(opened) == 1:
             return _scalar(opened[0], depth + 1, keep_cut=keep_cut, own=own)
-    return Found(reason="ambiguous" if opened else "empty")
+    return RawValue(reason="ambiguous" if opened else "empty")
 
 
-def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> Found:
+def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> RawValue:
     """The score of ``{"score": 4, "reason": "..."}``; never one of an inner part."""
     by_form: dict[str, list[Any]] = {}
     for key, inner in pairs_of(value):
@@ -217,10 +217,10 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> F
     known = (*last, *_SCORE_KEYS, own, f"{own}score", f"{own}rating")
     values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
-        return Found(reason="no_score")
+        return RawValue(reason="no_score")
     read = [_scalar(each, depth, keep_cut=keep_cut, own=own) for each in values]
     if any(not _same(each.value, read[0].value) for each in read[1:]):
-        return Found(reason="duplicate_key")
+        return RawValue(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
     return replace(read[0], top=tops[0] if tops else read[0].top)
 

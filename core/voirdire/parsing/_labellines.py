@@ -196,7 +196,7 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
 
 def _behind_last(pattern: re.Pattern[str], text: str) -> str:
     """What stands behind the last match, or all of the text."""
-    ends = [found.end() for found in pattern.finditer(text)]
+    ends = [match.end() for match in pattern.finditer(text)]
     return text[ends[-1] :] if ends else text
 
 
@@ -263,29 +263,29 @@ def _further(labels: LabelSet, line: str) -> Iterator[str]:
         rest = line[each.end() :]
         place = _PLACE.match(rest)
         rest = rest[place.end() :] if place else rest
-        found = _at_start(labels, rest)
-        explained = found and (place or _EXPLAINS.match(rest, found[1]))
-        if found and explained and not _is_taken_back(found[2]):
-            yield found[0]
+        start = _at_start(labels, rest)
+        explained = start and (place or _EXPLAINS.match(rest, start[1]))
+        if start and explained and not _is_taken_back(start[2]):
+            yield start[0]
 
 
 def _at_start(labels: LabelSet, line: str) -> tuple[str, int, list[str]] | None:
     """The label with which a text begins, where it ends, and the words that follow."""
     words = list(WORD.finditer(line[:400]))
     forms = [word_form(word.group()) for word in words]
-    found = label_at(labels, line, words, forms, 0) if words else None
-    if found is None or words[0].start() > 2:
+    named = label_at(labels, line, words, forms, 0) if words else None
+    if named is None or words[0].start() > 2:
         return None
-    label, count = found
+    label, count = named
     return label, words[count - 1].end(), forms[count:]
 
 
 def _lead(labels: LabelSet, line: str) -> str | None:
     """A label at the start, followed by an explanation longer than a remark."""
-    found = _at_start(labels, line)
-    if found is None:
+    start = _at_start(labels, line)
+    if start is None:
         return None
-    label, end, behind = found
+    label, end, behind = start
     if not _AFTER_LEAD.match(line, end) or _DEFINES.match(line, end) or _is_taken_back(behind[:4]):
         return None
     return label if len(behind) > _MAX_REMARK or _DASH.match(line, end) else None
@@ -306,14 +306,14 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
                 yield entry
             entry, at = _Entry(start=words[at].end(), end=words[at].end()), at + 1
             continue
-        found = label_at(labels, line, words, forms, at)
-        count = found[1] if found else 1
+        named = label_at(labels, line, words, forms, at)
+        count = named[1] if named else 1
         if not (entry.labels or entry.rest):
             entry.start = start
-        if found:
+        if named:
             entry.bracketed |= bool(entry.rest) and "(" in line[entry.end : start]
             other = _is_other_word(line, words, forms, at, count)
-            entry.rest.append(forms[at]) if other else entry.labels.append(found[0])
+            entry.rest.append(forms[at]) if other else entry.labels.append(named[0])
         else:
             entry.rest.append(forms[at])
         at += count

@@ -90,8 +90,8 @@ def word_form(word: str) -> str:
     return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
 
 
-def _american(found: re.Match[str]) -> str:
-    return f"iz{found[1]}" if found[1] else f"l{found[2]}"
+def _american(match: re.Match[str]) -> str:
+    return f"iz{match[1]}" if match[1] else f"l{match[2]}"
 
 
 def _all_forms(labels: LabelSet) -> dict[str, str]:

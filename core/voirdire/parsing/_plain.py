@@ -36,15 +36,15 @@ class PlainReader:
 
     def read(self, text: str) -> Plain | None:
         """What a plain reply says; None where care is needed."""
-        found = _plain_object(text)
-        shape = self._shapes.of(found) if found is not None else None
-        if found is None or shape is None:
+        fields = _plain_object(text)
+        shape = self._shapes.of(fields) if fields is not None else None
+        if fields is None or shape is None:
             return None
-        values = [found[key] for key in shape.keys]
+        values = [fields[key] for key in shape.keys]
         if {*map(type, values)} != _WHOLE:  # as a set: no Python loop for each reply
             return None
         scores = list(map(self._levels.get, values))
-        return None if None in scores else Plain(scores, found, shape)
+        return None if None in scores else Plain(scores, fields, shape)
 
 
 class Shape(NamedTuple):
@@ -84,11 +84,11 @@ class _Shapes:
         self._attributes, self._forms = attributes, key_forms(attributes)
         self._seen: dict[tuple[str, ...], Shape | None] = {}
 
-    def of(self, found: dict[str, Any]) -> Shape | None:
+    def of(self, fields: dict[str, Any]) -> Shape | None:
         """The keys of an object; None where an attribute's is absent or named twice."""
-        if isinstance(found, Repeated):
+        if isinstance(fields, Repeated):
             return None
-        shape = tuple(found)
+        shape = tuple(fields)
         if shape not in self._seen:
             if len(self._seen) >= _MAX_SHAPES:
                 self._seen.clear()

@@ -64,15 +64,15 @@ def _last_channel(text: str) -> Answer:
 def _without_blocks(text: str) -> Answer:
     kept: list[str] = []
     at = start = looks = 0
-    while found := _TAG_OR_OBJECT.search(text, at):
-        if found.group() == "{":
+    while match := _TAG_OR_OBJECT.search(text, at):
+        if match.group() == "{":
             looks += 1
-            at = _behind_object(text, found.start()) if looks <= _MAX_LOOKS else found.end()
-        elif _closes(found):  # all before it was reasoning, whether or not a tag opened it
-            kept, at, start = [], found.end(), found.end()
+            at = _behind_object(text, match.start()) if looks <= _MAX_LOOKS else match.end()
+        elif _closes(match):  # all before it was reasoning, whether or not a tag opened it
+            kept, at, start = [], match.end(), match.end()
         else:
-            kept.append(text[start : found.start()])
-            closing = _next_closing(text, found.end())
+            kept.append(text[start : match.start()])
+            closing = _next_closing(text, match.end())
             if closing is None:
                 return Answer("".join(kept), removed=True, unclosed=True)
             at = start = closing

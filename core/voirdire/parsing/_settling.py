@@ -150,8 +150,8 @@ def _is_withdrawn(text: str, each: Statement, end: int, *, last: bool) -> bool:
     """
     start = each.value_at
     # They may reach into the next one: "No, the answer is Y".
-    found = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
-    if found is not None and found.start() < end:
+    match = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
+    if match is not None and match.start() < end:
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._decoders import MAX_DEPTH
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
-from voirdire.parsing._keys import Found, find_keys, plain_key, scalars
+from voirdire.parsing._keys import RawValue, find_keys, plain_key, scalars
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS
 from voirdire.schema import Flag
@@ -132,27 +132,27 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
 
-def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[Found]]:
+def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[RawValue]]:
     """Declared key -> what the last object that names it says; an empty list where none does."""
-    found: dict[str, list[Found]] = {name: [] for name in forms.values()}
+    by_key: dict[str, list[RawValue]] = {name: [] for name in forms.values()}
     for tree in reversed(source.reading.values):
         for name, values in find_keys(tree, forms).items():
-            found[name] = found[name] or scalars(values, keep_cut=source.keep_cut, name=name)
-        if all(found.values()):
+            by_key[name] = by_key[name] or scalars(values, keep_cut=source.keep_cut, name=name)
+        if all(by_key.values()):
             break
-    return found
+    return by_key
 
 
 def by_verdict_key(
     source: Source, name: str, keys: Iterable[str] = VERDICT_KEYS
-) -> tuple[str, dict[str, list[Found]]]:
+) -> tuple[str, dict[str, list[RawValue]]]:
     """What the first verdict word among the keys says, a final one before others: *grade*.
 
     For replies to one question, whose object does not name it. Returns the key as well.
     """
     for key in keys:
-        if (found := values_by_key(source, {key: name}))[name]:
-            return key, found
+        if (by_key := values_by_key(source, {key: name}))[name]:
+            return key, by_key
     return "", {name: []}
 
 

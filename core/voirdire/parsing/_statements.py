@@ -170,26 +170,28 @@ def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     cue = _cue(names)
     if cue is None:
         return []
-    found = list(cue.finditer(text))[-_MOST:]
-    ends = [*(each.start() for each in found), len(text)][1:]
+    matches = list(cue.finditer(text))[-_MOST:]
+    ends = [*(match.start() for match in matches), len(text)][1:]
     forms = {plain_key(key): key for key in names}
-    made = []
-    for each, end in zip(found, ends, strict=True):
-        if DENIED.search(text[max(0, each.start() - 80) : each.start()].rpartition("\n")[2]):
+    stated = []
+    for match, end in zip(matches, ends, strict=True):
+        if DENIED.search(text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]):
             continue
-        field = _field(text[each.end() : end], below="\n" in each.group())
+        field = _field(text[match.end() : end], below="\n" in match.group())
         one = Statement(
             key="",
             text=_JOINS.sub("", without_aside(field.replace("*", ""))),
-            at=each.start(),
-            end=each.end() + len(field),
-            rank=_rank(text, each, field),
-            section=text[each.end() : min(end, each.end() + _SECTION)],
-            before=_word_before(text, each.start()),
-            begins=each.end(),
+            at=match.start(),
+            end=match.end() + len(field),
+            rank=_rank(text, match, field),
+            section=text[match.end() : min(end, match.end() + _SECTION)],
+            before=_word_before(text, match.start()),
+            begins=match.end(),
         )
-        made += [replace(one, key=forms[plain_key(key)]) for key in _spoken_of(text, each, names)]
-    return made
+        stated += [
+            replace(one, key=forms[plain_key(key)]) for key in _spoken_of(text, match, names)
+        ]
+    return stated
 
 
 def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -> list[Statement]:
@@ -200,12 +202,12 @@ def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -
     for cell in _verdict_cells(text):  # a table's heads are no cues
         if mark_rank(cell.key.partition(" ")[0]) != "said":
             text = _without(text, cell)
-    found = [
+    stated = [
         each
         for each in _in_lines(text, (*words, *_MARKED_NOUNS))
         if each.rank != "said" or each.before in _OPENERS
     ]
-    return [replace(each, key="") for each in found]
+    return [replace(each, key="") for each in stated]
 
 
 def set_apart(text: str) -> list[Statement]:
@@ -214,25 +216,25 @@ def set_apart(text: str) -> list[Statement]:
     >>> [(each.text, each.rank) for each in set_apart("Draft: [[2]]. Final: \\boxed{4}")]
     [('2', 'draft'), ('4', 'final')]
     """
-    made = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
-    found = list(_APART.finditer(text))[-_MOST:]
+    stated = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
+    boxes = list(_APART.finditer(text))[-_MOST:]
     alternatives = {
-        id(each)
-        for pair in pairwise(found)
+        id(box)
+        for pair in pairwise(boxes)
         if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
-        for each in pair
+        for box in pair
     }
-    made += corrections(text)
-    for each in found:
-        if id(each) in alternatives or _TOLD.match(text, each.end()):
+    stated += corrections(text)
+    for box in boxes:
+        if id(box) in alternatives or _TOLD.match(text, box.end()):
             continue
-        value = next(filter(None, each.group("result", "box", "tagged", "double")), "")
-        rank = mark_rank(next(filter(None, each.group("mark", "only", "head")), None))
-        rank = rank if rank != "said" else rank_of(text, each.start(), each.end())
-        closed = any(each.group("unbox", "untag", "undouble"))
+        value = next(filter(None, box.group("result", "box", "tagged", "double")), "")
+        rank = mark_rank(next(filter(None, box.group("mark", "only", "head")), None))
+        rank = rank if rank != "said" else rank_of(text, box.start(), box.end())
+        closed = any(box.group("unbox", "untag", "undouble"))
         rank = "apart" if rank == "said" else rank
-        made.append(Statement("", _plain(value), each.start(), each.end(), rank, closed=closed))
-    return made
+        stated.append(Statement("", _plain(value), box.start(), box.end(), rank, closed=closed))
+    return stated
 
 
 def corrections(text: str) -> list[Statement]:
@@ -241,12 +243,12 @@ def corrections(text: str) -> list[Statement]:
     >>> [each.text for each in corrections("Score: 3. Sorry, I meant 4.\nOne more look: 5")]
     ['4', '5']
     """
-    made = []
-    for found in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
-        value = next((name for name, said in found.groupdict().items() if said is not None), None)
-        at, end = (found.end(), found.end()) if value is None else found.span(value)
-        made.append(Statement("", _plain(text[at:end]).rstrip("."), at, end, "final"))
-    return made
+    stated = []
+    for match in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
+        value = next((name for name, said in match.groupdict().items() if said is not None), None)
+        at, end = (match.end(), match.end()) if value is None else match.span(value)
+        stated.append(Statement("", _plain(text[at:end]).rstrip("."), at, end, "final"))
+    return stated
 
 
 def last_words(text: str) -> list[Statement]:
@@ -264,37 +266,37 @@ def _of_cell(head: str) -> Rank:
     return "apart" if rank == "said" else rank
 
 
-def _rank(text: str, found: re.Match[str], field: str) -> Rank:
-    if (marked := mark_rank(found["mark"])) != "said":
+def _rank(text: str, match: re.Match[str], field: str) -> Rank:
+    if (marked := mark_rank(match["mark"])) != "said":
         return marked
-    if found["last"]:
+    if match["last"]:
         return "final"
-    if marked_noun := _MARKED_RANKS.get(plain_key(found["key"])):
+    if marked_noun := _MARKED_RANKS.get(plain_key(match["key"])):
         return marked_noun
-    start = found.end()
+    start = match.end()
     value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*", field)
     end = start + value.end() if value else start
-    return rank_of(text, found.start(), end, found["remark"] or found["between"] or "")
+    return rank_of(text, match.start(), end, match["remark"] or match["between"] or "")
 
 
-def _spoken_of(text: str, found: re.Match[str], keys: tuple[str, ...]) -> list[str]:
+def _spoken_of(text: str, match: re.Match[str], keys: tuple[str, ...]) -> list[str]:
     """Its own key, both of *Empathy and Safety*, or none where two are compared."""
     other = _joined(keys)
-    start = max(0, found.start() - _LONGEST)
-    before = text[start : found.start()].rpartition("\n")[2]
-    heading = "\n" in found.group() and _COLONS.isdisjoint(found.group())
+    start = max(0, match.start() - _LONGEST)
+    before = text[start : match.start()].rpartition("\n")[2]
+    heading = "\n" in match.group() and _COLONS.isdisjoint(match.group())
     if heading and not _HEADING.fullmatch(before):
         return []
     joined = other.search(before) if other else None
     if joined is None:
-        return [found["key"]]
+        return [match["key"]]
     both = _AND.fullmatch(joined["joint"]) and _OPENS.search(before[: joined.start()])
-    return [joined["first"], found["key"]] if both else []
+    return [joined["first"], match["key"]] if both else []
 
 
 def _word_before(text: str, at: int) -> str:
-    found = _BEFORE.search(text[max(0, at - 40) : at])
-    return found["word"].casefold() if found else ""
+    match = _BEFORE.search(text[max(0, at - 40) : at])
+    return match["word"].casefold() if match else ""
 
 
 def _field(text: str, *, below: bool) -> str:
@@ -391,10 +393,10 @@ def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 def _columns_of_scores(head: Sequence[str]) -> list[int]:
     """Where scores stand beside a column of names: under *Final* before *Score*, never *Draft*."""
-    found = {
+    ranks = {
         at: mark_rank(cell.partition(" ")[0])
         for at, cell in enumerate(head)
         if at and match_key(_MARKED.sub("", cell, count=1), _SCORES)
     }
-    final = [at for at, rank in found.items() if rank == "final"]
-    return final or [at for at, rank in found.items() if rank != "draft"]
+    final = [at for at, rank in ranks.items() if rank == "final"]
+    return final or [at for at, rank in ranks.items() if rank != "draft"]

@@ -16,7 +16,7 @@ from voirdire.parsing._choicecues import (
     strong_cues,
     weak_cues,
 )
-from voirdire.parsing._keys import Found, find_keys, scalars
+from voirdire.parsing._keys import RawValue, find_keys, scalars
 from voirdire.parsing._labelset import spelled
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
@@ -128,9 +128,9 @@ def parse_choice(
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
-    found = _chosen(source, _Asked(letters, texts, patterns(letters), several))
-    flags = (*source.flags, Flag("conflicting")) if found.conflict else source.flags
-    chosen = found.reason if found.value is None else found.value
+    settles = _chosen(source, _Asked(letters, texts, patterns(letters), several))
+    flags = (*source.flags, Flag("conflicting")) if settles.conflict else source.flags
+    chosen = settles.reason if settles.value is None else settles.value
     if isinstance(chosen, str):
         return _missing(letters, chosen, flags)
     return _scored(letters, chosen, source, flags, at_most)
@@ -155,14 +155,14 @@ def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
 
 
 def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
-    said = list(_ANSWER_LINE.finditer(source.text))
+    lines = list(_ANSWER_LINE.finditer(source.text))
     cues = strong_cues(source.text, asked.by)
-    if found := _decided(cues, source.text, asked, cut=not source.keep_cut):
+    if settles := _decided(cues, source.text, asked, cut=not source.keep_cut):
         end = max(cue.end for cue in cues) if cues else len(source.text)
         other = _OTHER_LETTER.search(source.text, end)
-        return Settled("no_choice") if other else found
-    if said:
-        return Settled(_from_line(said[-1]["rest"], asked))
+        return Settled("no_choice") if other else settles
+    if lines:
+        return Settled(_from_line(lines[-1]["rest"], asked))
     if letter := _named_in(source.text, asked.texts):
         return Settled((letter,))
     return Settled(_without_cue(source, asked))
@@ -179,8 +179,8 @@ def _from_line(rest: str, asked: _Asked) -> Chosen:
 
 def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
     """The option whose text a sentence chooses: *The answer is a plan.*"""
-    said = list(_CHOOSES.finditer(text))
-    return _by_text(_UP_TO.split(said[-1]["rest"], maxsplit=1)[0], texts) if said else None
+    matches = list(_CHOOSES.finditer(text))
+    return _by_text(_UP_TO.split(matches[-1]["rest"], maxsplit=1)[0], texts) if matches else None
 
 
 def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled[Chosen] | None:
@@ -192,16 +192,16 @@ def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled
 
 def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
     """Cues and boxes as statements, whose texts are the keys of what they choose."""
-    found: list[tuple[Statement, Chosen | None]] = [
+    claims: list[tuple[Statement, Chosen | None]] = [
         (Statement("", "", cue.at, cue.end, cue.rank, closed=cue.alone), _of_cue(cue, asked))
         for cue in cues
     ]
     for box in set_apart(text):
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
-        found += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
-    names = [str(number) for number in range(len(found))]
-    said = [replace(each, text=name) for (each, _), name in zip(found, names, strict=True)]
-    values = zip(names, (value for _, value in found), strict=True)
+        claims += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
+    names = [str(number) for number in range(len(claims))]
+    said = [replace(each, text=name) for (each, _), name in zip(claims, names, strict=True)]
+    values = zip(names, (value for _, value in claims), strict=True)
     return said, {name: value for name, value in values if value is not None}
 
 
@@ -221,8 +221,8 @@ def _run_of_letters(text: str, asked: _Asked) -> tuple[str, ...]:
         return tuple(bare) if ordered == list(bare) else ()
     if not asked.by.many.fullmatch(text[:500]) or len(text) > 500:
         return ()
-    found = dict.fromkeys(each.group().upper() for each in asked.by.letter.finditer(text))
-    return tuple(found) if len(found) > 1 else ()
+    run = dict.fromkeys(each.group().upper() for each in asked.by.letter.finditer(text))
+    return tuple(run) if len(run) > 1 else ()
 
 
 def _without_cue(source: Source, asked: _Asked) -> Chosen:
@@ -264,9 +264,11 @@ def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
     """The scalars under *answer*, *choice* and the like, or of a bare list; None where none is."""
     for tree in reversed(source.reading.values):
         for key in _KEYS:
-            if found := find_keys(tree, {key: key}).get(key):
+            if answers := find_keys(tree, {key: key}).get(key):
                 flat = [
-                    item for each in found for item in (each if isinstance(each, list) else [each])
+                    item
+                    for each in answers
+                    for item in (each if isinstance(each, list) else [each])
                 ]
                 return [each for item in flat for each in scalars([item], keep_cut=source.keep_cut)]
         if isinstance(tree, list):
@@ -274,12 +276,12 @@ def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
         if tree and all(
             key.upper() in letters and said_yes(v) is not None for key, v in tree.items()
         ):
-            return [Found(key.upper()) for key, value in tree.items() if said_yes(value)]
+            return [RawValue(key.upper()) for key, value in tree.items() if said_yes(value)]
     return None
 
 
-def _from_value(found: Found, asked: _Asked) -> tuple[str, ...]:
-    value: Any = found.value
+def _from_value(answer: RawValue, asked: _Asked) -> tuple[str, ...]:
+    value: Any = answer.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value:g}"
     if not isinstance(value, str):

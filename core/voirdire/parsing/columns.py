@@ -100,10 +100,10 @@ def _fill_plain(
     rows = []
     for row, text in enumerate(texts):
         ended = finish_reasons is None or finish_reasons[row] in ENDS
-        found = plain.read(text) if text is not None and ended else None
-        if found is None:
+        fields = plain.read(text) if text is not None and ended else None
+        if fields is None:
             careful.append(row)
-        rows.append(empty if found is None else found.scores)
+        rows.append(empty if fields is None else fields.scores)
     if rows:
         columns.scores.update(zip(attributes, map(list, zip(*rows, strict=True)), strict=True))
     return careful

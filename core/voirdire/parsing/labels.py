@@ -127,11 +127,11 @@ def parse_labels(
     source = read_source(text, finish_reason)
     if len(source.text) > _MAX_LENGTH:
         return _missing(labels, "too_deep")
-    found = _found(source, labels)
-    if found.value is None:
-        return _missing(labels, found.reason or why_no_answer(source))
-    flags = [Flag("conflicting")] if found.conflict else []
-    return _parsed(found.value, labels, source, flags, at_most, contradiction)
+    settles = _settle(source, labels)
+    if settles.value is None:
+        return _missing(labels, settles.reason or why_no_answer(source))
+    flags = [Flag("conflicting")] if settles.conflict else []
+    return _parsed(settles.value, labels, source, flags, at_most, contradiction)
 
 
 def parse_labels_column(
@@ -162,7 +162,7 @@ def parse_labels_column(
     return [seen[key] for key in zip(texts, finishes, strict=True)]
 
 
-def _found(source: Source, labels: LabelSet) -> Settled[_Named]:
+def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
     """What boxes and final lines settle on, else what objects name, else what the lines name."""
     if not source.has_object and (settles := _decided(source, labels)):
         return settles

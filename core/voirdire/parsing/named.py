@@ -88,9 +88,9 @@ def labels_named(text: str, patterns: Mapping[str, Sequence[str]]) -> dict[str, 
     """
     return {
         label: any(
-            not _DENIED.search(text[: found.start()])
+            not _DENIED.search(text[: match.start()])
             for pattern in own
-            for found in re.finditer(pattern, text, re.IGNORECASE)
+            for match in re.finditer(pattern, text, re.IGNORECASE)
         )
         for label, own in patterns.items()
     }

@@ -282,8 +282,8 @@ def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
     text = _cleaned(raw)
     if text.casefold() in MISSING_WORDS:
         return Number(None, "null" if text else "empty")
-    if words and (found := _word(text, words)) is not None:
-        return _placed(found, scale)
+    if words and (level := _word(text, words)) is not None:
+        return _placed(level, scale)
     written = _written(text)
     if isinstance(written, Numeral):
         return on_scale(written, scale)

@@ -37,8 +37,8 @@ def read_options(given: Any) -> dict[str, str]:
     pairs = [(_plain(label), _plain(text)) for label, text in _ordered(_pairs(_decoded(given)))]
     while pairs and pairs[-1][1] == "":
         pairs.pop()
-    found = {label: text for label, text in pairs if label and text}
-    return found if len(found) == len(pairs) else {}
+    options = {label: text for label, text in pairs if label and text}
+    return options if len(options) == len(pairs) else {}
 
 
 def _decoded(given: Any) -> Any:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.parsing._keys import Found, key_forms
+from voirdire.parsing._keys import RawValue, key_forms
 from voirdire.parsing._parsed import answered_from, missing, one_answer
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
@@ -146,8 +146,8 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
         for each in set_apart(text)
     ]
     said = [*apart, *verdicts(text)]
-    found: Settled[float | str] | None = settled(said, text, _read, cut=cut)
-    return found or Settled(_level_of(without_last_word(text) if cut else text))
+    settles: Settled[float | str] | None = settled(said, text, _read, cut=cut)
+    return settles or Settled(_level_of(without_last_word(text) if cut else text))
 
 
 def _read(text: str) -> float | str | None:
@@ -186,8 +186,8 @@ def _level_of(text: str) -> float | str:
     return said.pop() or 0.0 if said else "no_answer"
 
 
-def _signed(found: re.Match[str]) -> float | None:
-    left, right, sign = found["left"].upper(), found["right"].upper(), found["sign"]
+def _signed(match: re.Match[str]) -> float | None:
+    left, right, sign = match["left"].upper(), match["right"].upper(), match["sign"]
     if left == right:
         return None
     if sign[0] in "=≈~":
@@ -196,27 +196,27 @@ def _signed(found: re.Match[str]) -> float | None:
     return strength if (left == "A") == (sign[0] in ">≫") else -strength
 
 
-def _is_denied(text: str, found: re.Match[str]) -> bool:
+def _is_denied(text: str, match: re.Match[str]) -> bool:
     """Whether a statement is taken back, asked or conditional."""
-    asked = _ASKED.match(text, found.end()) or _WHICH.search(text[: found.start()][-30:])
-    before = text[max(0, found.start() - 40) : found.start()]
+    asked = _ASKED.match(text, match.end()) or _WHICH.search(text[: match.start()][-30:])
+    before = text[max(0, match.start() - 40) : match.start()]
     return bool(asked or DENIED.search(before) or _OTHERS.search(before))
 
 
-def _picked(found: re.Match[str]) -> float | None:
-    left, right = (found["left"] or found["over"] or found["won"]).upper(), found["right"]
+def _picked(match: re.Match[str]) -> float | None:
+    left, right = (match["left"] or match["over"] or match["won"]).upper(), match["right"]
     if right and right.upper() == left:
         return None
     return 1.0 if left == "A" else -1.0
 
 
-def _worded(found: re.Match[str]) -> float | None:
-    left, right = found["left"].upper(), (found["right"] or "").upper()
+def _worded(match: re.Match[str]) -> float | None:
+    left, right = match["left"].upper(), (match["right"] or "").upper()
     if left == right:
         return None
-    degree = re.sub(r"\s+", " ", (found["degree"] or "").casefold().strip())
+    degree = re.sub(r"\s+", " ", (match["degree"] or "").casefold().strip())
     strength = 2.0 if degree in _MUCH else 1.0
-    better = found["way"].casefold() not in ("worse", "weaker", "inferior")
+    better = match["way"].casefold() not in ("worse", "weaker", "inferior")
     return strength if (left == "A") == better else -strength
 
 
@@ -255,11 +255,11 @@ def parse_preferences(
 
 
 def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
-    found = values_by_key(source, key_forms(keys))
-    if len(keys) == 1 and not any(found.values()):
-        found = _by_verdict_key(source, keys[0])
-    if any(found.values()):
-        return _from_objects(found, source, keys)
+    by_key = values_by_key(source, key_forms(keys))
+    if len(keys) == 1 and not any(by_key.values()):
+        by_key = _by_verdict_key(source, keys[0])
+    if any(by_key.values()):
+        return _from_objects(by_key, source, keys)
     if source.has_object:
         return dict.fromkeys(keys, Settled(None, "absent"))
     text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
@@ -275,11 +275,11 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
 
 
 def _from_objects(
-    found: dict[str, list[Found]], source: Source, keys: Sequence[str]
+    by_key: dict[str, list[RawValue]], source: Source, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {
-        key: one_answer([each.reason or _from_value(each.value) for each in found.get(key, ())])
+        key: one_answer([each.reason or _from_value(each.value) for each in by_key.get(key, ())])
         for key in keys
     }
     known = {key: None if level == "absent" else level for key, level in own.items()}
@@ -291,16 +291,16 @@ def _read_level(text: str) -> float | str | None:
     return None if level in _NOTHING else level
 
 
-def _by_verdict_key(source: Source, name: str) -> dict[str, list[Found]]:
+def _by_verdict_key(source: Source, name: str) -> dict[str, list[RawValue]]:
     """What *winner*, *verdict* and the like say; of a number only *preference* and *overall* do.
 
     A winner 2 is the second response, not the level 2.
     """
-    key, found = by_verdict_key(source, name, _KEYS)
-    if not found[name]:
-        return found
-    told = [each for each in found[name] if key in _LEVELLED or not _is_number(each.value)]
-    return {name: told or [Found(reason="ambiguous")]}
+    key, by_key = by_verdict_key(source, name, _KEYS)
+    if not by_key[name]:
+        return by_key
+    told = [each for each in by_key[name] if key in _LEVELLED or not _is_number(each.value)]
+    return {name: told or [RawValue(reason="ambiguous")]}
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
-from voirdire.parsing._keys import Found, plain_key, scalars
+from voirdire.parsing._keys import RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
@@ -126,11 +126,11 @@ def parse_questionnaire(
     return _finished(numbers, source, list(dict.fromkeys(flags)))
 
 
-def _in_objects(source: Source) -> dict[int, list[Found]]:
+def _in_objects(source: Source) -> dict[int, list[RawValue]]:
     """Serial number -> what the last object that holds any serial number says."""
     for tree in reversed(source.reading.values):
-        if found := _outermost(tree):
-            return {n: scalars(values, keep_cut=source.keep_cut) for n, values in found.items()}
+        if by_serial := _outermost(tree):
+            return {n: scalars(values, keep_cut=source.keep_cut) for n, values in by_serial.items()}
     return {}
 
 
@@ -157,35 +157,35 @@ def _value_end(text: str, start: int, end: int) -> int:
 
 
 def _settled(
-    found: list[Found],
+    answers: list[RawValue],
     said: list[Statement],
     source: Source,
-    read: Callable[[Found], Number],
+    read: Callable[[RawValue], Number],
 ) -> Settled[Number]:
     """What objects and lines say of one item, by the rule of all statements."""
 
     def stated(text: str) -> Number | None:
-        number = read(Found(text))
+        number = read(RawValue(text))
         return None if number.reason in _NO_NUMBER else number
 
-    if found:
-        own = agreed([read(each) for each in found])
+    if answers:
+        own = agreed([read(each) for each in answers])
         return with_last_words(own, source, said, stated) or Settled(own)
     text = _INLINE.sub("\n", source.text[:100_000])
     if settles := settled(said, text, stated, cut=not source.keep_cut):
         return settles
-    return Settled(agreed([read(Found(each.text)) for each in said]))
+    return Settled(agreed([read(RawValue(each.text)) for each in said]))
 
 
 def _outermost(tree: Any) -> dict[int, list[Any]]:
     level = [tree]
     for _ in range(_MAX_DEPTH):
-        found: dict[int, list[Any]] = {}
+        by_serial: dict[int, list[Any]] = {}
         for node in level:
             for serial, value in _numbered(node):
-                found.setdefault(serial, []).append(value)
-        if found:
-            return found
+                by_serial.setdefault(serial, []).append(value)
+        if by_serial:
+            return by_serial
         level = [
             inner for node in level for inner in _inside(node) if isinstance(inner, dict | list)
         ]
@@ -214,31 +214,31 @@ def _inside(node: Any) -> list[Any]:
 
 
 def _first_word(key: str) -> str:
-    found = _FIRST_WORD.match(key)
-    return found.group() if found else ""
+    match = _FIRST_WORD.match(key)
+    return match.group() if match else ""
 
 
 def _serial(key: str) -> int | None:
-    found = _SERIAL.fullmatch(key[:200])
-    if found is None or plain_key(found["rest"] or "") in _BESIDE:
+    match = _SERIAL.fullmatch(key[:200])
+    if match is None or plain_key(match["rest"] or "") in _BESIDE:
         return None
-    return int(found[1])
+    return int(match[1])
 
 
-def _read(found: Found, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
-    if found.reason:
-        return Number(None, found.reason)
-    if lacks and isinstance(found.value, str) and plain_key(found.value) in _NOT_RATABLE:
+def _read(raw: RawValue, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
+    if raw.reason:
+        return Number(None, raw.reason)
+    if lacks and isinstance(raw.value, str) and plain_key(raw.value) in _NOT_RATABLE:
         return Number(None, "not_ratable")
     if not yes_no:
-        if found.top is not None and read_number(found.top, scale).value != scale.high:
+        if raw.top is not None and read_number(raw.top, scale).value != scale.high:
             return Number(None, "scale_mismatch")
-        number = read_number(found.value, scale)
+        number = read_number(raw.value, scale)
         return Number(None, "off_scale", number.value) if number.between else number
-    answer = said_yes(found.value)
+    answer = said_yes(raw.value)
     if answer is not None:
         return Number(float(answer))
-    return Number(None, "null" if found.value in (None, "") else "not_yes_no")
+    return Number(None, "null" if raw.value in (None, "") else "not_yes_no")
 
 
 def _finished(numbers: dict[int, Number], source: Source, flags: list[Flag]) -> Parsed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._keys import Found, key_forms, plain_key
+from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing._settling import Settled, settled, with_text_behind
@@ -151,9 +151,9 @@ def _with_care(
 ) -> Parsed:
     """What any reply says; of a plain one the same as the quick way, ten times slower."""
     source = read_source(text, finish_reason)
-    found = _found(source, attributes)
-    if any(found.values()):
-        return _finished(_from_objects(found, source, attributes, scale, words), source)
+    by_key = _raw_values(source, attributes)
+    if any(by_key.values()):
+        return _finished(_from_objects(by_key, source, attributes, scale, words), source)
     stated = {} if source.has_object else _from_statements(source, attributes, scale, words)
     if stated:
         return _finished(stated, source, Flag("stated_in_text"))
@@ -161,20 +161,20 @@ def _with_care(
     return missing(attributes, why_no_answer(source), flags=source.flags, extra=fields)
 
 
-def _found(source: Source, attributes: Sequence[str]) -> dict[str, list[Found]]:
+def _raw_values(source: Source, attributes: Sequence[str]) -> dict[str, list[RawValue]]:
     """What the objects say; for a single attribute a plain ``{"score": 4}`` answers too."""
-    found = values_by_key(source, key_forms(attributes))
+    by_key = values_by_key(source, key_forms(attributes))
     for name in attributes:  # {"Empathy": "It is warm.", "Empathy_score": 4}
-        if any(isinstance(each.value, str) and " " in each.value for each in found.get(name, ())):
+        if any(isinstance(each.value, str) and " " in each.value for each in by_key.get(name, ())):
             beside = {f"{plain_key(name)}{word}": name for word in _GENERIC[:2]}
-            found[name] = [
+            by_key[name] = [
                 each for form in beside for each in values_by_key(source, {form: name})[name]
-            ] or found[name]
-    if len(attributes) == 1 and not any(found.values()):
-        _, found = by_verdict_key(source, attributes[0], _KEYS)
-        if (value := _listed(source)) is not None and not any(found.values()):
-            found = {attributes[0]: [Found(value)]}
-    return found
+            ] or by_key[name]
+    if len(attributes) == 1 and not any(by_key.values()):
+        _, by_key = by_verdict_key(source, attributes[0], _KEYS)
+        if (value := _listed(source)) is not None and not any(by_key.values()):
+            by_key = {attributes[0]: [RawValue(value)]}
+    return by_key
 
 
 def _listed(source: Source) -> Any:
@@ -188,7 +188,7 @@ def _listed(source: Source) -> Any:
 
 
 def _from_objects(
-    found: dict[str, list[Found]],
+    by_key: dict[str, list[RawValue]],
     source: Source,
     attributes: Sequence[str],
     scale: Scale,
@@ -196,20 +196,20 @@ def _from_objects(
 ) -> dict[str, Settled[Number]]:
     """The number of each key, as far as the text behind the last object lets it stand."""
     numbers = {
-        name: agreed([_number(each, scale, words) for each in found.get(name, ())])
+        name: agreed([_number(each, scale, words) for each in by_key.get(name, ())])
         for name in attributes
     }
     own = {name: None if n.reason == "absent" else n for name, n in numbers.items()}
     return with_text_behind(own, source, _reader(scale, words))
 
 
-def _number(found: Found, scale: Scale, words: Mapping[str, float] | None) -> Number:
-    if found.reason:
-        return Number(None, found.reason)
-    top = read_number(found.top, scale)
-    if found.top is not None and scale.high not in (top.value, top.off):
+def _number(raw: RawValue, scale: Scale, words: Mapping[str, float] | None) -> Number:
+    if raw.reason:
+        return Number(None, raw.reason)
+    top = read_number(raw.top, scale)
+    if raw.top is not None and scale.high not in (top.value, top.off):
         return Number(None, "scale_mismatch")
-    return read_number(found.value, scale, words)
+    return read_number(raw.value, scale, words)
 
 
 def _from_statements(
@@ -263,12 +263,12 @@ def _stated(
     here: list[Statement], text: str, read: Callable[[str], Number | None], *, cut: bool
 ) -> Settled[Number]:
     """The number on which the statements on a key settle, or one in the section below it."""
-    if found := settled(here, text, read, cut=cut):
-        return found
+    if settles := settled(here, text, read, cut=cut):
+        return settles
     below = [
-        found
+        settles
         for each in here
-        if (found := settled(verdicts(each.section, _GENERIC[:2]), each.section, read, cut=False))
+        if (settles := settled(verdicts(each.section, _GENERIC[:2]), each.section, read, cut=False))
     ]
     if below:
         agree = all(each == below[0] for each in below)
@@ -315,20 +315,20 @@ def _in_a_sentence(text: str, scale: Scale) -> Number:
     values = {number for number in given if number.reason not in ("not_numeric", "ambiguous")}
     if len(values) == 1:
         return values.pop()
-    found = {
+    fractions = {
         read_number(each["number"], scale)
         for each in _SOMEWHERE.finditer(text)
         if _is_given(text, each) and not _is_denied(text, each.start())
     }
-    if len(found) != 1:
-        return Number(None, "ambiguous" if found else "not_numeric")
-    return found.pop()
+    if len(fractions) != 1:
+        return Number(None, "ambiguous" if fractions else "not_numeric")
+    return fractions.pop()
 
 
-def _is_given(text: str, found: re.Match[str]) -> bool:
+def _is_given(text: str, match: re.Match[str]) -> bool:
     """Whether a fraction is all that its clause says of the response."""
-    before = _CLAUSES.split(text[max(0, found.start() - 100) : found.start()])[-1]
-    return bool(_LEADS.fullmatch(before) and _CLOSES.match(text, found.end()))
+    before = _CLAUSES.split(text[max(0, match.start() - 100) : match.start()])[-1]
+    return bool(_LEADS.fullmatch(before) and _CLOSES.match(text, match.end()))
 
 
 def _is_denied(text: str, at: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._keys import Found, key_forms
+from voirdire.parsing._keys import RawValue, key_forms
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _YES = frozenset({"yes", "y", "yeah", "yep", "true", "1", "present", "positive"})
 _NO = frozenset({"no", "n", "nope", "false", "0", "absent", "negative"})
 # What says that something is there, or is not, without a yes or a no.
-_FOUND = re.compile(
+_PRESENCE = re.compile(
     r"\W*(?P<no>no\s+(?:\w+\s+){0,2}(?:signs?|evidence|indications?|symptoms?|traces?)\b(?!\s+(?:either|but))"
     r"|not\s+(?:present|observed|detected|found|shown)\b)",
     re.IGNORECASE,
@@ -74,8 +74,8 @@ def _in_words(text: str) -> bool | None:
     first = _FIRST.match(text[:2_000].strip())
     if first is None:
         return None
-    if found := _FOUND.match(text[:200]):
-        return None if _HOWEVER.search(text[found.end() : 300]) else False
+    if presence := _PRESENCE.match(text[:200]):
+        return None if _HOWEVER.search(text[presence.end() : 300]) else False
     word, tail = first[1].casefold(), first["tail"]
     if word not in _YES and word not in _NO:
         return None
@@ -107,11 +107,11 @@ def parse_yes_no(
     if text is None or nothing_there(text, finish_reason):
         return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
-    found = values_by_key(source, key_forms(keys))
-    if len(keys) == 1 and not any(found.values()):
-        _, found = by_verdict_key(source, keys[0])
-    if any(found.values()):
-        return answered_from(_from_objects(found, source, keys), source)
+    by_key = values_by_key(source, key_forms(keys))
+    if len(keys) == 1 and not any(by_key.values()):
+        _, by_key = by_verdict_key(source, keys[0])
+    if any(by_key.values()):
+        return answered_from(_from_objects(by_key, source, keys), source)
     stated = {} if source.has_object else _stated(source, keys)
     if any(each.reason != "absent" for each in stated.values()):
         return answered_from(stated, source)
@@ -120,20 +120,20 @@ def parse_yes_no(
     return missing(keys, why_no_answer(source), flags=source.flags)
 
 
-def _one(found: Found) -> float | str:
-    if found.reason:
-        return found.reason
-    answer = said_yes(found.value)
+def _one(raw: RawValue) -> float | str:
+    if raw.reason:
+        return raw.reason
+    answer = said_yes(raw.value)
     if answer is not None:
         return float(answer)
-    return "null" if found.value is None or found.value == "" else "not_yes_no"
+    return "null" if raw.value is None or raw.value == "" else "not_yes_no"
 
 
 def _from_objects(
-    found: dict[str, list[Found]], source: Source, keys: Sequence[str]
+    by_key: dict[str, list[RawValue]], source: Source, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
-    own = {key: one_answer([_one(each) for each in found.get(key, ())]) for key in keys}
+    own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
     known = {key: None if answer == "absent" else answer for key, answer in own.items()}
     return with_text_behind(known, source, _read)
 
@@ -151,13 +151,13 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
         generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
         own = any(_read(each.text) is not None for each in said)
         said += [each for each in generic if not own or each.rank in ("apart", "final")]
-    found: dict[str, Settled[float | str] | None] = {
+    settles: dict[str, Settled[float | str] | None] = {
         key: settled([each for each in said if each.key == key], text, _read, cut=cut)
         for key in keys
     }
-    if len(keys) == 1 and found[keys[0]] is None:
-        found = {keys[0]: _outer(source)}
-    return {key: each or Settled(None, "absent") for key, each in found.items()}
+    if len(keys) == 1 and settles[keys[0]] is None:
+        settles = {keys[0]: _outer(source)}
+    return {key: each or Settled(None, "absent") for key, each in settles.items()}
 
 
 def _outer(source: Source) -> Settled[float | str] | None:

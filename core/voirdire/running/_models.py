@@ -127,7 +127,7 @@ _ROLES = frozenset({"system", "user", "assistant", "tool"})
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def sound(found: object) -> Reply | ModelError:
+def sound(outcome: object) -> Reply | ModelError:
     """The reply as the store can keep it, or why there is none.
 
     The text is what was paid for: where it is there, what is wrong beside it is put right or left
@@ -141,15 +141,15 @@ def sound(found: object) -> Reply | ModelError:
     >>> str(sound(Reply(None)))
     'the model returned a reply whose text is a NoneType'
     """
-    if not isinstance(found, Reply):
-        return ModelError(f"the model returned {type(found).__name__}, no Reply", "malformed")
-    if not isinstance(found.text, str):
-        kind = type(found.text).__name__
+    if not isinstance(outcome, Reply):
+        return ModelError(f"the model returned {type(outcome).__name__}, no Reply", "malformed")
+    if not isinstance(outcome.text, str):
+        kind = type(outcome.text).__name__
         what = f"the model returned a reply whose text is a {kind}"
         return ModelError(what, "malformed", retryable=False)
-    if _is_plain(found):
-        return found
-    reason, notes = found.finish_reason, _notes(found.notes)
+    if _is_plain(outcome):
+        return outcome
+    reason, notes = outcome.finish_reason, _notes(outcome.notes)
     if reason not in _REASONS:
         word = re.sub(r"[^\w.-]+", "_", str(reason or ""))[:40]
         ended = word.lower() in ENDED
@@ -157,22 +157,22 @@ def sound(found: object) -> Reply | ModelError:
         note = Note("finish_reason", word, said)
         odd = Note("unknown_word", f"finish_reason {word}", said)
         notes = (*notes, note if ended else odd)
-        answers = bool(found.text.strip() or found.tool_calls)
+        answers = bool(outcome.text.strip() or outcome.tool_calls)
         reason = ("stop" if ended else "length") if answers else "empty"
     return replace(
-        found,
+        outcome,
         finish_reason=reason,
-        usage=_usage(found.usage),
-        model=_text(found.model),
-        params=_params(found.params),
-        provider_id=_text(found.provider_id),
-        latency=_number(found.latency) or 0.0,
+        usage=_usage(outcome.usage),
+        model=_text(outcome.model),
+        params=_params(outcome.params),
+        provider_id=_text(outcome.provider_id),
+        latency=_number(outcome.latency) or 0.0,
         notes=notes,
-        option_logprobs=_logprobs(found.option_logprobs),
-        tool_calls=_calls(found.tool_calls),
-        thoughts=_thoughts(found.thoughts),
-        inner=_inner(found.inner),
-        error=_text(found.error),
+        option_logprobs=_logprobs(outcome.option_logprobs),
+        tool_calls=_calls(outcome.tool_calls),
+        thoughts=_thoughts(outcome.thoughts),
+        inner=_inner(outcome.inner),
+        error=_text(outcome.error),
     )
 
 
@@ -263,9 +263,9 @@ def _params(params: Any) -> dict[str, Any]:
     return dict(params)
 
 
-def _calls(found: Any) -> tuple[ToolCall, ...]:
+def _calls(given: Any) -> tuple[ToolCall, ...]:
     """The calls among what stands where calls should be, each of its fields a text."""
-    calls = found if isinstance(found, list | tuple) else ()
+    calls = given if isinstance(given, list | tuple) else ()
     return tuple(
         ToolCall(_text(call.id), _text(call.name), _text(call.arguments), _text(call.signature))
         for call in calls
@@ -273,9 +273,9 @@ def _calls(found: Any) -> tuple[ToolCall, ...]:
     )
 
 
-def _thoughts(found: Any) -> tuple[dict[str, Any], ...]:
+def _thoughts(given: Any) -> tuple[dict[str, Any], ...]:
     """The blocks among what stands where thoughts should be that JSON can hold as they are."""
-    blocks = [b for b in found if isinstance(b, Mapping)] if isinstance(found, list | tuple) else []
+    blocks = [b for b in given if isinstance(b, Mapping)] if isinstance(given, list | tuple) else []
     try:
         json.dumps([dict(block) for block in blocks])
     except (TypeError, ValueError, RecursionError):
@@ -283,9 +283,9 @@ def _thoughts(found: Any) -> tuple[dict[str, Any], ...]:
     return tuple(map(dict, blocks))
 
 
-def _inner(found: Any) -> tuple[Message, ...]:
+def _inner(given: Any) -> tuple[Message, ...]:
     """The messages among what stands where they should be, each of its fields a text."""
-    messages = found if isinstance(found, list | tuple) else ()
+    messages = given if isinstance(given, list | tuple) else ()
     return tuple(
         replace(
             one,
@@ -299,6 +299,6 @@ def _inner(found: Any) -> tuple[Message, ...]:
     )
 
 
-def _logprobs(found: Any) -> dict[str, float]:
-    pairs = found.items() if isinstance(found, Mapping) else ()
+def _logprobs(given: Any) -> dict[str, float]:
+    pairs = given.items() if isinstance(given, Mapping) else ()
     return {_text(name): number for name, value in pairs if (number := _number(value)) is not None}

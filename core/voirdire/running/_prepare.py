@@ -30,7 +30,7 @@ from voirdire.running.budget import (
     with_free_models,
 )
 from voirdire.running.limits import Breaker, RateLimiter
-from voirdire.running.workers import Line, Worker
+from voirdire.running.workers import Endpoint, Worker
 from voirdire.schema import Response
 from voirdire.secrets import looks_secret
 from voirdire.store import is_session, read_session
@@ -152,8 +152,8 @@ def make_workers(
         workers.append(
             Worker(
                 asker=asker,
-                lines={
-                    role: Line(
+                endpoints={
+                    role: Endpoint(
                         completer(model),
                         limiter,
                         Breaker(study.run.breaker, answered=tally.done > 0),

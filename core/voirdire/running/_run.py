@@ -263,7 +263,7 @@ def _tokens(worker: Worker) -> int:
 
 def _paused(worker: Worker) -> float:
     """Seconds until all its models may be asked."""
-    return max(line.limiter.paused for line in worker.lines.values())
+    return max(endpoint.limiter.paused for endpoint in worker.endpoints.values())
 
 
 def _kinds(faults: dict[str, int]) -> str:

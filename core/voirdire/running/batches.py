@@ -89,9 +89,9 @@ class BatchRun:
 
     def _batches(self, model: str) -> Batches | None:
         for worker in self.workers:
-            for line in worker.lines.values():
-                if line.identity == model:
-                    return line.batches
+            for endpoint in worker.endpoints.values():
+                if endpoint.identity == model:
+                    return endpoint.batches
         return None
 
     def _count_anew(self) -> None:
@@ -110,21 +110,21 @@ class BatchRun:
         sizes: dict[str, int] = {}
         for worker in self.workers:
             for step in first_steps(worker, self.study):
-                line = worker.line(step.request.role)
-                batches = line.batches
+                endpoint = worker.endpoint(step.request.role)
+                batches = endpoint.batches
                 if batches is None or not batches.fits(step.request):
                     continue
                 if was_tried(self.session.connection, step.call.key):
                     continue
                 if not worker.affords(step.request):
                     break  # the live run says that the budget is used up
-                group = groups.setdefault(line.identity, [])
+                group = groups.setdefault(endpoint.identity, [])
                 group.append(step)
                 size = sum(len(message.content) for message in step.request.messages)
-                sizes[line.identity] = sizes.get(line.identity, 0) + size
-                if len(group) >= LINES or sizes[line.identity] >= CHARACTERS:
-                    await self._submit(line.identity, groups.pop(line.identity))
-                    sizes[line.identity] = 0
+                sizes[endpoint.identity] = sizes.get(endpoint.identity, 0) + size
+                if len(group) >= LINES or sizes[endpoint.identity] >= CHARACTERS:
+                    await self._submit(endpoint.identity, groups.pop(endpoint.identity))
+                    sizes[endpoint.identity] = 0
         for identity, group in groups.items():
             await self._submit(identity, group)
 
@@ -182,7 +182,7 @@ class BatchRun:
         batches = self._batches(batch.model)
         if batches is None:
             return True
-        number = batch.provider_id or await self._found(batch, batches)
+        number = batch.provider_id or await self._provider_id(batch, batches)
         if number is None:
             return False
         if not number:
@@ -194,12 +194,12 @@ class BatchRun:
         if not state.ended:
             return False
         requests = lines_of(self.session.connection, batch)
-        found = await batches.results(number, requests)
-        kept = keep_results(self.session.connection, batch, found, state.said)
+        outcomes = await batches.results(number, requests)
+        kept = keep_results(self.session.connection, batch, outcomes, state.said)
         self._say(batch, f"{kept:,} of {batch.lines:,} lines came back ({state.said})")
         return True
 
-    async def _found(self, batch: Batch, batches: Batches) -> str | None:
+    async def _provider_id(self, batch: Batch, batches: Batches) -> str | None:
         """The provider's id of a batch that may have been submitted; empty: it was not.
 
         None while that is undecided.
@@ -231,13 +231,13 @@ class BatchRun:
         connection = self.session.connection
         known = {row[0] for row in connection.execute("SELECT provider_id FROM batches")}
         requests = lines_of(connection, batch)
-        found = []
+        alike = []
         for state in states:
             if state.lines != batch.lines or state.id in known:
                 continue
             if not state.ended or await batches.results(state.id, requests):
-                found.append(state)
-        return found
+                alike.append(state)
+        return alike
 
     def _say(self, batch: Batch, said: str) -> None:
         """A line on a batch, where it is another than the last one."""

@@ -79,7 +79,7 @@ class Commits:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Endpoint:
     """The way to one model: `complete` and `limiter` are shared by all who ask that model.
 
     `identity` names the model with its options; `batches` takes its calls in one piece.
@@ -95,10 +95,10 @@ class Line:
 
 @dataclass
 class Worker:
-    """Everything that a rater's calls need; `lines` leads to its models, by role."""
+    """Everything that a rater's calls need; `endpoints` leads to its models, by role."""
 
     asker: Asker
-    lines: dict[str, Line]
+    endpoints: dict[str, Endpoint]
     budget: Budget
     tally: Tally
     spec: RunSpec
@@ -130,25 +130,25 @@ class Worker:
     @property
     def parked(self) -> str:
         """Why the rater was given up; empty while it was not."""
-        for line in self.lines.values():  # a loop: this is asked three times a call
-            if line.breaker.reason:
-                return line.breaker.reason
+        for endpoint in self.endpoints.values():  # a loop: this is asked three times a call
+            if endpoint.breaker.reason:
+                return endpoint.breaker.reason
         return ""
 
     @property
     def room(self) -> int:
         """Calls at once that its most patient model bears."""
-        return max(int(line.limiter.limit) for line in self.lines.values())
+        return max(int(endpoint.limiter.limit) for endpoint in self.endpoints.values())
 
     def prices(self, role: str) -> Prices | None:
         """What the model of a role costs."""
-        line = self._line(role)
-        return None if line is None else line.prices
+        endpoint = self._endpoint(role)
+        return None if endpoint is None else endpoint.prices
 
-    def _line(self, role: str) -> Line | None:
-        return self.lines.get(role) or self.lines.get("")
+    def _endpoint(self, role: str) -> Endpoint | None:
+        return self.endpoints.get(role) or self.endpoints.get("")
 
-    def line(self, role: str) -> Line:
+    def endpoint(self, role: str) -> Endpoint:
         """The way to the model of a role.
 
         Raises
@@ -156,11 +156,11 @@ class Worker:
         PluginError
             The rater asks in a role that it did not name.
         """
-        found = self._line(role)
-        if found is None:
-            known = ", ".join(self.lines)
+        endpoint = self._endpoint(role)
+        if endpoint is None:
+            known = ", ".join(self.endpoints)
             raise PluginError(f"a request has the role {role!r}, which has no model (has: {known})")
-        return found
+        return endpoint
 
     async def ask(self, call: Call, request: Request) -> Reply | ModelError:
         """One call, tried again as the study says: a reply, or the fault that it was given up for.
@@ -172,12 +172,12 @@ class Worker:
         """
         throttled_since = None
         tries = {True: 0, False: 0}
-        line = self.line(request.role)
+        endpoint = self.endpoint(request.role)
         while True:
-            outcome, started = await self._try(call, request, line)
+            outcome, started = await self._try(call, request, endpoint)
             if isinstance(outcome, Reply):
-                line.limiter.succeeded()
-                line.breaker.succeeded()
+                endpoint.limiter.succeeded()
+                endpoint.breaker.succeeded()
                 return outcome
             throttled = outcome.kind in THROTTLED
             tries[throttled] += 1
@@ -185,18 +185,18 @@ class Worker:
                 throttled_since = time.monotonic()
             wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
             if outcome.retryable:
-                line.limiter.setback(started, wait if throttled else 0.0)
+                endpoint.limiter.setback(started, wait if throttled else 0.0)
             waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
             if not may_retry(outcome, tries[throttled], waited, self.spec):
-                line.breaker.failed(outcome)
-                if line.breaker.reason:
+                endpoint.breaker.failed(outcome)
+                if endpoint.breaker.reason:
                     self.dismiss()
                 return outcome
             await self._pause(wait)
 
     def park(self, reason: str) -> None:
         """Give the rater up for this run: it is broken itself."""
-        next(iter(self.lines.values())).breaker.park(reason)
+        next(iter(self.endpoints.values())).breaker.park(reason)
         self.dismiss()
 
     def parsed(self, broken: str) -> None:
@@ -215,17 +215,17 @@ class Worker:
             task.cancel()
 
     async def _try(
-        self, call: Call, request: Request, line: Line
+        self, call: Call, request: Request, endpoint: Endpoint
     ) -> tuple[Reply | ModelError, float]:
-        expected, tokens = await self._admit(request, line)
+        expected, tokens = await self._admit(request, endpoint)
         started = time.monotonic()
         try:
-            outcome = await self._outcome(request, line)
+            outcome = await self._outcome(request, endpoint)
         except asyncio.CancelledError:
             self.budget.book(expected, 0.0)
             raise
         finally:
-            line.limiter.leave()
+            endpoint.limiter.leave()
         taken = time.monotonic() - started
         self._book(outcome, request.role, expected, tokens)
         if isinstance(outcome, Reply):
@@ -238,10 +238,10 @@ class Worker:
             self.session.put(Attempt(call, time.time(), None, kind, text, taken, billed))
         return outcome, started
 
-    async def _outcome(self, request: Request, line: Line) -> Reply | ModelError:
+    async def _outcome(self, request: Request, endpoint: Endpoint) -> Reply | ModelError:
         try:
             with self._deadlines.limit():
-                return sound(await line.complete(request))
+                return sound(await endpoint.complete(request))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -256,12 +256,12 @@ class Worker:
         except BROKEN_PLUGIN as error:
             return ModelError(f"{type(error).__name__}: {error}", "model")
 
-    async def _admit(self, request: Request, line: Line) -> tuple[float, float]:
+    async def _admit(self, request: Request, endpoint: Endpoint) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
-        tokens = float(sum(estimate_tokens(request))) if line.limiter.counts_tokens else 0.0
-        if not line.limiter.enter_now():
-            await self._queue(tokens, line)
+        tokens = float(sum(estimate_tokens(request))) if endpoint.limiter.counts_tokens else 0.0
+        if not endpoint.limiter.enter_now():
+            await self._queue(tokens, endpoint)
         try:
             self._check()
             expected = self._expected(request)
@@ -272,7 +272,7 @@ class Worker:
                     await asyncio.sleep(LOOK)
                 self._check()
         except BaseException:
-            line.limiter.leave()
+            endpoint.limiter.leave()
             raise
         return expected, tokens
 
@@ -281,11 +281,11 @@ class Worker:
         self.committing -= 1
         self.freed.set()
 
-    async def _queue(self, tokens: float, line: Line) -> None:
+    async def _queue(self, tokens: float, endpoint: Endpoint) -> None:
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:
-            await line.limiter.enter(tokens)
+            await endpoint.limiter.enter(tokens)
         finally:
             self.queued -= here
 
@@ -317,7 +317,7 @@ class Worker:
             return
         self.budget.book(expected, cost_of(usage, self.prices(role)))
         if tokens and usage.input is not None and usage.output is not None:
-            self.line(role).limiter.used(usage.input + usage.output - tokens)
+            self.endpoint(role).limiter.used(usage.input + usage.output - tokens)
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next try, but not past the end of the run or of the rater."""

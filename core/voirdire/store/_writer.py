@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from voirdire.errors import Billed
     from voirdire.schema import Message, Reply
     from voirdire.store.records import Call, RaterId, Slot
 
@@ -99,17 +100,17 @@ class Writer:
     def _work(self) -> None:
         try:
             with closing(connect(self._path)) as connection:
-                book = Book(connection, fresh=self._fresh)
+                rows = RowWriter(connection, fresh=self._fresh)
                 while group := self._group():
-                    self._commit(connection, book, group)
+                    self._commit(connection, rows, group)
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
             self._failure = error
             self._committed([])
 
-    def _commit(self, connection: sqlite3.Connection, book: Book, group: list[Record]) -> None:
+    def _commit(self, connection: sqlite3.Connection, rows: RowWriter, group: list[Record]) -> None:
         connection.execute("BEGIN")
         for record in group:
-            book.write(record)
+            rows.write(record)
         connection.execute("COMMIT")
         self._committed(group)
 
@@ -130,7 +131,7 @@ class Writer:
         return group
 
 
-class Book:
+class RowWriter:
     """Writes records into one open transaction."""
 
     def __init__(self, connection: sqlite3.Connection, *, fresh: bool = False) -> None:
@@ -151,24 +152,21 @@ class Book:
 
     def _attempt(self, attempt: Attempt) -> None:
         number = self.call(attempt.call)
-        found = self._reply(attempt.reply) if attempt.reply else self._fault(attempt)
-        made = self._connection.execute(_ATTEMPT, (number, attempt.at, *found, None))
+        if attempt.reply:
+            outcome = self._reply(attempt.reply)
+        else:
+            outcome = _fault(attempt.error, attempt.message, attempt.billed, attempt.latency)
+        made = self._connection.execute(_ATTEMPT, (number, attempt.at, *outcome, None))
         if attempt.reply:
             self._answered[attempt.call.key] = number, made.lastrowid
 
     def answered(self, number: int, at: float, outcome: Reply | ModelError, batch: int) -> None:
         """What came of a call, by its row, in a batch."""
         if isinstance(outcome, ModelError):
-            usage = outcome.billed
-            counts = (None,) * 4 if usage is None else (
-                usage.input, usage.output, usage.cached, usage.reasoning
-            )  # fmt: skip
-            found: tuple[Any, ...] = (
-                None, None, outcome.kind, scrub(str(outcome)), *counts, 0.0, None, None, None, None
-            )  # fmt: skip
+            columns = _fault(outcome.kind, str(outcome), outcome.billed, 0.0)
         else:
-            found = self._reply(outcome)
-        self._connection.execute(_ATTEMPT, (number, at, *found, batch))
+            columns = self._reply(outcome)
+        self._connection.execute(_ATTEMPT, (number, at, *columns, batch))
 
     def call(self, call: Call) -> int:
         """The row of a call, which is its slot's from now on."""
@@ -177,11 +175,11 @@ class Book:
         messages = _LIST.encode([self._message(message) for message in call.request.messages])
         row = (call.key, *place, messages, interned.params(call.params), call.request.role)
         try:
-            found = self._connection.execute(_CALL, row)
+            returned = self._connection.execute(_CALL, row)
         except sqlite3.IntegrityError:  # another prompt has made the call of this slot
             self._connection.execute(_SUPERSEDE, (*place, call.key))
-            found = self._connection.execute(_CALL, row)
-        return int(found.fetchone()[0])
+            returned = self._connection.execute(_CALL, row)
+        return int(returned.fetchone()[0])
 
     def _message(self, message: Message) -> list[Any]:
         """Role and row of the text; behind them the row of its calls, where there are any."""
@@ -202,46 +200,38 @@ class Book:
 
     def _extra(self, reply: Reply) -> str | None:
         """Notes, log-probabilities, calls of tools and inner messages, where there are any."""
-        found: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
         if reply.notes:
-            found["notes"] = [
+            extra["notes"] = [
                 [scrub(note.kind), scrub(note.about), scrub(note.detail)] for note in reply.notes
             ]
         if reply.option_logprobs:
-            found["option_logprobs"] = dict(reply.option_logprobs)
+            extra["option_logprobs"] = dict(reply.option_logprobs)
         if reply.tool_calls:
-            found["tool_calls"] = [
+            extra["tool_calls"] = [
                 [call.id, call.name, self._hide(call.arguments), call.signature]
                 for call in reply.tool_calls
             ]
         if reply.thoughts:  # as they came, but for keys: a provider checks the signatures in them
-            found["thoughts"] = json.loads(self._hide(dumps(reply.thoughts)))
+            extra["thoughts"] = json.loads(self._hide(dumps(reply.thoughts)))
         if reply.inner:
-            found["inner"] = [
+            extra["inner"] = [
                 [one.role, self._hide(one.content), self._hide(calls_json(one))]
                 for one in reply.inner
             ]
-        return dumps(found) if found else None
+        return dumps(extra) if extra else None
 
     def _sent_with(self, params: Mapping[str, Any]) -> int:
         """The row of the parameters sent; to write the same ones again, and to look for keys in
         them, would be slow. By their repr, since 0 and 0.0 are equal and are written otherwise.
         """
         key = repr(params)
-        found = self._sent.get(key)
-        if found is None:
+        number = self._sent.get(key)
+        if number is None:
             if len(self._sent) > AT_HAND:
                 self._sent.clear()
-            found = self._sent[key] = self._interned.params(scrub(dumps(dict(params))))
-        return found
-
-    def _fault(self, attempt: Attempt) -> tuple[Any, ...]:
-        usage = attempt.billed or Usage()
-        return (
-            None, None, attempt.error, scrub(attempt.message),
-            usage.input, usage.output, usage.cached, usage.reasoning, attempt.latency,
-            None, None, None, None,
-        )  # fmt: skip
+            number = self._sent[key] = self._interned.params(scrub(dumps(dict(params))))
+        return number
 
     def _finish(self, finish: Finish) -> None:
         for key in finish.keys:
@@ -261,6 +251,18 @@ class Book:
             self.call(nothing)
             self._connection.execute(_FAIL, (finish.status, nothing.key))
             self._connection.execute(_TRIM, (1, nothing.key))
+
+
+def _fault(
+    kind: str, message: str, billed: Usage | Billed | None, latency: float
+) -> tuple[Any, ...]:
+    """The columns of an attempt that brought no reply, from `text` to `extra`."""
+    usage = billed or Usage()
+    return (
+        None, None, kind, scrub(message),
+        usage.input, usage.output, usage.cached, usage.reasoning, latency,
+        None, None, None, None,
+    )  # fmt: skip
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from voirdire.store._writer import Book
+from voirdire.store._writer import RowWriter
 from voirdire.store.records import request_of
 from voirdire.store.session import transaction
 
@@ -74,13 +74,13 @@ class Batch:
 def intend(connection: sqlite3.Connection, model: str, calls: Sequence[Call]) -> Batch:
     """Write down that these calls are about to be submitted, on the disk when this returns."""
     name, now = f"voirdire-{secrets.token_hex(6)}", time.time()
-    book = Book(connection)
+    writer = RowWriter(connection)
     with transaction(connection):
         number = connection.execute(_INTENT, (name, model, now, len(calls))).fetchone()[0]
         for call in calls:
-            book.call(call)
-        rows = ((number, call.key) for call in calls)
-        connection.executemany("INSERT INTO batch_lines VALUES (?, ?)", rows)
+            writer.call(call)
+        lines = ((number, call.key) for call in calls)
+        connection.executemany("INSERT INTO batch_lines VALUES (?, ?)", lines)
     return Batch(number, name, model, now, "", "intended", len(calls))
 
 
@@ -132,14 +132,14 @@ def keep_results(
 
     A line that comes twice was asked once; one that does not come has no attempt, and is open.
     """
-    book, kept, now = Book(connection), 0, time.time()
+    writer, kept, now = RowWriter(connection), 0, time.time()
     with transaction(connection):
         rows = connection.execute(_ANSWERED, (batch.id,)).fetchall()
         calls = {batch.line(key): number for key, number, there in rows if not there}
         for line, outcome in outcomes:
             number = calls.pop(line, None)
             if number is not None:
-                book.answered(number, now, outcome, batch.id)
+                writer.answered(number, now, outcome, batch.id)
                 kept += 1
         set_status(connection, batch, "ended", detail=detail)
     return kept

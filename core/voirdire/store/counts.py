@@ -125,14 +125,14 @@ def count_finished(
     """How far an asker is with what is expected of it."""
     expect(connection, asker.task, comparisons)
     tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
-    found = Counts(tasks)
+    counts = Counts(tasks)
     number = rater_number(connection, asker.id)
     for status, fault, count in connection.execute(_FINISHED, (number or -1, asker.runs)):
         if status == "failed":
-            found.faults[fault or "unknown"] += count
+            counts.faults[fault or "unknown"] += count
         else:
-            found.statuses[status] += count
-    return found
+            counts.statuses[status] += count
+    return counts
 
 
 def open_items(
@@ -165,14 +165,14 @@ class Replies:
     ) -> dict[str, int]:
         """Rater -> tasks that were finished and would be asked again, of those who are to ask."""
         now = Replies.of(connection).counts
-        found = {}
+        unfit_by_rater = {}
         for asker in askers:
             place = asker.id.stage, asker.id.name
             texts = self.counts.get(place, 0) - now.get(place, 0)
             unfit = max(texts, 0) + _by_another(connection, asker, comparisons)
             if unfit:
-                found[asker.id.name] = unfit
-        return found
+                unfit_by_rater[asker.id.name] = unfit
+        return unfit_by_rater
 
 
 def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> int:
@@ -196,11 +196,11 @@ def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:
 
 def _by_model(rows: Iterable[tuple[Any, ...]]) -> dict[str, Spent]:
     """Rows of a rater's models, a role and counts, added up by the model that has the role."""
-    found: dict[str, Spent] = {}
+    spent: dict[str, Spent] = {}
     for identity, role, *counts in rows:
         model = model_in_role(identity, role)
-        found[model] = found.get(model, Spent()) + Spent(*map(int, counts))
-    return found
+        spent[model] = spent.get(model, Spent()) + Spent(*map(int, counts))
+    return spent
 
 
 def spent_by_rater(folder: str | Path) -> dict[str, dict[str, Spent]]:

@@ -73,13 +73,13 @@ class Flagged:
         """Count one page."""
         flags = page.rows.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
         parts = pl.col("flags").struct
-        found = (
+        found_flags = (
             flags.explode("flags")
             .with_columns(kind=parts.field("kind"), detail=parts.field("about"))
             .filter(pl.col("kind").is_in(FLAGS))
             .unique((*_TASK, "kind"), keep="first", maintain_order=True)
         )
-        for (rater, kind), block in found.group_by("rater", "kind", maintain_order=True):
+        for (rater, kind), block in found_flags.group_by("rater", "kind", maintain_order=True):
             self._add((str(rater), str(kind)), block)
 
     def _add(self, key: tuple[str, str], block: pl.DataFrame) -> None:
@@ -107,14 +107,22 @@ def _place(item: str, first: str, second: str, run: int) -> str:
 def _without_parsing(panel: Panel) -> list[tuple[Any, ...]]:
     """Rows of `REPLY_FINDINGS` that need no parsing: on the raters of the study as it ran last."""
     with closing(read_session(panel.folder)) as connection:
-        found = [(asker, rater_number(connection, asker.id))
+        numbered = [(asker, rater_number(connection, asker.id))
                  for asker in panel.askers]  # fmt: skip
         return [
-            *(row for a, number in found for row in _noted(connection, a.id.name, number or -1)),
-            *(row for a, number in found for row in _several(connection, a.id.name, number or -1)),
-            *(row for a, number in found for row in _alike(connection, a, number or -1)),
-            *(row for a, number in found for row in _cut(connection, a, number or -1)),
-            *(row for a, _ in found for row in _unanswered(connection, a, panel.study.comparisons)),
+            *(row for a, number in numbered for row in _noted(connection, a.id.name, number or -1)),
+            *(
+                row
+                for a, number in numbered
+                for row in _several(connection, a.id.name, number or -1)
+            ),
+            *(row for a, number in numbered for row in _alike(connection, a, number or -1)),
+            *(row for a, number in numbered for row in _cut(connection, a, number or -1)),
+            *(
+                row
+                for a, _ in numbered
+                for row in _unanswered(connection, a, panel.study.comparisons)
+            ),
         ]
 
 
@@ -137,11 +145,11 @@ def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[t
 
 def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
     """Replies that came from another model than most, by the names that its provider gave."""
-    found = connection.execute(_ANSWERED_BY, (number,)).fetchall()
-    if len(found) > 1:
-        detail = ", ".join(f"{model} {count:,}" for model, count in found)
-        total = sum(count for _, count in found)
-        yield name, "several_models", total - found[0][1], total, detail, []
+    models = connection.execute(_ANSWERED_BY, (number,)).fetchall()
+    if len(models) > 1:
+        detail = ", ".join(f"{model} {count:,}" for model, count in models)
+        total = sum(count for _, count in models)
+        yield name, "several_models", total - models[0][1], total, detail, []
 
 
 def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
@@ -207,7 +215,7 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     whose prompts hold examples tells of leaks.
     """
     said = {name: _said(name, rater) for name, rater in raters if isinstance(rater, Finds)}
-    new = {name: found for name, found in said.items() if found is not None}
+    new = {name: rows for name, rows in said.items() if rows is not None}
     if not new:
         return
     write_json(Path(folder) / OWN, {**_kept(folder), **new})
@@ -222,8 +230,8 @@ def rater_findings(name: str, rater: Any) -> tuple[Finding, ...]:
 def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
     """What a rater finds; one that breaks at it is a finding itself."""
     try:
-        found = rater.findings()
-        rows = None if found is None else [asdict(one) for one in found]
+        findings = rater.findings()
+        rows = None if findings is None else [asdict(one) for one in findings]
         json.dumps(rows)
     except BROKEN_PLUGIN as error:
         message = f"{name} was asked for its findings and broke: {type(error).__name__}: {error}"
@@ -270,17 +278,17 @@ def _together(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         key = (one.kind, one.severity, one.table, one.consequence, one.attributes)
         same.setdefault(key, []).append((row.get("piece", 0), one))
     for group in same.values():
-        pieces, found = {piece for piece, _ in group}, [one for _, one in group]
-        if len(found) == 1 or len(pieces) < len(found):
-            yield from found
+        pieces, findings = {piece for piece, _ in group}, [one for _, one in group]
+        if len(findings) == 1 or len(pieces) < len(findings):
+            yield from findings
             continue
-        total = sum(one.count for one in found)
-        most = max(found, key=lambda one: one.count)
+        total = sum(one.count for one in findings)
+        most = max(findings, key=lambda one: one.count)
         message = (
-            f"{most.message.rstrip('.')} (in one of {len(found)} pieces of the work; of this kind "
-            f"{total:,} in all)."
+            f"{most.message.rstrip('.')} (in one of {len(findings)} pieces of the work; of this "
+            f"kind {total:,} in all)."
         )
-        places = tuple(dict.fromkeys(place for one in found for place in one.places))[:_PLACES]
+        places = tuple(dict.fromkeys(place for one in findings for place in one.places))[:_PLACES]
         yield replace(most, count=total, places=places, message=message)
 
 
@@ -295,5 +303,5 @@ def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:
     path = Path(folder) / OWN
     if not path.is_file():
         return {}
-    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    kept: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
+    return kept

@@ -13,9 +13,9 @@ import polars as pl
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError
 from voirdire.protocols import Traces
-from voirdire.schema import Reply
 from voirdire.store._schema import unpack
 from voirdire.store.parsed import (
+    NOT_ASKED,
     PAGE,
     PREFERENCES,
     as_preferences,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.schema import Item, Parsed, Status, Trace, Usage
+    from voirdire.schema import Item, Parsed, Reply, Status, Trace, Usage
     from voirdire.store.parsed import Page
     from voirdire.store.raters import Asker
     from voirdire.study import Stage, Study
@@ -215,18 +215,21 @@ def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
 def _pages(
     panel: Panel, wanted: Callable[[Asker], bool]
 ) -> Iterator[tuple[sqlite3.Connection, Page]]:
+    for connection, asker in _expecting(panel, filter(wanted, panel.of("judge", "annotate"))):
+        for page in parsed_pages(connection, asker):
+            yield connection, page
+
+
+def _expecting(panel: Panel, asking: Iterable[Asker]) -> Iterator[tuple[sqlite3.Connection, Asker]]:
+    """Each of those who ask, while `expected` in the connection holds what is expected of it."""
     with closing(read_session(panel.folder)) as connection:
-        for asker in filter(wanted, panel.of("judge", "annotate")):
+        for asker in asking:
             expect(connection, asker.task, panel.study.comparisons)
-            for page in parsed_pages(connection, asker):
-                yield connection, page
+            yield connection, asker
 
 
 def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=schema), *pages])
-
-
-_NOT_ASKED = [Reply("", "error", error="not asked")]
 
 
 class ParsedTask(NamedTuple):
@@ -248,16 +251,14 @@ def iterate_parsed(
     Equal replies of a rater are parsed once; a run without a reply is there with status failed.
     """
     panel = panel_of(folder, plugins)
-    with closing(read_session(folder)) as connection:
-        for asker in panel.of(stage):
-            expect(connection, asker.task, panel.study.comparisons)
-            known: dict[Any, Parsed] = {}
-            for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
-                replies = _NOT_ASKED if kept is None else kept
-                key = tuple((reply.text, reply.finish_reason) for reply in replies)
-                if key not in known:
-                    known[key] = read_replies(asker, replies)
-                yield ParsedTask(asker.id.name, item, first, second, run, known[key])
+    for connection, asker in _expecting(panel, panel.of(stage)):
+        known: dict[Any, Parsed] = {}
+        for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
+            replies = NOT_ASKED if kept is None else kept
+            key = tuple((reply.text, reply.finish_reason) for reply in replies)
+            if key not in known:
+                known[key] = read_replies(asker, replies)
+            yield ParsedTask(asker.id.name, item, first, second, run, known[key])
 
 
 CERTAINTY: dict[str, Any] = {
@@ -277,25 +278,16 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
         ``rater, item, system, attribute, certainty``, the last from 0 to 1.
     """
     panel, rows = panel_of(folder, plugins), []
-    with closing(read_session(folder)) as connection:
-        for asker in panel.of("judge"):
-            expect(connection, asker.task, panel.study.comparisons)
-            for item, first, _, _, kept, *_ in answered(connection, asker.id, asker.runs):
-                if not kept or not all(reply.option_logprobs for reply in kept):
-                    continue
-                names = list(read_replies(asker, kept).scores)
-                if len(names) != len(kept):
-                    continue
-                rows += [
-                    (
-                        asker.id.name,
-                        item,
-                        first,
-                        name,
-                        math.exp(max(reply.option_logprobs.values())),
-                    )
-                    for name, reply in zip(names, kept, strict=True)
-                ]
+    for connection, asker in _expecting(panel, panel.of("judge")):
+        for item, first, _, _, kept, *_ in answered(connection, asker.id, asker.runs):
+            if not kept or not all(reply.option_logprobs for reply in kept):
+                continue
+            names = list(read_replies(asker, kept).scores)
+            if len(names) != len(kept):
+                continue
+            for name, reply in zip(names, kept, strict=True):
+                likeliest = math.exp(max(reply.option_logprobs.values()))
+                rows.append((asker.id.name, item, first, name, likeliest))
     return pl.DataFrame(rows, schema=CERTAINTY, orient="row")
 
 
@@ -317,17 +309,14 @@ class TracedTask(NamedTuple):
 
 def iterate_traces(panel: Panel) -> Iterator[TracedTask]:
     """Every task with replies of those raters that say how they come to their scores."""
-    with closing(read_session(panel.folder)) as connection:
-        for asker in panel.of("judge", "annotate"):
-            if not isinstance(asker.rater, Traces):
+    tracing = [one for one in panel.of("judge", "annotate") if isinstance(one.rater, Traces)]
+    for connection, asker in _expecting(panel, tracing):
+        for task in answered(connection, asker.id, asker.runs):
+            if not task.replies:
                 continue
-            expect(connection, asker.task, panel.study.comparisons)
-            for task in answered(connection, asker.id, asker.runs):
-                if not task.replies:
-                    continue
-                steps = zip(task.roles, (reply.usage for reply in task.replies), strict=True)
-                yield TracedTask(
-                    asker.id.name, task.item, task.first, task.second, task.run,
-                    read_replies(asker, task.replies), read_trace(asker, task.replies),
-                    tuple(steps),
-                )  # fmt: skip
+            steps = zip(task.roles, (reply.usage for reply in task.replies), strict=True)
+            yield TracedTask(
+                asker.id.name, task.item, task.first, task.second, task.run,
+                read_replies(asker, task.replies), read_trace(asker, task.replies),
+                tuple(steps),
+            )  # fmt: skip

@@ -40,7 +40,8 @@ _READ: dict[str, Any] = {
     "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
     "status": STATUS, "flags": FLAGS,
 }  # fmt: skip
-_NOT_ASKED = [Reply("", "error", error="not asked")]
+#: What stands for the replies of a task that was never asked.
+NOT_ASKED = [Reply("", "error", error="not asked")]
 
 
 class Page(NamedTuple):
@@ -78,7 +79,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     distinct: list[Sequence[Reply]] = []
     tasks: list[tuple[Any, ...]] = []
     for item, first, second, run, kept, *_ in page:
-        replies = _NOT_ASKED if kept is None else kept
+        replies = NOT_ASKED if kept is None else kept
         key = tuple(
             (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)
             for r in replies
@@ -164,21 +165,21 @@ def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
     rows = pl.DataFrame(flat, schema={"row": pl.UInt32, **_FLAG}, orient="row")
     lists = rows.group_by("row", maintain_order=True).agg(flags=pl.struct(*_FLAG))
     every = pl.DataFrame({"row": pl.Series(range(len(sizes)), dtype=pl.UInt32)})
-    found = every.join(lists, on="row", how="left", maintain_order="left")["flags"].cast(FLAGS)
-    return found.fill_null(pl.Series([[]], dtype=FLAGS))
+    columns = every.join(lists, on="row", how="left", maintain_order="left")["flags"].cast(FLAGS)
+    return columns.fill_null(pl.Series([[]], dtype=FLAGS))
 
 
-def as_ratings(found: pl.DataFrame) -> pl.DataFrame:
+def as_ratings(parsed: pl.DataFrame) -> pl.DataFrame:
     """Ratings in the columns that every table of ratings has; an item alone has no system."""
-    return found.with_columns(
+    return parsed.with_columns(
         system=pl.when(pl.col("first") == "").then(None).otherwise("first")
     ).select(pl.col(name).cast(kind) for name, kind in RATINGS.items())
 
 
-def as_preferences(found: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
+def as_preferences(parsed: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
     """Preferences in the declared direction of each pair: `score` > 0 prefers system_a."""
     declared = pl.struct("first", "second").is_in([{"first": a, "second": b} for a, b in pairs])
-    return found.with_columns(ahead=declared).with_columns(
+    return parsed.with_columns(ahead=declared).with_columns(
         system_a=pl.when("ahead").then("first").otherwise("second"),
         system_b=pl.when("ahead").then("second").otherwise("first"),
         shown_first=pl.col("first"),

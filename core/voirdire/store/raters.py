@@ -126,10 +126,10 @@ def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Pa
 def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:
     """How a rater came to its score; nothing where it cannot say, or breaks on it."""
     try:
-        found = asker.rater.trace(replies)
+        trace = asker.rater.trace(replies)
     except BROKEN_PLUGIN:
         return Trace()
-    return found if isinstance(found, Trace) else Trace()
+    return trace if isinstance(trace, Trace) else Trace()
 
 
 def broken_parser(parsed: Parsed) -> str:
@@ -154,10 +154,10 @@ def _sentence(error: BaseException) -> str:
 def _keys(asker: Asker) -> list[str]:
     """What a rater scores: as it says itself without a reply, else as the study does."""
     try:
-        found = list(asker.rater.parse([Reply("", "error", error="not asked")]).scores)
+        keys = list(asker.rater.parse([Reply("", "error", error="not asked")]).scores)
     except BROKEN_PLUGIN:  # it fails on everything, which its status says
-        found = []
-    return found or list(asker.attributes)
+        keys = []
+    return keys or list(asker.attributes)
 
 
 def is_run(spec: Rater) -> bool:
@@ -207,15 +207,15 @@ def read_rubric(study: Study, plugins: Plugins) -> Rubric:
     VoirdireError
         There is no rubric of that name or path, or a key of it is wrong.
     """
-    found = rubric_of(study)
-    if isinstance(found, Rubric):
-        return found
+    rubric = rubric_of(study)
+    if isinstance(rubric, Rubric):
+        return rubric
     try:
-        read: Rubric = plugins.resolve("judge", "rubric")(found).rubric
+        read: Rubric = plugins.resolve("judge", "rubric")(rubric).rubric
     except VoirdireError:
         raise
     except BROKEN_PLUGIN as error:
-        raise StudyError(f"rubric {found!r}: {type(error).__name__}: {error}") from error
+        raise StudyError(f"rubric {rubric!r}: {type(error).__name__}: {error}") from error
     return read
 
 

@@ -132,10 +132,10 @@ def calls_json(message: Message) -> str:
     if not (message.calls or message.call_id or message.name):
         return ""
     calls = [[call.id, call.name, call.arguments, call.signature] for call in message.calls]
-    found: dict[str, Any] = {"calls": calls, "call_id": message.call_id, "name": message.name}
+    content: dict[str, Any] = {"calls": calls, "call_id": message.call_id, "name": message.name}
     if message.thoughts:
-        found["thoughts"] = message.thoughts
-    return dumps(found)
+        content["thoughts"] = message.thoughts
+    return dumps(content)
 
 
 def message_of(role: Any, text: str, calls: str = "") -> Message:
@@ -239,38 +239,38 @@ def _once(
     known: dict[int, tuple[_Part, bytes]], part: _Part, written: Callable[[_Part], bytes]
 ) -> bytes:
     """What is written of an object, which is kept with it."""
-    found = known.get(id(part))
-    if found is None:
+    kept = known.get(id(part))
+    if kept is None:
         if len(known) >= _MOST_KEPT:
             known.clear()
-        found = known[id(part)] = part, written(part)
-    return found[1]
+        kept = known[id(part)] = part, written(part)
+    return kept[1]
 
 
 def params_json(request: Request) -> str:
     """Everything of a request but its messages, as canonical JSON; what is unset is left out."""
-    found: dict[str, Any] = {
+    params: dict[str, Any] = {
         name: value
         for name in ("temperature", "top_p", "max_tokens", "seed", "schema")
         if (value := getattr(request, name)) is not None
     }
     if request.options:
-        found["options"] = request.options
+        params["options"] = request.options
     if request.role:
-        found["role"] = request.role
+        params["role"] = request.role
     if request.tools:
-        found["tools"] = [[t.name, t.description, dict(t.parameters)] for t in request.tools]
+        params["tools"] = [[t.name, t.description, dict(t.parameters)] for t in request.tools]
     if request.params:
-        found["params"] = dict(request.params)
-    return dumps(found) if found else "{}"
+        params["params"] = dict(request.params)
+    return dumps(params) if params else "{}"
 
 
 def request_of(messages: tuple[Message, ...], params: str, run: int = 1) -> Request:
     """The request that messages and `params_json` stand for."""
-    found = json.loads(params)
-    tools = tuple(Tool(*tool) for tool in found.pop("tools", ()))
-    options = tuple(found.pop("options", ()))
-    return Request(messages, **found, options=options, run=run, tools=tools)
+    fields = json.loads(params)
+    tools = tuple(Tool(*tool) for tool in fields.pop("tools", ()))
+    options = tuple(fields.pop("options", ()))
+    return Request(messages, **fields, options=options, run=run, tools=tools)
 
 
 def dumps(value: Any) -> str:

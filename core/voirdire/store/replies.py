@@ -82,19 +82,19 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
     number = rater_number(connection, rater_id)
     rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
     for _, group in groupby(rows, key=itemgetter(0)):
-        found: dict[int, list[Reply]] = {}
+        by_run: dict[int, list[Reply]] = {}
         roles: dict[int, list[str]] = {}
         statuses: dict[int, str | None] = {}
         for row in group:
             if row[4] is not None:
-                replies = found.setdefault(row[4], [])
+                replies = by_run.setdefault(row[4], [])
                 statuses[row[4]] = row[17]
                 if row[5]:
                     replies.append(_reply(row))
                     roles.setdefault(row[4], []).append(row[18])
         for run in range(1, runs + 1):
             in_role = tuple(roles.get(run, ()))
-            yield Answered(row[1], row[2], row[3], run, found.get(run), statuses.get(run), in_role)
+            yield Answered(row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role)
 
 
 def _reply(row: Sequence[Any]) -> Reply:

@@ -439,17 +439,19 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     """The version of the schema, if it can be read."""
     try:
         row = connection.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-        found = 0 if row is None else int(row[0])
+        version = 0 if row is None else int(row[0])
     except (sqlite3.DatabaseError, ValueError, TypeError) as error:
         raise SessionError(f"{path}: not a session of voirdire ({error})") from None
-    if found > SCHEMA_VERSION:
+    if version > SCHEMA_VERSION:
         raise SessionError(
-            f"{path}: a newer voirdire wrote it (schema version {found}, this one reads up to "
+            f"{path}: a newer voirdire wrote it (schema version {version}, this one reads up to "
             f"{SCHEMA_VERSION}): update voirdire"
         )
-    if found < 1:
-        raise SessionError(f"{path}: not a session of voirdire (schema version {found or 'none'})")
-    return found
+    if version < 1:
+        raise SessionError(
+            f"{path}: not a session of voirdire (schema version {version or 'none'})"
+        )
+    return version
 
 
 def _remember(session: Session, study: Study, text: str) -> None:

@@ -47,8 +47,8 @@ def machine() -> str:
     model = "unknown processor"
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        found = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-        model = found[0] if found else model
+        names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+        model = names[0] if names else model
     except OSError:
         model = platform.processor() or model
     return f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}"

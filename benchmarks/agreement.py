@@ -156,8 +156,8 @@ def against_size():
         for n in SIZES:
             data = make(n)
             times.append(median_seconds(lambda d=data, w=work: w(d), 3 if n > 10**6 else 9))
-        found = peak_of(__file__, "--peak", name)
-        extra = f"{found['peak'] - found['before']:.0f} / {found['data']:.0f}"
+        memory = peak_of(__file__, "--peak", name)
+        extra = f"{memory['peak'] - memory['before']:.0f} / {memory['data']:.0f}"
         rows.append([name, *map(seconds, times), extra])
     head = ["work", *(f"10^{int(np.log10(n))}" for n in SIZES), "memory above data / data, MiB"]
     return table(head, rows)
@@ -170,8 +170,8 @@ def peak(name):
     data = make(10**7)
     before = resident()
     work(data)
-    found = {"before": before, "peak": status("VmHWM"), "data": data.nbytes / 2**20}
-    print(json.dumps(found))
+    memory = {"before": before, "peak": status("VmHWM"), "data": data.nbytes / 2**20}
+    print(json.dumps(memory))
 
 
 def resident():

@@ -81,10 +81,10 @@ def _found(folder: Path) -> str:
     from voirdire.examining.labels import methods_of
     from voirdire_plugins.angst.labels import LABELS
 
-    found = examine("angst", data=folder / "session", resamples=0)
-    methods = methods_of(found.ratings, "gold", LABELS)
+    examination = examine("angst", data=folder / "session", resamples=0)
+    methods = methods_of(examination.ratings, "gold", LABELS)
     rows = [(one.rater, f"{one.mean('accuracy'):.3f}") for one in methods]
-    leaks = [f"- {one.kind}: {one.message}" for one in found.findings if one.table == "pool"]
+    leaks = [f"- {one.kind}: {one.message}" for one in examination.findings if one.table == "pool"]
     return "\n".join([table(("rater", "accuracy"), rows), "", *leaks])
 
 

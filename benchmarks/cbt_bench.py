@@ -85,11 +85,11 @@ def label_coverage():
         ratings = label_ratings(seed)
         truth = matrix_of_ratings(ratings, "key", LABELS)
         given = matrix_of_ratings(ratings, "sim", LABELS, items=truth.items)
-        found = label_scores(truth, given, seed=seed)
-        for place, label in enumerate(found.labels):
+        scored = label_scores(truth, given, seed=seed)
+        for place, label in enumerate(scored.labels):
             for what, values in parts.items():
                 covered[what, label.label] += holds(getattr(label, what), values[place])
-        covered["weighted F1", "all"] += holds(found.f1, weighted)
+        covered["weighted F1", "all"] += holds(scored.f1, weighted)
     values = {(w, x): parts[w][n] for w in parts for n, x in enumerate(LABELS)}
     values["weighted F1", "all"] = weighted
     return [
@@ -139,15 +139,15 @@ def preference_coverage():
     covered = dict.fromkeys(values, 0)
     inconsistent = 0
     for seed in range(SEEDS):
-        found = examine_preferences(preferences(seed), seed=seed)
-        cell, ranking = found.cells[0], found.strengths[0].ranking
+        compared = examine_preferences(preferences(seed), seed=seed)
+        cell, ranking = compared.cells[0], compared.strengths[0].ranking
         inconsistent += cell.inconsistent
         covered["mean preference"] += holds(cell.mean, values["mean preference"])
         for name, part in (("wins", "win"), ("ties", "tie"), ("losses", "loss")):
             covered[f"share of {name}"] += holds(
                 getattr(cell.outcome, part), values[f"share of {name}"]
             )
-        covered["position effect"] += holds(found.position[0].effect, FOLLOWS)
+        covered["position effect"] += holds(compared.position[0].effect, FOLLOWS)
         half = values["difference of log-strengths"] / 2
         covered["difference of log-strengths"] += holds(ranking["m"], half)
     rows = [[name, f"{values[name]:.3f}", f"{n / SEEDS:.3f}"] for name, n in covered.items()]

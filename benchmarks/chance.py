@@ -39,8 +39,8 @@ def against_peer():
     ours = median_seconds(lambda: stats.simulate_random_f1(counts), 15)
     one = median_seconds(lambda: peer_run(counts, rng), 15)
     runs = np.array([peer_run(counts, rng) for _ in range(30)])
-    found = stats.simulate_random_f1(counts)
-    gap = abs(found.value - runs.mean()) / (runs.std(ddof=1) / np.sqrt(len(runs)))
+    simulated = stats.simulate_random_f1(counts)
+    gap = abs(simulated.value - runs.mean()) / (runs.std(ddof=1) / np.sqrt(len(runs)))
     if gap > 4:
         raise RuntimeError(f"the simulations disagree by {gap:.1f} standard errors")
     ratio = f"{1000 * one / ours:,.0f}x"

@@ -145,8 +145,8 @@ def coverage(cells, methods, seeds):
         for method in methods:
             held = np.zeros(len(SHARES) + 1)
             for seed in range(seeds):
-                found = fleiss_per_label(simulated(seed, n, steady), ci=method)
-                parts = zip((*found.estimates, found.mean), (*true, true.mean()), strict=True)
+                kappas = fleiss_per_label(simulated(seed, n, steady), ci=method)
+                parts = zip((*kappas.estimates, kappas.mean), (*true, true.mean()), strict=True)
                 held += [p.intervals[0].low <= k <= p.intervals[0].high for p, k in parts]
             shares = [f"{share:.3f}" for share in held / seeds]
             rows.append([f"{n:,}", f"{steady:g}", method, *shares])

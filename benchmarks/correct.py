@@ -65,11 +65,16 @@ def coverage(y, f, n, reps=REPS):
     for _ in range(reps):
         rows = chance.integers(0, len(y), JUDGED)
         labels = np.where(np.arange(JUDGED) < n, y[rows], np.nan)
-        found = prediction_powered_mean(labels, f[rows], scale=ends)
+        corrected = prediction_powered_mean(labels, f[rows], scale=ends)
         normal = prediction_powered_mean(labels, f[rows], method="normal").interval
-        intervals = (found.interval, found.human.interval(), found.judge.interval(), normal)
+        intervals = (
+            corrected.interval,
+            corrected.human.interval(),
+            corrected.judge.interval(),
+            normal,
+        )
         hits += [one.low <= truth <= one.high for one in intervals]
-        widths += [found.interval.width, found.human.interval().width]
+        widths += [corrected.interval.width, corrected.human.interval().width]
     return *(hits / reps), widths[0] / widths[1]
 
 
@@ -152,9 +157,11 @@ def clusters_table():
             other = chance.normal(0, 1, clusters * 6)[group] + chance.normal(0, 0.5, len(group))
             judge = right * truth + np.sqrt(1 - right**2) * other
             labels = np.where(group < clusters, truth, np.nan)
-            found = [prediction_powered_mean(labels, judge, clusters=own) for own in (group, None)]
-            hits += [one.interval.low <= 0 <= one.interval.high for one in found]
-            widths += [found[0].interval.width, found[0].human.interval().width]
+            estimates = [
+                prediction_powered_mean(labels, judge, clusters=own) for own in (group, None)
+            ]
+            hits += [one.interval.low <= 0 <= one.interval.high for one in estimates]
+            widths += [estimates[0].interval.width, estimates[0].human.interval().width]
         shares = (f"{x:.3f}" for x in (*hits / REPS, widths[0] / widths[1]))
         rows.append((clusters, right, REPS, *shares))
         print(rows[-1], flush=True)
@@ -165,12 +172,12 @@ def clusters_table():
 def mentalalign():
     """Judge -> (systems, items) of both, for one attribute after another."""
     data = SHARED / "data" / "mentalalign70k"
-    found = voirdire.examine("mentalalign", data=data, resamples=0)
+    examination = voirdire.examine("mentalalign", data=data, resamples=0)
     from voirdire.examining.ratings.cube import build_cube
 
-    names = found.ratings["rater"].cast(str).unique(maintain_order=True).to_list()
-    attributes = found.ratings["attribute"].cast(str).unique(maintain_order=True).to_list()
-    return build_cube(found.ratings, names, attributes)
+    names = examination.ratings["rater"].cast(str).unique(maintain_order=True).to_list()
+    attributes = examination.ratings["attribute"].cast(str).unique(maintain_order=True).to_list()
+    return build_cube(examination.ratings, names, attributes)
 
 
 def ceiling_table(cube, reps=500, n=50):
@@ -189,10 +196,10 @@ def ceiling_table(cube, reps=500, n=50):
         for _ in range(reps):
             drawn = chance.integers(0, items, items)
             labels = np.where(np.arange(items) < n, human[:, drawn], np.nan)
-            found = prediction_powered_means(
+            by_system = prediction_powered_means(
                 labels.ravel(), scores[:, drawn].ravel(), group, scale=(1, 5)
             )
-            for system, one in found.items():
+            for system, one in by_system.items():
                 own = one.interval, one.human.interval()
                 hits += [part.low <= truth[system] <= part.high for part in own]
                 widths += [part.width for part in own]
@@ -238,8 +245,8 @@ def differences_table(cube, reps=REPS, judge="GPT-4o"):
                      np.where(own, scores[s, drawn], np.nan))
                     for s, own, known in ((a, of_a, known_a), (b, of_b, known_b))
                 ]  # fmt: skip
-                found = prediction_powered_difference(*sides[0], *sides[1], scale=(1, 5))
-                own = found.interval, found.human.interval()
+                difference = prediction_powered_difference(*sides[0], *sides[1], scale=(1, 5))
+                own = difference.interval, difference.human.interval()
                 hits += [one.low <= truth <= one.high for one in own]
                 widths += [one.width for one in own]
             share = (f"{x:.3f}" for x in hits / reps)
@@ -337,9 +344,11 @@ def escalation_table(reps=1000, n=400):
             a, x = agree[drawn], features[drawn]
             model = LogisticRegression(C=0.3, max_iter=300).fit(x[: n // 2], a[: n // 2])
             sure, everywhere = model.predict_proba(x)[:, 1], model.predict_proba(features)[:, 1]
-            found = automated_share(a[n // 2 : n], sure[n // 2 : n], sure, target=target)
-            shares.append(found.share)
-            missed += found.share > 0 and agree[everywhere >= found.threshold].mean() < target
+            automated = automated_share(a[n // 2 : n], sure[n // 2 : n], sure, target=target)
+            shares.append(automated.share)
+            missed += (
+                automated.share > 0 and agree[everywhere >= automated.threshold].mean() < target
+            )
             cuts = np.unique(sure[:n])
             fine = [cut for cut in cuts if a[:n][sure[:n] >= cut].mean() >= target]
             naive += bool(fine) and agree[everywhere >= min(fine)].mean() < target

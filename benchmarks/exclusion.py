@@ -65,10 +65,10 @@ def pair_by_pair(judges: np.ndarray, reference: np.ndarray, system: np.ndarray) 
             for q, rule in enumerate(RULES):
                 options = {"systems": names, "excludes": rule[j]}
                 for f, form in enumerate(("C,1", "A,1")):
-                    found = self_exclusion(icc, means, form=form, ci=None, **options)
-                    out[q, j, a, f] = found.after.value
-                found = self_exclusion(bias, means[:, 1], means[:, 0], **options)
-                out[q, j, a, 2] = found.after.value
+                    excluded = self_exclusion(icc, means, form=form, ci=None, **options)
+                    out[q, j, a, f] = excluded.after.value
+                excluded = self_exclusion(bias, means[:, 1], means[:, 0], **options)
+                out[q, j, a, 2] = excluded.after.value
     return out
 
 
@@ -108,8 +108,8 @@ def kernel(
         at = slice(part[0], part[-1] + 1)
         sums = system_sums(judges[..., at], reference[:, at], system[at], names=names)
         whole = sums if whole is None else whole + sums
-    found = whole.under([whole.keeping(rule) for rule in RULES])
-    return np.stack([found.icc_c1, found.icc_a1, found.bias], axis=-1)
+    agreement = whole.under([whole.keeping(rule) for rule in RULES])
+    return np.stack([agreement.icc_c1, agreement.icc_a1, agreement.bias], axis=-1)
 
 
 @numba.njit(cache=False)

@@ -100,14 +100,14 @@ class Rows:
     """What the Trainer reads: ids, mask and labels of each text."""
 
     def __init__(self, tokenizer: Any, texts: list[str], labels: np.ndarray) -> None:
-        self.found = tokenizer(texts, truncation=True, max_length=512)
+        self.encoded = tokenizer(texts, truncation=True, max_length=512)
         self.labels = labels.astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __getitem__(self, place: int) -> dict[str, Any]:
-        return {name: part[place] for name, part in self.found.items()} | {
+        return {name: part[place] for name, part in self.encoded.items()} | {
             "labels": self.labels[place]
         }
 
@@ -209,10 +209,10 @@ def main() -> None:
     asked = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     size = Size(200, 50, 2, 128, 500) if asked.quick else Size()
-    found = report(size)
-    sys.stdout.write(found)
+    text = report(size)
+    sys.stdout.write(text)
     if asked.out:
-        asked.out.write_text(found, encoding="utf-8")
+        asked.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

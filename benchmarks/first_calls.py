@@ -51,10 +51,10 @@ def measured(name: str, cache: str) -> float:
         text=True,
         env={**os.environ, "NUMBA_CACHE_DIR": cache},
     )
-    found = json.loads(done.stdout.splitlines()[-1])
-    if found["failed"]:
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if answer["failed"]:
         raise SystemExit(f"the example of {name} fails:\n{done.stdout}")
-    return found["seconds"]
+    return answer["seconds"]
 
 
 def main() -> None:

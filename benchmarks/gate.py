@@ -25,9 +25,9 @@ from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge  
 RESULTS = Path(__file__).resolve().parent / "results" / "gate.md"
 
 
-def share(found: float, n: int) -> str:
+def share(rate: float, n: int) -> str:
     """A share with its 95 % margin."""
-    return f"{found:.3f} ± {1.96 * math.sqrt(found * (1 - found) / n):.3f}"
+    return f"{rate:.3f} ± {1.96 * math.sqrt(rate * (1 - rate) / n):.3f}"
 
 
 def seconds_of_28_pairs() -> float:
@@ -37,8 +37,8 @@ def seconds_of_28_pairs() -> float:
     truth = rng.integers(1, 6, (200, 7)).astype(float)
 
     def near() -> tuple[tuple[float, ...], ...]:
-        found = np.clip(truth + rng.integers(-1, 2, truth.shape), 1, 5)
-        return tuple(map(tuple, found.tolist()))
+        scores = np.clip(truth + rng.integers(-1, 2, truth.shape), 1, 5)
+        return tuple(map(tuple, scores.tolist()))
 
     said, human = {name: near() for name in judges}, near()
     canary = tuple(
@@ -74,15 +74,16 @@ def main(runs: int) -> None:
     ]  # fmt: skip
     for rescored in (0.04, 0.08, 0.16):
         for k in (1, 4, 12):
-            found = power(shift=0.10, items=200, runs=runs, k=k, rescored=rescored)
+            detected = power(shift=0.10, items=200, runs=runs, k=k, rescored=rescored)
             lines.append(
                 f"| power for 0.10 points, {100 * rescored:g} % re-scored, look {k} "
-                f"| {share(found, runs)} |"
+                f"| {share(detected, runs)} |"
             )
     for askings in (2, 4):
-        found = power(shift=0.10, items=200, runs=runs, rescored=0.16, askings=askings)
+        detected = power(shift=0.10, items=200, runs=runs, rescored=0.16, askings=askings)
         lines.append(
-            f"| the same, 16 % re-scored, look 1, mean of {askings} runs | {share(found, runs)} |"
+            f"| the same, 16 % re-scored, look 1, mean of {askings} runs "
+            f"| {share(detected, runs)} |"
         )
     right = attributed(runs=500)
     lines += [

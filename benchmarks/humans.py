@@ -57,8 +57,8 @@ def write_study(folder: Path, experts: tuple[str, ...]) -> Path:
     answers = [(f"e{n}", name, f"{n} {name[0]} tea. " * 30) for n in range(EXERCISES)
                for name in MODELS]  # fmt: skip
     path = study.parent / "responses.csv"
-    found = pl.read_csv(path)
-    pl.concat([found, pl.DataFrame(answers, schema=found.columns, orient="row")]).write_csv(path)
+    sheet = pl.read_csv(path)
+    pl.concat([sheet, pl.DataFrame(answers, schema=sheet.columns, orient="row")]).write_csv(path)
     return study
 
 
@@ -94,7 +94,7 @@ def cost(*arguments: str) -> tuple[float, float]:
 
 def measure(experts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     """CPU and wall seconds of each command where it took least time over the repeats."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    times: dict[str, list[tuple[float, float]]] = {}
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -107,13 +107,13 @@ def measure(experts: tuple[str, ...]) -> dict[str, tuple[float, float]]:
                 "examine", str(answers), "--out", str(folder / "plain"), "--no-figures"
             )
             for step, value in costs.items():
-                found.setdefault(step, []).append(value)
-    return {step: min(values, key=itemgetter(1)) for step, values in found.items()}
+                times.setdefault(step, []).append(value)
+    return {step: min(values, key=itemgetter(1)) for step, values in times.items()}
 
 
 def measure_inside(experts: tuple[str, ...], *, figures: bool) -> float:
     """Least CPU seconds of all three in this process, imports done."""
-    found = []
+    times = []
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -125,18 +125,18 @@ def measure_inside(experts: tuple[str, ...], *, figures: bool) -> float:
             start = time.process_time()
             import_answers(folder / "work", sheets, folder / "answers")
             write_outputs(examine(folder / "answers"), folder / "report", figures=figures)
-            found.append(took + time.process_time() - start)
-    return min(found)
+            times.append(took + time.process_time() - start)
+    return min(times)
 
 
 def main() -> None:
     """Print the tables and keep them."""
     parts = []
     for experts in (("ann",), ("ann", "ben")):
-        found = measure(experts)
-        rows = [(step, f"{cpu:.2f} s", f"{wall:.2f} s") for step, (cpu, wall) in found.items()]
+        times = measure(experts)
+        rows = [(step, f"{cpu:.2f} s", f"{wall:.2f} s") for step, (cpu, wall) in times.items()]
         for last, words in (("report", ""), ("report --no-figures", ", without figures")):
-            steps = [found[step] for step in ("export", "import", last)]
+            steps = [times[step] for step in ("export", "import", last)]
             cpu, wall = (sum(value[at] for value in steps) for at in (0, 1))
             rows.append((f"all three commands{words}", f"{cpu:.2f} s", f"{wall:.2f} s"))
         for figures, words in ((True, ""), (False, ", without figures")):

@@ -147,15 +147,15 @@ def numpy_exact(matrices: np.ndarray, chosen: np.ndarray, weights: np.ndarray) -
 def loop_systems(scores: list[np.ndarray], resamples: int) -> list:
     """Plain loop: draw items, average each system's complete responses, compute both ICCs."""
     rng = np.random.default_rng(0)
-    found = []
+    values = []
     for _ in range(resamples):
         chosen = rng.integers(0, ITEMS, ITEMS)
         for one in scores:
             drawn = one[chosen]
             complete = ~np.isnan(drawn).any(axis=2, keepdims=True)
             sums = np.where(complete, drawn, 0.0).sum(axis=0)
-            found.append(numpy_icc((sums / complete.sum(axis=0))[None]))
-    return found
+            values.append(numpy_icc((sums / complete.sum(axis=0))[None]))
+    return values
 
 
 def item_scores() -> list[np.ndarray]:

@@ -126,9 +126,9 @@ def fitted(scores: np.ndarray, human: np.ndarray) -> dict[str, float]:
         jury = combine(scores, "fitted", reference=labels)
         worth = [explained_gain(judge, judge, labels).first for judge in scores]
         best = scores[int(np.nanargmax(worth))]
-        found = explained_gain(jury[rest], best[rest], human[rest])
-        own.append(found.first)
-        single.append(found.second)
+        gain = explained_gain(jury[rest], best[rest], human[rest])
+        own.append(gain.first)
+        single.append(gain.second)
     return {"fitted": float(np.mean(own)), "fitted_single": float(np.mean(single))}
 
 
@@ -228,33 +228,33 @@ def table() -> list[str]:
     folder = shared()
     if folder is None:
         return ["The sets are not here: neither VOIRDIRE_SHARED nor ../shared holds them."]
-    found = {name: measured(folder / name) for name in SETS}
-    check(found)
+    measures = {name: measured(folder / name) for name in SETS}
+    check(measures)
     heads = ("set", "items", "judges", "votes", "tied", "vote agrees", "by lot", "single agrees")
     heads += ("fitted on 100 explains", "single chosen on 100 explains")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, one in found.items():
+    for name, one in measures.items():
         cells = [f"{one[k]:.2f}" for k in ("votes", "tied", "vote", "lot", "single")]
         cells += [f"{one[k]:.3f}" for k in ("fitted", "fitted_single")]
         lines.append(f"| {name} | {one['n']} | {one['judges']} | " + " | ".join(cells) + " |")
     return lines
 
 
-def check(found: dict[str, dict[str, float]]) -> None:
+def check(measures: dict[str, dict[str, float]]) -> None:
     """Raise where a stated figure does not come out."""
     for name, stated in STATED.items():
-        one = found[name]
+        one = measures[name]
         for want, got in zip(
             stated, (one["votes"], one["fitted"], one["fitted_single"]), strict=True
         ):
             if want is not None and abs(want - got) > 0.03:
                 raise SystemExit(f"{name}: {got:.3f}, and {want} is stated")
-    six = {name: one for name, one in found.items() if one["judges"] == 6}
+    six = {name: one for name, one in measures.items() if one["judges"] == 6}
     votes = [one["votes"] for one in six.values()]
     if any(abs(a - b) > 0.05 for a, b in zip((min(votes), max(votes)), STATED_VOTES, strict=True)):
         raise SystemExit(f"six judges are worth {min(votes):.2f} to {max(votes):.2f} votes")
     wrong = [name for name, one in six.items() if max(one["vote"], one["lot"]) >= one["single"]]
-    wrong += [name for name, one in found.items() if one["fitted"] <= one["fitted_single"]]
+    wrong += [name for name, one in measures.items() if one["fitted"] <= one["fitted_single"]]
     if wrong:
         raise SystemExit(f"the vote is not worse, or the fitted jury not better: {wrong}")
 

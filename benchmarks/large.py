@@ -60,13 +60,13 @@ def job(path: str) -> None:
     from voirdire.examining.source import adjust
 
     study = adjust(large_study(Path(path)), {"analysis": {"measures": ("icc", "alpha")}})
-    found = examine(study)
+    examination = examine(study)
     counts = {
-        "ratings": found.ratings.height,
-        "findings": len(found.findings),
-        "pairs": len(found.results),
-        "measures": len(found.measures),
-        "verdicts": len(found.verdicts),
+        "ratings": examination.ratings.height,
+        "findings": len(examination.findings),
+        "pairs": len(examination.results),
+        "measures": len(examination.measures),
+        "verdicts": len(examination.verdicts),
     }
     figures = {
         "seconds": time.perf_counter() - start,
@@ -86,13 +86,13 @@ def report(size: float, rows: list[dict[str, float]]) -> str:
         f"of each attribute) and {one['verdicts']:.0f} verdicts."
     )
     body = [
-        [name, f"{statistics.median(found):{form}}", f"{max(found):{form}}", asked]
+        [name, f"{statistics.median(values):{form}}", f"{max(values):{form}}", asked]
         for name, key, form, asked in (
             ("wall time, s", "seconds", ".2f", "10"),
             ("processor time, s", "processor", ".2f", ""),
             ("peak memory, MiB", "peak", ",.0f", "2,048"),
         )
-        for found in [[row[key] for row in rows]]
+        for values in [[row[key] for row in rows]]
     ]
     head = (
         f"`python benchmarks/large.py`, {machine()}, {versions('numpy', 'polars', 'numba')}. "

@@ -86,10 +86,10 @@ def timed(browser: Browser, step: Callable[[Browser], None]) -> tuple[float, flo
     browser.execute_script("window.pageThatIsLeft = true")
     step(browser)
     # A script asked for between two pages ends in an error.
-    found: Any = WebDriverWait(browser, 120, 0.02, ignored_exceptions=[WebDriverException]).until(
+    parts: Any = WebDriverWait(browser, 120, 0.02, ignored_exceptions=[WebDriverException]).until(
         lambda one: one.execute_script(_TIMES)
     )
-    return tuple(found)
+    return tuple(parts)
 
 
 def click(selector: str) -> Callable[[Browser], None]:
@@ -154,7 +154,7 @@ def measured(folder: Path) -> tuple[dict[str, list[tuple[float, ...]]], float, f
     voirdire = Path(sys.executable).with_name("voirdire")
     named = ("look", str(path), "--reference", "human", "--with-text", "--port", "0")
     begun = time.perf_counter()
-    found: dict[str, list[tuple[float, ...]]] = {}
+    clocks: dict[str, list[tuple[float, ...]]] = {}
     with subprocess.Popen([voirdire, *named], stdout=subprocess.PIPE, text=True) as server:
         try:
             link = re.search(r"http\S+", server.stdout.readline())[0]
@@ -164,20 +164,20 @@ def measured(folder: Path) -> tuple[dict[str, list[tuple[float, ...]]], float, f
                 for _ in range(REPEATS):
                     browser.get("about:blank")
                     for name, step in steps(link):
-                        found.setdefault(name, []).append(timed(browser, step))
+                        clocks.setdefault(name, []).append(timed(browser, step))
             finally:
                 browser.quit()
             status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
             peak = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024 / 1e6
         finally:
             server.terminate()
-    return found, peak, opened
+    return clocks, peak, opened
 
 
 def main() -> None:
     """Measure, print and write."""
     with tempfile.TemporaryDirectory() as folder:
-        found, peak, opened = measured(Path(folder))
+        clocks, peak, opened = measured(Path(folder))
     rows = [
         (
             name,
@@ -186,7 +186,7 @@ def main() -> None:
             f"{max(one[2] for one in times):.0f}",
             f"{PAINT if name == 'grid' else STEP}",
         )
-        for name, times in found.items()
+        for name, times in clocks.items()
     ]  # fmt: skip
     head = ("step, ms", "first: painted", "first: complete", "painted", "complete", "worst",
             "asked")  # fmt: skip

@@ -20,9 +20,9 @@ from probe_simulation import PROBES, clean_suites, power  # noqa: E402
 RESULTS = Path(__file__).resolve().parent / "results" / "probe.md"
 
 
-def share(found: float, n: int) -> str:
+def share(rate: float, n: int) -> str:
     """A share with its 95 % margin."""
-    return f"{found:.3f} ± {1.96 * math.sqrt(found * (1 - found) / n):.3f}"
+    return f"{rate:.3f} ± {1.96 * math.sqrt(rate * (1 - rate) / n):.3f}"
 
 
 def main(runs: int) -> None:
@@ -33,8 +33,10 @@ def main(runs: int) -> None:
     ]  # fmt: skip
     for items in (50, 100, 200):
         for effect in (0.1, 0.2, 0.4):
-            found = float(power(effect=effect, runs=runs, items=items))
-            lines.append(f"| power for {effect:g} points on {items} items | {share(found, runs)} |")
+            detected = float(power(effect=effect, runs=runs, items=items))
+            lines.append(
+                f"| power for {effect:g} points on {items} items | {share(detected, runs)} |"
+            )
     suites = 100 * runs
     clean = float(clean_suites(range(suites)).mean())
     lines.append(

@@ -79,8 +79,8 @@ def fill(folder: Path, study: Study, responses: int) -> None:
 
 def timed(what, *given) -> tuple[float, object]:
     began = time.perf_counter()
-    found = what(*given)
-    return time.perf_counter() - began, found
+    value = what(*given)
+    return time.perf_counter() - began, value
 
 
 def main() -> None:

@@ -66,8 +66,8 @@ async def bounded(count: int, concurrency: int, ask) -> int:
         async with gate:
             return score(await ask(system, user))
 
-    found = await asyncio.gather(*(one(*prompt) for prompt in prompts(count)))
-    return sum(1 <= value <= 5 for value in found)
+    scores = await asyncio.gather(*(one(*prompt) for prompt in prompts(count)))
+    return sum(1 <= value <= 5 for value in scores)
 
 
 async def run_aiohttp(url: str, count: int, concurrency: int, _: Path) -> int:
@@ -91,8 +91,8 @@ async def run_openai(url: str, count: int, concurrency: int, _: Path) -> int:
     ) as client:
 
         async def ask(system, user):
-            found = await client.chat.completions.create(model=MODEL, messages=chat(system, user))
-            return found.choices[0].message.content
+            reply = await client.chat.completions.create(model=MODEL, messages=chat(system, user))
+            return reply.choices[0].message.content
 
         return await bounded(count, concurrency, ask)
 
@@ -102,8 +102,8 @@ async def run_langchain(url: str, count: int, concurrency: int, _: Path) -> int:
 
     model = ChatOpenAI(model=MODEL, base_url=url, api_key="none")
     given = [[("system", system), ("user", user)] for system, user in prompts(count)]
-    found = await model.abatch(given, config={"max_concurrency": concurrency})
-    return sum(1 <= score(message.content) <= 5 for message in found)
+    messages = await model.abatch(given, config={"max_concurrency": concurrency})
+    return sum(1 <= score(message.content) <= 5 for message in messages)
 
 
 async def run_inspect_generate(url: str, count: int, concurrency: int, _: Path) -> int:
@@ -212,9 +212,9 @@ def child(client: str, url: str, count: int, concurrency: int, folder: str) -> N
     print(json.dumps(figures))
 
 
-def finished(found, loop: asyncio.Runner) -> int:
+def finished(work, loop: asyncio.Runner) -> int:
     """The result, awaited where the client is asynchronous: in one loop, as clients are kept."""
-    return loop.run(found) if asyncio.iscoroutine(found) else found
+    return loop.run(work) if asyncio.iscoroutine(work) else work
 
 
 def cpu() -> float:
@@ -234,15 +234,17 @@ def measure(client: str, count: int, concurrency: int, server) -> dict[str, floa
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{client} failed:\n{done.stderr[-3000:]}")
-    found = json.loads(done.stdout.splitlines()[-1])
-    if found["good"] != count:
-        raise SystemExit(f"{client}: {found['good']} of {count} judgements are right")
-    found |= {"client": client, "concurrency": concurrency, "count": count}
-    found |= {"rate": count / found["seconds"], "cpu": found["cpu"] / count * 1000}
+    figures = json.loads(done.stdout.splitlines()[-1])
+    if figures["good"] != count:
+        raise SystemExit(f"{client}: {figures['good']} of {count} judgements are right")
+    figures |= {"client": client, "concurrency": concurrency, "count": count}
+    figures |= {"rate": count / figures["seconds"], "cpu": figures["cpu"] / count * 1000}
     print(
-        "{client:18} {concurrency:4} {count:7} {rate:7.0f}/s {cpu:6.2f} {peak:5.0f}".format(**found)
+        "{client:18} {concurrency:4} {count:7} {rate:7.0f}/s {cpu:6.2f} {peak:5.0f}".format(
+            **figures
+        )
     )
-    return found
+    return figures
 
 
 HEAD = (

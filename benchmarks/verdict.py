@@ -73,9 +73,9 @@ def run(
         for name in KINDS:
             truth, case = deserved(panel, name), case_of(panel, name)
             began = time.perf_counter()
-            found = judge_cases([case], MARGINS, uses=USES).verdicts
+            verdicts = judge_cases([case], MARGINS, uses=USES).verdicts
             spent += time.perf_counter() - began
-            for verdict in found:
+            for verdict in verdicts:
                 if verdict.target == "these systems":
                     states[name, verdict.use, verdict.state] += 1
                     count(errors, verdict.use, truth[verdict.use], verdict.state)
@@ -166,11 +166,11 @@ def reference(panels: int, seconds: float = math.inf) -> str:
     shared = Path(given) if given else ROOT.parent / "shared"
     rates = expected(shared)["rates"]
     lines = ["| design | panels | rates | outside their band |", "|---|---:|---:|---|"]
-    for design, found in rates.items():
+    for design, figures in rates.items():
         counts, n, whole = reference_counts(shared, design, panels, seconds / len(rates))
-        far = outside_bands(found["states"], counts, n, whole)
+        far = outside_bands(figures["states"], counts, n, whole)
         said = "; ".join(f"{k} {state} {s:.3f} [{a}, {b}]" for k, state, s, a, b in far)
-        size = sum(map(len, found["states"].values()))
+        size = sum(map(len, figures["states"].values()))
         lines.append(f"| {design} | {n} of {whole} | {size} | {said or 'none'} |")
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines) + "\n"
@@ -194,9 +194,9 @@ def fresh(panels: int, first: int = 920_000) -> str:
             humans, judges, truth = made.panel(systems, items, seed, 3)
             for name, scores in judges.items():
                 case = simulated_case(humans, scores, truth)
-                found = find_components(case, MARGINS)
+                components = find_components(case, MARGINS)
                 for use, deserves in deserved_of(made, name, truth).items():
-                    state = decide(case, found, *USE_NAMES[use.upper()]).state
+                    state = decide(case, components, *USE_NAMES[use.upper()]).state
                     count(errors, use, deserves, state)
         lines += [
             f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "

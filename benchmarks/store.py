@@ -16,6 +16,7 @@ import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins
 from voirdire.schema import Item, Reply, Response, Usage
@@ -25,6 +26,9 @@ from voirdire.store.records import Attempt, Finish, Slot, make_call
 from voirdire.store.session import open_session
 from voirdire.store.tasks import iterate_tasks, take_items, take_responses
 from voirdire.study import Study, build_study, study_to_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 RESULTS = Path(__file__).resolve().parent / "results" / "store.md"
 ATTRIBUTES = (
@@ -60,24 +64,30 @@ class Texts:
 
 def fill(folder: Path, study: Study, responses: int) -> None:
     """Write a session as a run would."""
-    texts, panel = Texts(), askers(study, plugins())
+    texts, panel, written = Texts(), askers(study, plugins()), 0
+
+    def committed(group: Sequence[object]) -> None:
+        nonlocal written
+        written += len(group)
+
     with open_session(folder, study, study_to_toml(study)) as session:
         names = [f"i{number}" for number in range(responses)]
         take_items(session.connection, ((Item(name, texts.text(60)), "") for name in names))
         made = (Response(name, "x", texts.text(200)) for name in names)
         take_responses(session.connection, made, "file")
-        session.start(lambda group: None)
+        session.start(committed)
         for about, task in iterate_tasks(session.connection, "rating", study.comparisons):
             for asker in panel:
                 slot = Slot(asker.id, *about)
                 call = make_call(slot, asker.rater.requests(task)[0])
                 session.put(Attempt(call, time.time(), texts.reply()))
                 session.put(Finish((call.key,), "ok", slot=slot))
-            while session.backlog > 5_000:
+            while session.given - written > 5_000:
+                session.check()  # raises what ended the writer
                 time.sleep(0.01)
 
 
-def timed(what, *given) -> tuple[float, object]:
+def timed(what: Callable[..., Any], *given: object) -> tuple[float, Any]:
     began = time.perf_counter()
     value = what(*given)
     return time.perf_counter() - began, value

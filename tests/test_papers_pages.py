@@ -148,7 +148,7 @@ def test_angst_as_its_page_says_with_simulated_models(tmp_path, monkeypatch, min
 
 def test_angst_as_its_page_says_with_a_small_real_model(tmp_path, monkeypatch, small):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("voirdire_retrieval._from_files._embedder", lambda *_: WordEmbedder())
+    monkeypatch.setattr("voirdire_retrieval._ready._embedder", lambda *_: WordEmbedder())
     player = angst_player(small, (), "words", 3, 1)
     player.extra |= {
         "voirdire paper angst corpus": ("--sample", "1", "--min-posts", "1", "--min-words", "5"),

@@ -142,7 +142,7 @@ def test_level_three_with_simulated_models(tmp_path):
 def words(monkeypatch):
     """Embeds by words, in place of a model: nearness is not what is tested here."""
     pytest.importorskip("faiss", reason="faiss is not installed")
-    monkeypatch.setattr("voirdire_retrieval._from_files._embedder", lambda *_: WordEmbedder())
+    monkeypatch.setattr("voirdire_retrieval._ready._embedder", lambda *_: WordEmbedder())
 
 
 @pytest.mark.usefixtures("words")

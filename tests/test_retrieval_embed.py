@@ -8,8 +8,8 @@ from word_embedder import WordEmbedder
 
 from voirdire import InputError, ModelError
 from voirdire_retrieval import VectorCache, embed_texts, open_embedder
+from voirdire_retrieval._embed import unit_rows
 from voirdire_retrieval._sentence_transformers import SentenceTransformerEmbedder
-from voirdire_retrieval._vectors import unit_rows
 
 
 def test_rows_stand_in_the_order_of_the_texts_and_have_unit_length():

@@ -15,7 +15,7 @@ from word_embedder import WordEmbedder
 from voirdire import InputError, ModelError
 from voirdire.cli.app import build_app
 from voirdire_retrieval import embed_texts, open_embedder
-from voirdire_retrieval._compatible import CompatibleEmbedder
+from voirdire_retrieval._embedders import CompatibleEmbedder
 
 KEY = "sk-invented-123"
 

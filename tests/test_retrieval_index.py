@@ -19,7 +19,7 @@ from voirdire_retrieval import (
     refresh_index,
     save_index,
 )
-from voirdire_retrieval._vectors import unit_rows
+from voirdire_retrieval._embed import unit_rows
 
 faiss = pytest.importorskip("faiss", reason="faiss is not installed")
 

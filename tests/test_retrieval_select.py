@@ -229,7 +229,7 @@ def test_random_depends_on_seed_and_item_alone_and_reaches_everyone():
 
 
 def test_a_longer_random_draw_begins_like_a_shorter_one():
-    from voirdire_retrieval._propose import _draw
+    from voirdire_retrieval._choice import _draw
 
     whole = _draw(3, Q, 200, 200)
     assert sorted(whole) == list(range(200))

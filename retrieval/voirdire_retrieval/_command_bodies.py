@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.schema import Item
 from voirdire.shown import terminal
-from voirdire_retrieval._cache import VectorCache
-from voirdire_retrieval._card import read_card
-from voirdire_retrieval._files import read_items, read_pool
-from voirdire_retrieval._guard import Guard, guard_against
-from voirdire_retrieval._leaks import leak_findings, pool_overlap
-from voirdire_retrieval._open import open_embedder
+from voirdire_retrieval._embed import VectorCache
+from voirdire_retrieval._embedders import open_embedder
+from voirdire_retrieval._guard import Guard, guard_against, leak_findings, pool_overlap
+from voirdire_retrieval._index import read_card
+from voirdire_retrieval._pool import read_items, read_pool
 from voirdire_retrieval._selectors import SELECTORS
 from voirdire_retrieval._storage import CARD, load_index, refresh_index
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from voirdire.protocols import Embedder
     from voirdire_retrieval._faiss import Device, Kind
+    from voirdire_retrieval._guard import Selection
     from voirdire_retrieval._index import Index
-    from voirdire_retrieval._selection import Selection
 
 _EXCERPT = 80
 

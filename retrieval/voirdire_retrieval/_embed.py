@@ -1,16 +1,18 @@
-"""From texts to vectors: each distinct text once, the longest first, kept as they come."""
+"""From texts to vectors: unit rows, each distinct text once, the longest first, kept."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import ModelError
+from voirdire.errors import InputError, ModelError
 from voirdire.protocols import CountsTokens, EmbedsInBatches, HasRevision
-from voirdire_retrieval._texts import is_empty
-from voirdire_retrieval._vectors import unit_rows
+from voirdire_retrieval._texts import exact_key, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +20,108 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.protocols import Embedder
-    from voirdire_retrieval._cache import VectorCache
+
+
+def unit_rows(vectors: Any, count: int, model: str) -> NDArray[np.float32]:
+    """L2-normalise what a model returned: ``v / |v|``, one float32 row a text.
+
+    Raises
+    ------
+    ModelError
+        Not `count` rows of one length, a value that is not finite, or a row of zeros.
+
+    Examples
+    --------
+    >>> unit_rows([[3.0, 4.0]], 1, "m")
+    array([[0.6, 0.8]], dtype=float32)
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"embedder {model!r}: the vectors are ragged or not numbers", "malformed"
+        ) from error
+    if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
+        raise ModelError(
+            f"embedder {model!r}: {count} texts went in, an array of shape {rows.shape} came back",
+            "malformed",
+        )
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    odd = np.flatnonzero(~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0))
+    if odd.size:
+        raise ModelError(
+            f"embedder {model!r}: the vector of text {odd[0]} of its batch has length "
+            f"{lengths[odd[0], 0]}; a finite length above 0 is needed",
+            "malformed",
+        )
+    return np.ascontiguousarray(rows / lengths, dtype=np.float32)
+
+
+FILE = "vectors.sqlite"
+_CREATE = """
+    CREATE TABLE IF NOT EXISTS vectors (
+        model TEXT NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, text)
+    ) WITHOUT ROWID
+"""
+_VARIABLES = 500  # every build of SQLite takes as many in one statement
+
+
+class VectorCache:
+    """Vectors by model (name and revision) and exact text; texts themselves are not stored.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     cache = VectorCache(folder)
+    ...     cache.put("m", ["a"], np.ones((1, 2), np.float32))
+    ...     sorted(cache.get("m", ["a", "b"])), sorted(cache.get("other", ["a"]))
+    (['a'], [])
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        folder = Path(folder)
+        self.file = folder / FILE
+        folder.mkdir(parents=True, exist_ok=True)
+        with closing(self._connect()) as connection, connection:
+            connection.execute(_CREATE)
+
+    def get(self, model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors that are there, by text."""
+        wanted, found = {exact_key(text): text for text in texts}, {}
+        keys = list(wanted)
+        with closing(self._connect()) as connection:
+            for start in range(0, len(keys), _VARIABLES):
+                part = keys[start : start + _VARIABLES]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"  # noqa: S608 - only question marks are put in
+                for key, blob in connection.execute(query, [model, *part]):
+                    found[wanted[key]] = np.frombuffer(blob, np.float32)
+        return found
+
+    def put(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Keep vectors, one row a text; what is there already stays."""
+        rows = [
+            (model, exact_key(text), row.tobytes())
+            for text, row in zip(texts, np.asarray(vectors, np.float32), strict=True)
+        ]
+        with closing(self._connect()) as connection, connection:
+            connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = None
+        try:
+            connection = sqlite3.connect(self.file, timeout=60)
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.DatabaseError as error:
+            if connection is not None:
+                connection.close()
+            raise InputError(
+                f"{self.file} is not a usable cache of vectors ({error}); delete it or name "
+                f"another folder"
+            ) from error
+        return connection
+
 
 #: Batches between two savings: little is lost by an interruption, little time spent on saving.
 _BATCHES = 8

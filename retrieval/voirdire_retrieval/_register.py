@@ -24,7 +24,7 @@ _SELECTORS = {
 def voirdire_register_selectors(register: Callable[[str, str], None]) -> None:
     """Register the selectors of few-shot examples."""
     for name, attribute in _SELECTORS.items():
-        register(name, f"voirdire_retrieval._from_files:{attribute}")
+        register(name, f"voirdire_retrieval._ready:{attribute}")
 
 
 @hookimpl

@@ -10,16 +10,15 @@ import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.files import file_hash
-from voirdire_retrieval._card import Card, data_hash, read_card, write_card
 from voirdire_retrieval._embed import revision_of
 from voirdire_retrieval._faiss import Device, load_faiss, place
-from voirdire_retrieval._index import Index, build_index
+from voirdire_retrieval._index import Card, Index, build_index, data_hash, read_card, write_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from voirdire.protocols import Embedder
-    from voirdire_retrieval._cache import VectorCache
+    from voirdire_retrieval._embed import VectorCache
     from voirdire_retrieval._faiss import Kind
     from voirdire_retrieval._pool import Pool
 

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError, check_columns
 from voirdire.tools import AgentTool
 from voirdire_retrieval._embed import embed_texts
-from voirdire_retrieval._open import open_embedder
+from voirdire_retrieval._embedders import open_embedder
 from voirdire_retrieval._storage import load_index
 
 if TYPE_CHECKING:

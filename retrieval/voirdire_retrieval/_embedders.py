@@ -1,7 +1,8 @@
-"""Embedders behind an OpenAI-compatible endpoint: POST {base_url}/embeddings."""
+"""From a name to an embedder: sentence-transformers, LangChain's, or one behind an endpoint."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import time
@@ -15,12 +16,86 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import FaultKind, InputError, ModelError
-from voirdire_retrieval._vectors import unit_rows
+from voirdire_retrieval._embed import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from voirdire.protocols import Embedder
+    from voirdire_retrieval._sentence_transformers import Device, Dtype
+
+KINDS = ("sentence-transformers", "langchain", "compatible")
+
+
+def open_embedder(
+    spec: Any,
+    *,
+    device: Device = "auto",
+    batch_size: int | None = None,
+    dtype: Dtype = "float32",
+    base_url: str = "",
+    api_key_env: str = "",
+) -> Embedder:
+    """The embedder that a name stands for.
+
+    ====================================  ====================================================
+    ``all-mpnet-base-v2``, or a folder    sentence-transformers, also with that prefix
+    ``langchain:module:attribute``        a LangChain Embeddings object, class or factory
+    ``compatible:model``                  an OpenAI-compatible endpoint at `base_url`, or at
+                                          the environment's VOIRDIRE_EMBEDDINGS_URL
+    a LangChain Embeddings object         itself
+    ====================================  ====================================================
+
+    `device` and `dtype` concern sentence-transformers alone: half-precision numbers are faster on a
+    GPU and shift vectors by about 1e-3, so they count as another model. A key is read from the
+    environment variable that `api_key_env` names, and from nowhere else.
+
+    Raises
+    ------
+    InputError
+        The name cannot be read, or its options do not fit.
+    MissingExtraError
+        The package behind it is not installed.
+    """
+    sized: dict[str, Any] = {} if batch_size is None else {"batch_size": _positive(batch_size)}
+    if not isinstance(spec, str):
+        return open_langchain(spec, **sized)
+    kind, _, rest = spec.partition(":")
+    if kind == "langchain":
+        return open_langchain(rest, name=spec, **sized)
+    if kind == "compatible":
+        url = base_url or os.environ.get("VOIRDIRE_EMBEDDINGS_URL", "")
+        return CompatibleEmbedder(_named(rest, spec), url, api_key_env, **sized)
+    return _sentence_transformers(spec, device, dtype, sized)
+
+
+def _sentence_transformers(
+    spec: str, device: Device, dtype: Dtype, sized: dict[str, Any]
+) -> Embedder:
+    from voirdire_retrieval._sentence_transformers import (  # noqa: PLC0415 - optional
+        open_sentence_transformers,
+    )
+
+    model = spec.removeprefix("sentence-transformers:")
+    return open_sentence_transformers(_named(model, spec), device=device, dtype=dtype, **sized)
+
+
+def _named(model: str, spec: str) -> str:
+    if not model.strip():
+        raise InputError(
+            f"an embedder is named by a model, or by one of {', '.join(KINDS)} with a colon and a "
+            f"name, got {spec!r}"
+        )
+    return model
+
+
+def _positive(batch_size: int) -> int:
+    if batch_size < 1:
+        raise InputError(f"batch_size must be 1 or more, got {batch_size}")
+    return batch_size
+
 
 _LONGEST_WAIT = 60.0
 _KINDS: dict[int, FaultKind] = {401: "auth", 403: "auth", 402: "quota", 429: "rate_limit"}
@@ -146,3 +221,57 @@ def _seconds(header: str | None) -> float | None:
         return max(0.0, float(header)) if header else None
     except ValueError:
         return None  # a date instead of seconds: the growing pause serves
+
+
+@dataclass(frozen=True)
+class LangChainEmbedder:
+    """Any LangChain `Embeddings` as an `Embedder`.
+
+    Both pool and queries go through `embed_documents`: nearness of two posts is symmetric, and a
+    query prompt would break that.
+    """
+
+    embeddings: Any
+    name: str
+    batch_size: int = 64
+    revision: str = ""
+
+    @cached_property
+    def dimension(self) -> int:
+        """Length of a vector, learnt by embedding one word."""
+        return int(self.embed(["word"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One L2-normalised row a text."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        try:
+            vectors = self.embeddings.embed_documents(list(texts))
+        except Exception as error:
+            raise ModelError(f"embedder {self.name!r} failed: {type(error).__name__}") from error
+        return unit_rows(vectors, len(texts), self.name)
+
+
+def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> LangChainEmbedder:
+    """Wrap an Embeddings object, or the object or factory at ``"module:attribute"``."""
+    model = _imported(target) if isinstance(target, str) else target
+    if isinstance(model, type) or not hasattr(model, "embed_documents"):
+        model = model() if callable(model) else model
+    if not callable(getattr(model, "embed_documents", None)):
+        raise InputError(f"{target!r} is no LangChain Embeddings: it has no method embed_documents")
+    own = getattr(model, "model", None) or getattr(model, "model_name", None)
+    label = f"{type(model).__name__}({own})" if isinstance(own, str) else type(model).__name__
+    called = name or f"langchain:{label}"
+    # A module may come to hold another model under the same name; then vectors are others too.
+    revision = f"{called}#{own}" if isinstance(own, str) else ""
+    return LangChainEmbedder(model, called, batch_size, revision)
+
+
+def _imported(target: str) -> Any:
+    module, colon, attribute = target.partition(":")
+    if not (module and colon and attribute):
+        raise InputError(f'a LangChain embedder is named "module:attribute", got {target!r}')
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{target!r} cannot be imported: {error}") from error

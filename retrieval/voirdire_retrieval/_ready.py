@@ -1,32 +1,33 @@
-"""Selectors from options alone, as a study names them: a pool's file, an embedder, a guard.
-
-These are what `voirdire_register_selectors` registers: ``make(**options) -> ExampleSelector``.
-"""
+"""Selectors ready for others: from a study, from a few published examples, as LangChain's."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError
+import polars as pl
+
+from voirdire.errors import InputError, MissingExtraError
 from voirdire.protocols import Embedder
-from voirdire_retrieval._cache import VectorCache
-from voirdire_retrieval._files import read_pool
+from voirdire.schema import Item
+from voirdire_retrieval._embed import VectorCache
+from voirdire_retrieval._embedders import open_embedder
 from voirdire_retrieval._guard import guard_against
 from voirdire_retrieval._index import build_index
-from voirdire_retrieval._open import open_embedder
-from voirdire_retrieval._pool import labelled
+from voirdire_retrieval._pool import labelled, make_pool, read_pool
 from voirdire_retrieval._selectors import SELECTORS
 from voirdire_retrieval._storage import refresh_index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Item
+    from voirdire.protocols import ExampleSelector
+    from voirdire.tables import Example
     from voirdire_retrieval._index import Index
     from voirdire_retrieval._pool import Pool
-    from voirdire_retrieval._selector import Selector
+    from voirdire_retrieval._selectors import Selector
 
 
 def open_selector(  # noqa: PLR0913 - one a key of the study
@@ -125,3 +126,87 @@ balanced = partial(open_selector, "balanced")
 diverse = partial(open_selector, "diverse")
 random_examples = partial(open_selector, "random")
 fixed = partial(open_selector, "fixed")
+
+
+@dataclass(frozen=True, slots=True)
+class NearestExamples:
+    """The k nearest by all texts together; the guard keeps out the item and its likes."""
+
+    pool: Mapping[str, Example]
+    fields: tuple[str, ...]
+    selector: Selector
+
+    def select(self, item: Item, k: int) -> list[Mapping[str, Any]]:
+        """At most k examples, as shots, the nearest first."""
+        before = (str(item.extra.get(field, "")) for field in self.fields[:-1])
+        whole = "\n".join((*before, item.text))
+        rows = self.selector.select(Item(item.id, whole, item.extra), k)
+        return [self.pool[str(row["id"])].shot for row in rows]
+
+
+def nearest_examples(
+    pool: Sequence[Example], embedder: Embedder | str, test: Sequence[Example] = ()
+) -> NearestExamples:
+    """A selector of the nearest examples of a pool, guarded against a test set.
+
+    Parameters
+    ----------
+    pool : sequence of Example
+        At least one; all have the same fields.
+    embedder : Embedder or str
+        An embedder or the name of one (see `open_embedder`).
+    test : sequence of Example
+        No example that has the text of one of these is ever shown.
+    """
+    model = open_embedder(embedder) if isinstance(embedder, str) else embedder
+    rows = [(example.id, example.whole) for example in pool]
+    table = pl.DataFrame(rows, schema={"id": pl.String, "text": pl.String}, orient="row")
+    index = build_index(make_pool(table), model)
+    guard = guard_against(Item(example.id, example.whole) for example in test)
+    known = {example.id: example for example in pool}
+    chosen_by = SELECTORS["nearest"](index, model, guard)
+    return NearestExamples(known, tuple(pool[0].texts), chosen_by)
+
+
+def as_langchain(
+    selector: ExampleSelector, k: int = 2, *, text_key: str = "text", id_key: str = "id"
+) -> Any:
+    """A selector as a LangChain `BaseExampleSelector`.
+
+    `select_examples` takes the variables of a prompt, of which `text_key` is the item's text and
+    `id_key`, where there is one, its id. `add_example` is refused: the pool is checked and hashed
+    when it is built.
+
+    Raises
+    ------
+    MissingExtraError
+        langchain-core is not installed.
+    """
+    try:
+        from langchain_core.example_selectors import BaseExampleSelector  # noqa: PLC0415 - optional
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            "as_langchain", "langchain", error.name or "langchain_core"
+        ) from error
+
+    class VoirdireExampleSelector(BaseExampleSelector):  # type: ignore[misc]
+        def add_example(self, example: dict[str, str]) -> Any:
+            raise InputError(
+                f"the pool is frozen, so {sorted(example)} cannot be added: build the index again"
+            )
+
+        def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, Any]]:
+            item = _item(input_variables, text_key, id_key)
+            return [dict(example) for example in selector.select(item, k)]
+
+    return VoirdireExampleSelector()
+
+
+def _item(variables: Mapping[str, str], text_key: str, id_key: str) -> Item:
+    if text_key not in variables:
+        raise InputError(
+            f"the variables have no {text_key!r} (they are {sorted(variables)}): name the item's "
+            f"text by text_key"
+        )
+    extra = {key: value for key, value in variables.items() if key not in {text_key, id_key}}
+    return Item(str(variables.get(id_key, "")), variables[text_key], extra)

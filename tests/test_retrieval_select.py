@@ -25,7 +25,7 @@ from voirdire_retrieval import (
     pool_overlap,
     random_examples,
 )
-from voirdire_retrieval._choice import take_balanced, take_diverse
+from voirdire_retrieval._selectors import take_balanced, take_diverse
 
 pytest.importorskip("faiss", reason="faiss is not installed")
 
@@ -229,7 +229,7 @@ def test_random_depends_on_seed_and_item_alone_and_reaches_everyone():
 
 
 def test_a_longer_random_draw_begins_like_a_shorter_one():
-    from voirdire_retrieval._choice import _draw
+    from voirdire_retrieval._selectors import _draw
 
     whole = _draw(3, Q, 200, 200)
     assert sorted(whole) == list(range(200))

@@ -69,8 +69,8 @@ def echo_flags(reply: str) -> tuple[Flag, ...]:
 
 def echoing(replies: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
     """`echo_flags` of many replies, by the index of those that have any."""
-    found = {row: echo_flags(replies[row]) for row in rows_with_orders(replies)}
-    return {row: flags for row, flags in found.items() if flags}
+    flags_of = {row: echo_flags(replies[row]) for row in rows_with_orders(replies)}
+    return {row: flags for row, flags in flags_of.items() if flags}
 
 
 def echoes_orders(reply: str) -> tuple[str, ...]:

@@ -95,8 +95,8 @@ def scores_schema(fields: Mapping[str, bool], scale: Scale) -> dict[str, Any]:
     """An object of scores on the scale and of texts (`fields`: whether it is a number).
 
     >>> from voirdire.schema import Scale
-    >>> found = scores_schema({"Empathy": True, "Explanation": False}, Scale())
-    >>> found["properties"]
+    >>> schema = scores_schema({"Empathy": True, "Explanation": False}, Scale())
+    >>> schema["properties"]
     {'Empathy': {'type': 'integer', 'minimum': 1, 'maximum': 5}, 'Explanation': {'type': 'string'}}
     """
     number = _number(scale)

@@ -202,8 +202,8 @@ def make(
     --------
     >>> judge = make(scale="phq9", threshold=10)
     >>> reply = Reply('{"1":2,"2":3,"3":1,"4":3,"5":0,"6":1,"7":2,"8":0,"9":0}')
-    >>> found = judge.parse([reply])
-    >>> found.scores["PHQ-9.total"], found.scores["depression"], found.extra["scored"]["band"]
+    >>> parsed = judge.parse([reply])
+    >>> parsed.scores["PHQ-9.total"], parsed.scores["depression"], parsed.extra["scored"]["band"]
     (12.0, 1.0, 'moderate')
     """
     name = scale or (rubric if isinstance(rubric, str) else "")

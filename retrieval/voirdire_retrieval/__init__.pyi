@@ -20,7 +20,7 @@ from voirdire_retrieval._pool import read_pool as read_pool
 from voirdire_retrieval._ready import NearestExamples as NearestExamples
 from voirdire_retrieval._ready import as_langchain as as_langchain
 from voirdire_retrieval._ready import nearest_examples as nearest_examples
-from voirdire_retrieval._selectors import Selector as Selector
+from voirdire_retrieval._selector import Selector as Selector
 from voirdire_retrieval._selectors import balanced as balanced
 from voirdire_retrieval._selectors import diverse as diverse
 from voirdire_retrieval._selectors import fixed as fixed

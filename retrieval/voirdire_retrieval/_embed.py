@@ -88,7 +88,7 @@ class VectorCache:
 
     def get(self, model: str, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors that are there, by text."""
-        wanted, found = {exact_key(text): text for text in texts}, {}
+        wanted, vectors = {exact_key(text): text for text in texts}, {}
         keys = list(wanted)
         with closing(self._connect()) as connection:
             for start in range(0, len(keys), _VARIABLES):
@@ -96,8 +96,8 @@ class VectorCache:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"  # noqa: S608 - only question marks are put in
                 for key, blob in connection.execute(query, [model, *part]):
-                    found[wanted[key]] = np.frombuffer(blob, np.float32)
-        return found
+                    vectors[wanted[key]] = np.frombuffer(blob, np.float32)
+        return vectors
 
     def put(self, model: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Keep vectors, one row a text; what is there already stays."""

@@ -149,7 +149,7 @@ class Selection:
         return len(self.examples) < self.asked
 
 
-def shortage(pool: int, found: int, k: int, *, empty_text: bool) -> tuple[str, ...]:
+def shortage(pool: int, examples: int, k: int, *, empty_text: bool) -> tuple[str, ...]:
     """Sentences that say why fewer than k were found, if so.
 
     >>> shortage(0, 0, 3, empty_text=False)
@@ -157,13 +157,15 @@ def shortage(pool: int, found: int, k: int, *, empty_text: bool) -> tuple[str, .
     >>> shortage(1, 0, 2, empty_text=False)
     ('no example left',)
     """
-    if found >= k:
+    if examples >= k:
         return ()
     if not pool:
         return ("empty pool",)
     if empty_text:
         return ("the item's text is empty, so nothing is near to it",)
-    return ("no example left",) if not found else (f"{found} of {k} examples: no more are left",)
+    return (
+        ("no example left",) if not examples else (f"{examples} of {k} examples: no more are left",)
+    )
 
 
 def with_cut(selection: Selection, *, cut: bool) -> Selection:

@@ -306,10 +306,10 @@ def recall_against_exact(
     sample = np.random.default_rng(seed).choice(count, min(queries, count), replace=False)
     k = min(k, count - 1)
     exact, _ = make(vectors, "exact", {})
-    truth, found = (search(one, vectors[sample], k + 1)[0] for one in (exact, index))
+    truth, approximate = (search(one, vectors[sample], k + 1)[0] for one in (exact, index))
     shares = [
         _share(true[true != row][:k], got[got != row][:k])
-        for row, true, got in zip(sample, truth, found, strict=True)
+        for row, true, got in zip(sample, truth, approximate, strict=True)
     ]
     return Recall(float(np.mean(shares)), k, len(sample))
 

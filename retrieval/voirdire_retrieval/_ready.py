@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from voirdire.tables import Example
     from voirdire_retrieval._index import Index
     from voirdire_retrieval._pool import Pool
-    from voirdire_retrieval._selectors import Selector
+    from voirdire_retrieval._selector import Selector
 
 
 def open_selector(  # noqa: PLR0913 - one a key of the study

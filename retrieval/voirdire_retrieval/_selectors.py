@@ -1,222 +1,33 @@
-"""Selectors of few-shot examples: a proposal, a guard, a choice; and the five that have names.
+"""The selectors by name, each with its rule: nearest, balanced, diverse, and two baselines.
 
-Each named one is called with an index, its embedder and a guard; further options stand behind them.
+Each is called with an index, its embedder and a guard; further options stand behind them. What a
+study names is opened by `_ready`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire_retrieval._choice import (
-    Balanced,
-    Choice,
-    Diverse,
-    First,
-    Proposal,
-    always,
-    at_random,
-    by_nearness,
-)
-from voirdire_retrieval._embed import embed_texts, revision_of
-from voirdire_retrieval._guard import (
-    Exclusion,
-    Guard,
-    Selection,
-    leak_findings,
-    pool_lacks_class,
-    pool_overlap,
-    pool_unlabelled,
-    shortage,
-    with_cut,
-)
-from voirdire_retrieval._texts import id_key, is_empty
+from voirdire_retrieval._guard import Guard
+from voirdire_retrieval._index import Hits
+from voirdire_retrieval._selector import Selector
+from voirdire_retrieval._texts import id_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from voirdire.protocols import Embedder
-    from voirdire.schema import Finding, Item
-    from voirdire_retrieval._embed import VectorCache
+    from voirdire.schema import Item
     from voirdire_retrieval._index import Index
-
-#: Rows fetched beyond the window at first; where that is not enough, eight times as many.
-_SPARE, _GROWTH = 16, 8
-#: Candidates of all items together that are held at once.
-_CELLS = 2_000_000
-
-
-@dataclass(frozen=True)
-class Selector:
-    """Picks examples; an `ExampleSelector` of voirdire, and by `as_langchain` one of LangChain.
-
-    Attributes
-    ----------
-    name : str
-    index : Index
-    embedder : Embedder
-        The model of the index; another one is refused.
-    guard : Guard
-    propose : Proposal
-        In which order rows are offered.
-    choice : Choice
-        Which of the allowed ones are taken.
-    cache, progress
-        As in `embed_texts`, for the items.
-    """
-
-    name: str
-    index: Index
-    embedder: Embedder
-    guard: Guard = field(default_factory=Guard)
-    propose: Proposal = by_nearness
-    choice: Choice = field(default_factory=First)
-    cache: VectorCache | None = None
-    progress: Callable[[int, int], None] | None = None
-
-    def __post_init__(self) -> None:
-        why = self.index.card.differs(self.embedder.name, revision_of(self.embedder))
-        if why:
-            raise InputError(f"the index does not fit: {why}; build the index again")
-
-    def select(self, item: Item, k: int = 2) -> list[Mapping[str, Any]]:
-        """At most k examples for one item; `select_many` also says what was left out."""
-        return list(self.select_many([item], k)[0].examples)
-
-    def select_many(self, items: Sequence[Item], k: int = 2) -> list[Selection]:
-        """One selection an item, in their order; all are embedded and searched together.
-
-        Raises
-        ------
-        InputError
-            k below 1, or vectors that do not fit the index.
-        """
-        if k < 1:
-            raise InputError(f"k must be 1 or more, got {k}")
-        texts = [item.text for item in items]
-        embedded = embed_texts(self.embedder, texts, self.cache, self.progress)
-        self.index.check(embedded.vectors, self.embedder.name)
-        size, rows = self.index.card.count, Rows(self.index.frame)
-        count = min(size, self.choice.window(k) + _SPARE)
-        selections: dict[int, Selection] = {}
-        while len(selections) < len(items):
-            pending = [place for place in range(len(items)) if place not in selections]
-            for place, offered, scores in self._offers(items, embedded.vectors, pending, count):
-                screened = screen(items[place], offered, scores, self.guard, rows)
-                last = count == size or bool((offered < 0).any())
-                chosen = self._choose(items[place], screened, k, rows, last=last)
-                selections.update({} if chosen is None else {place: chosen})
-            count = min(size, count * _GROWTH)
-        cut = set(embedded.cut or ())
-        return [with_cut(selections[place], cut=place in cut) for place in range(len(items))]
-
-    def _offers(
-        self,
-        items: Sequence[Item],
-        vectors: NDArray[np.float32],
-        pending: Sequence[int],
-        count: int,
-    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float32]]]:
-        """Each pending item's place, with rows and scores, a block of items at a time."""
-        size = max(1, _CELLS // max(count, 1))
-        for block in (pending[start : start + size] for start in range(0, len(pending), size)):
-            part = [items[place] for place in block]
-            hits = self.propose(self.index, part, vectors[block], count)
-            yield from zip(block, hits.rows, hits.scores, strict=True)
-
-    def findings(self, items: Iterable[Item], selections: Sequence[Selection]) -> list[Finding]:
-        """What of the items lies in the pool, what it lacks, and what the guard kept out."""
-        findings = [*pool_overlap(self.index, items), *pool_unlabelled(self.index)]
-        return [*findings, *pool_lacks_class(self.index), *leak_findings(selections)]
-
-    def _choose(
-        self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool
-    ) -> Selection | None:
-        """The selection, or None where more candidates must be fetched first."""
-        taken = self.choice.take(self.index, screened.rows, screened.scores, k)
-        short = len(taken) < k
-        # A choice that weighs candidates against one another (diverse, balanced) could take others
-        # if it saw its whole window: until then a selection would depend on how many were fetched.
-        if not last and (short or len(screened.rows) < self.choice.window(k)):
-            return None
-        # Only what was passed over on the way to the last example taken was kept out; where there
-        # are too few, all that was offered was.
-        seen = screened.offered if short else int(screened.places[taken].max()) + 1
-        names = ("id", "text", *self.index.card.labels)
-        examples = [
-            {name: rows[int(screened.rows[one])][name] for name in names}
-            | {"similarity": float(screened.scores[one])}
-            for one in taken
-        ]
-        blank = is_empty(item.text) and not screened.offered
-        notes = shortage(self.index.card.count, len(taken), k, empty_text=blank)
-        return Selection(item.id, tuple(examples), screened.before(seen), notes, k)
-
-
-class Rows:
-    """Rows of a pool as mappings, each read once."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame, self._read = frame, dict[int, dict[str, Any]]()
-
-    def __getitem__(self, row: int) -> Mapping[str, Any]:
-        found = self._read.get(row)
-        if found is None:
-            found = self._read[row] = self._frame.row(row, named=True)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Screened:
-    """Candidates in the order they were offered.
-
-    Attributes
-    ----------
-    rows, scores : ndarray, shape (m,)
-        Those allowed.
-    places : ndarray, shape (m,)
-        Where among all offered each of them stood.
-    kept_out : tuple of (int, Exclusion)
-        The others, with their places.
-    offered : int
-    """
-
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float32]
-    places: NDArray[np.int64]
-    kept_out: tuple[tuple[int, Exclusion], ...]
-    offered: int
-
-    def before(self, place: int) -> tuple[Exclusion, ...]:
-        """What was kept out before a place."""
-        return tuple(one for where, one in self.kept_out if where < place)
-
-
-def screen(
-    item: Item,
-    offered: NDArray[np.int64],
-    scores: NDArray[np.float32],
-    guard: Guard,
-    rows: Rows,
-) -> Screened:
-    """Hold each offered row against the guard; -1 stands for no row."""
-    there = offered >= 0
-    offered, scores = offered[there], scores[there]
-    check = guard.check(item)
-    reasons = [check(rows[row], score) for row, score in zip(offered.tolist(), scores, strict=True)]
-    free = np.flatnonzero([reason is None for reason in reasons])
-    kept_out = tuple(
-        (place, Exclusion(rows[int(offered[place])]["id"], reason, float(scores[place])))
-        for place, reason in enumerate(reasons)
-        if reason is not None
-    )
-    return Screened(offered[free], scores[free], free, kept_out, len(offered))
+    from voirdire_retrieval._selector import Proposal
 
 
 def nearest(
@@ -325,3 +136,141 @@ SELECTORS: Mapping[str, Callable[..., Selector]] = {
     "random": random_examples,
     "fixed": fixed,
 }
+
+
+def at_random(seed: int) -> Proposal:
+    """Rows drawn without replacement; the draw depends on the seed and the item alone.
+
+    Rows are drawn by their place among the sorted ids, so the pool's order does not matter either.
+    """
+
+    def propose(
+        index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
+    ) -> Hits:
+        by_id = index.frame["id"].arg_sort().to_numpy().astype(np.int64)
+        drawn = [_draw(seed, item, index.card.count, count) for item in items]
+        places = np.reshape(np.asarray(drawn, np.int64), (len(items), count))
+        return _scored(index, vectors, by_id[places])
+
+    return propose
+
+
+def always(rows: Sequence[int]) -> Proposal:
+    """The same rows for every item."""
+
+    def propose(
+        index: Index, items: Sequence[Item], vectors: NDArray[np.float32], count: int
+    ) -> Hits:
+        padded = np.full((len(items), max(count, len(rows))), -1, np.int64)
+        padded[:, : len(rows)] = rows
+        return _scored(index, vectors, padded[:, :count])
+
+    return propose
+
+
+def _draw(seed: int, item: Item, size: int, count: int) -> list[int]:
+    """The first `count` distinct rows of a random sequence: a longer draw begins like a shorter."""
+    name = blake2b(f"{item.id}\0{item.text}".encode("utf-8", "replace"), digest_size=8).digest()
+    generator = np.random.default_rng([seed, int.from_bytes(name)])
+    drawn: dict[int, None] = {}
+    while len(drawn) < count:
+        drawn.update(dict.fromkeys(generator.integers(size, size=2 * count).tolist()))
+    return list(drawn)[:count]
+
+
+def _scored(index: Index, vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> Hits:
+    scores = np.full(rows.shape, np.nan, np.float32)
+    for place, (vector, line) in enumerate(zip(vectors, rows, strict=True)):
+        known = line[line >= 0]
+        if known.size:
+            scores[place, line >= 0] = index.vectors(known) @ vector
+    return Hits(rows, scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Balanced:
+    """Each class of a label as often as the others."""
+
+    label: str
+    classes: tuple[Any, ...]
+
+    def window(self, k: int) -> int:
+        return k
+
+    def take(
+        self,
+        index: Index,
+        rows: NDArray[np.int64],
+        scores: NDArray[np.float32],  # noqa: ARG002 - the protocol's
+        k: int,
+    ) -> list[int]:
+        return take_balanced(index.frame[self.label].gather(rows).to_list(), self.classes, k)
+
+
+@dataclass(frozen=True, slots=True)
+class Diverse:
+    """Near to the item, unlike each other."""
+
+    weight: float
+
+    def window(self, k: int) -> int:
+        return max(20, 4 * k)
+
+    def take(
+        self, index: Index, rows: NDArray[np.int64], scores: NDArray[np.float32], k: int
+    ) -> list[int]:
+        return take_diverse(scores, index.vectors(rows), k, self.weight) if rows.size else []
+
+
+def take_balanced(labels: Sequence[Any], classes: Sequence[Any], k: int) -> list[int]:
+    """Places of k candidates, each class as often as the others, as far as k divides.
+
+    Every class gets ``k // len(classes)`` places; the remaining ones go, one a class at most, to
+    whatever comes first. A class that runs out leaves its places free.
+
+    >>> take_balanced(["no", "no", "no", "yes"], ["no", "yes"], 2)
+    [0, 3]
+    """
+    if not classes:
+        return []
+    floor, extra = divmod(k, len(classes))
+    taken: Counter[Any] = Counter()
+    places = []
+    for place, label in enumerate(labels):
+        over = taken[label] >= floor
+        if label not in classes or taken[label] > floor or (over and not extra):
+            continue
+        extra -= over
+        taken[label] += 1
+        places.append(place)
+    return places
+
+
+def take_diverse(
+    to_item: NDArray[np.float32], vectors: NDArray[np.float32], k: int, weight: float
+) -> list[int]:
+    """Places of k candidates by maximal marginal relevance.
+
+    ``weight * sim(item, c) - (1 - weight) * max sim(c, taken)``, taken greedily (Carbonell and
+    Goldstein 1998); a weight of 1 is the nearest, less prefers candidates unlike each other.
+
+    Parameters
+    ----------
+    to_item : ndarray, shape (n,)
+        Cosines to the item, in [-1, 1].
+    vectors : ndarray, shape (n, dimension)
+        Unit rows.
+
+    >>> rows = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> take_diverse(np.array([0.9, 0.9, 0.4], np.float32), rows, 2, 0.5)
+    [0, 2]
+    """
+    free, taken = list(range(len(to_item))), list[int]()
+    nearest_taken = np.zeros(len(to_item))
+    while free and len(taken) < k:
+        gain = weight * to_item[free] - (1 - weight) * nearest_taken[free]
+        best = free.pop(int(np.argmax(gain)))
+        to_best = vectors @ vectors[best]
+        nearest_taken = np.maximum(nearest_taken, to_best) if taken else to_best
+        taken.append(best)
+    return taken

@@ -106,13 +106,13 @@ class RemoteBatches:
 
     async def states(self, since: float) -> list[BatchState]:
         """The batches that the provider was given since then, by seconds since 1970."""
-        found: list[BatchState] = await self._call(lambda client: self.wire.states(client, since))
-        return found
+        states: list[BatchState] = await self._call(lambda client: self.wire.states(client, since))
+        return states
 
     async def state(self, number: str) -> BatchState:
         """How far a batch is."""
-        found: BatchState = await self._call(lambda client: self.wire.state(client, number))
-        return found
+        state: BatchState = await self._call(lambda client: self.wire.state(client, number))
+        return state
 
     async def cancel(self, number: str) -> None:
         """Ask the provider to stop; what was answered before is billed and can be fetched."""
@@ -122,10 +122,12 @@ class RemoteBatches:
         self, number: str, requests: Mapping[str, Request]
     ) -> list[tuple[str, Reply | ModelError]]:
         """What became of each line, by its key, in whatever order; keys that were none are left."""
-        found = await self._call(lambda client: self.wire.results(client, number, tuple(requests)))
+        outcomes = await self._call(
+            lambda client: self.wire.results(client, number, tuple(requests))
+        )
         return [
             (key, self.model.received(outcome, requests[key]))
-            for key, outcome in found
+            for key, outcome in outcomes
             if key in requests
         ]
 
@@ -137,8 +139,8 @@ class RemoteBatches:
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 - an SDK may raise anything at all
-            found = model_error(self.model.name, error, PATIENCE, self.model.key)
-        raise found
+            fault = model_error(self.model.name, error, PATIENCE, self.model.key)
+        raise fault
 
 
 async def ask_raw(client: Any, method: str, path: str, *keys: str, body: Any = None) -> Any:
@@ -150,17 +152,17 @@ async def ask_raw(client: Any, method: str, path: str, *keys: str, body: Any = N
 
 async def pages(client: Any, path: str, after: str) -> list[dict[str, Any]]:
     """The newest hundred objects of a list and those behind them, page by page, ten at most."""
-    found: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
     last = ""
     for _ in range(10):
         more = f"&{after}={last}" if last else ""
         page = await ask_raw(client, "get", f"{path}?limit=100{more}", "data")
         rows = [row for row in page["data"] or () if isinstance(row, dict)]
-        found += rows
+        listed += rows
         last = text(rows[-1].get("id")) if rows else ""
         if not last or page.get("has_more") is not True:
             break
-    return found
+    return listed
 
 
 def lines_of(content: bytes) -> Iterator[dict[str, Any]]:
@@ -199,5 +201,5 @@ def failed(kind: str, message: str, status: int = 400) -> WireError:
 
 def answer_of(body: Any, what: str) -> dict[str, Any] | MalformedBodyError:
     """The answer in a line, or that there is none."""
-    found = mapping(body)
-    return found or MalformedBodyError(f"a line of a batch without {what}")
+    answer = mapping(body)
+    return answer or MalformedBodyError(f"a line of a batch without {what}")

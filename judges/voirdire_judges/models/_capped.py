@@ -46,10 +46,10 @@ async def capped(chunks: AsyncIterable[bytes], encoding: str) -> AsyncIterator[b
 
 def _unpacked(packed: Any, chunk: bytes, room: int) -> bytes:
     try:
-        found: bytes = packed.decompress(chunk, room)
+        unpacked: bytes = packed.decompress(chunk, room)
     except zlib.error as error:
         raise MalformedBodyError(f"not what its packing says ({error})") from None
-    return found
+    return unpacked
 
 
 async def cap_response(response: Any) -> None:

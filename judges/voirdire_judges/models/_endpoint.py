@@ -41,12 +41,12 @@ class Key:
 
 def key_from_environment(model: str, variable: str) -> Key:
     """The key in the environment variable, or an error that names the variable."""
-    found = os.environ.get(variable, "").strip()
-    if not found:
+    key = os.environ.get(variable, "").strip()
+    if not key:
         raise ModelError(
             f"{model} needs the environment variable {variable}, which is not set", "auth"
         )
-    return Key(found, variable)
+    return Key(key, variable)
 
 
 def checked_address(model: str, address: str | None) -> str | None:
@@ -152,7 +152,7 @@ class Pool:
         held = self.leases.get(lease.loop, {})
         if lease.holders > 0 or lease.loop is not asyncio.get_running_loop():
             return
-        for key in [key for key, found in held.items() if found is lease]:
+        for key in [key for key, other in held.items() if other is lease]:
             del held[key]
         await lease.close(lease.client)
 

@@ -154,10 +154,10 @@ def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     header = headers.get("retry-after")
-    found = _seconds(header)
-    if found is None and header:
-        found = _until(header)
-    return _delay(body) if found is None else found
+    seconds = _seconds(header)
+    if seconds is None and header:
+        seconds = _until(header)
+    return _delay(body) if seconds is None else seconds
 
 
 def _seconds(text: Any) -> float | None:
@@ -209,11 +209,11 @@ def filtered_categories(body: Any, status: int = 400) -> tuple[str, ...] | None:
         return None
     inner = error.get("innererror")
     result = inner.get("content_filter_result") if isinstance(inner, dict) else None
-    found = result.items() if isinstance(result, dict) else ()
+    verdicts = result.items() if isinstance(result, dict) else ()
     metadata = error.get("metadata")
     reasons = metadata.get("reasons") if isinstance(metadata, dict) else None
     return (
-        *(str(name) for name, said in found if isinstance(said, dict) and said.get("filtered")),
+        *(str(name) for name, said in verdicts if isinstance(said, dict) and said.get("filtered")),
         *(str(reason) for reason in (reasons if isinstance(reasons, list) else ())),
     )
 
@@ -316,11 +316,11 @@ def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
     return "" if any(keys) else ", no key was sent"
 
 
-def message(found: WireError, *keys: Key | None) -> str:
+def message(fault: WireError, *keys: Key | None) -> str:
     """What the provider said, scrubbed and shortened."""
-    inner = error_of(found.body)
+    inner = error_of(fault.body)
     said = inner.get("message") if inner else None
-    text = said if isinstance(said, str) else _plain(found.body)
+    text = said if isinstance(said, str) else _plain(fault.body)
     return _short(scrub(text, *_texts(keys)))
 
 

@@ -246,8 +246,8 @@ def _thoughts(content: Any, extra: Mapping[str, Any]) -> tuple[dict[str, Any], .
     """What an integration wants back beside the calls: blocks of reasoning and signatures."""
     blocks = {text(part.get("type")) for part in items(content)} - {"text", "tool_use"}
     more = {key: value for key, value in extra.items() if value and key not in _IN_CALLS}
-    found = {"content": content if blocks else None, "extra": more}
-    return ({key: value for key, value in found.items() if value},) if blocks or more else ()
+    kept = {"content": content if blocks else None, "extra": more}
+    return ({key: value for key, value in kept.items() if value},) if blocks or more else ()
 
 
 #: What `tool_calls` of a message say already.
@@ -312,5 +312,5 @@ def _reason(meta: dict[str, Any]) -> str:
     blocked = mapping(meta.get("prompt_feedback")).get("block_reason")
     if blocked:
         return "content_filter"
-    found = incomplete or meta.get("finish_reason") or meta.get("stop_reason") or ""
-    return str(getattr(found, "name", found))
+    reason = incomplete or meta.get("finish_reason") or meta.get("stop_reason") or ""
+    return str(getattr(reason, "name", reason))

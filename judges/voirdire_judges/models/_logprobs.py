@@ -37,8 +37,8 @@ def option_logprobs(
         The reply.
 
     >>> alternatives = [("4", -0.7), (" 4", -3.0), ("5", -1.2), ("The", -2.0)]
-    >>> found = option_logprobs([("4", alternatives)], ["4", "5"], "4")
-    >>> {option: round(value, 3) for option, value in found.items()}
+    >>> logprobs = option_logprobs([("4", alternatives)], ["4", "5"], "4")
+    >>> {option: round(value, 3) for option, value in logprobs.items()}
     {'4': -0.604, '5': -1.2}
     >>> option_logprobs([("5", [("5", 0.0)]), ("/", []), ("4", [("4", 0.0)])], ["4", "5"], "No.")
     {}

@@ -147,8 +147,8 @@ _THOUGHTS = ("reasoning_content", "reasoning_details")
 
 
 def _thoughts(message: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-    found = {name: message[name] for name in _THOUGHTS if message.get(name)}
-    return (found,) if found else ()
+    thoughts = {name: message[name] for name in _THOUGHTS if message.get(name)}
+    return (thoughts,) if thoughts else ()
 
 
 def _handed(message: dict[str, Any]) -> list[Any]:

@@ -147,13 +147,13 @@ class RemoteModel:
                 raise outcome
             reply = self.dialect.read(outcome, request)
         except Exception as error:  # noqa: BLE001 - as in a call
-            found = self._fault(error, sent)
-            if isinstance(found, _Again):  # asked live, it will go without what was refused
+            answer = self._fault(error, sent)
+            if isinstance(answer, _Again):  # asked live, it will go without what was refused
                 what = f"{self.name} refuses a parameter of a line of a batch"
                 return ModelError(what, "refused_parameter", retryable=True)
-            if not isinstance(found, Reply):
-                return found
-            reply = found
+            if not isinstance(answer, Reply):
+                return answer
+            reply = answer
         return self._finished(reply, request, sent, 0.0)
 
     async def aclose(self) -> None:
@@ -234,8 +234,8 @@ class RemoteModel:
         usage = self.dialect.billed(body) if isinstance(body, dict) else Usage()
         return None if usage == Usage() else usage
 
-    def _refuse(self, name: str, said: str, found: WireError | None) -> ModelError | _Again:
-        other = renamed(name, found.body) if found is not None else ""
+    def _refuse(self, name: str, said: str, fault: WireError | None) -> ModelError | _Again:
+        other = renamed(name, fault.body) if fault is not None else ""
         if other and other not in self._renamed:
             self._renamed[name] = other
             return _Again.AGAIN
@@ -246,7 +246,7 @@ class RemoteModel:
             f"{self.name} refuses the parameter {name!r} ({said}): leave it out of the study, or "
             'set on_refused_parameter = "drop"',
             "refused_parameter",
-            status_code=None if found is None else found.status_code,
+            status_code=None if fault is None else fault.status_code,
             parameter=name,
         )
 
@@ -282,10 +282,10 @@ class RemoteModel:
         )
 
 
-def _may_refuse(found: WireError) -> bool:
+def _may_refuse(fault: WireError) -> bool:
     """Whether it may be about a parameter; one about too long a request may name its cap too."""
-    bad = found.status_code in {400, 422}
-    return bad and not is_too_long(found.status_code, found.body)
+    bad = fault.status_code in {400, 422}
+    return bad and not is_too_long(fault.status_code, fault.body)
 
 
 _TEXTS = frozenset({"messages", "input", "contents", "system", "system_instruction"})

@@ -80,13 +80,13 @@ def with_calls(reply: Reply) -> Reply:
     >>> reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments
     ('Let me see.', 'add', '{"a": 1}')
     """
-    found = list(_CALL.finditer(reply.text))
-    if not found:
+    matches = list(_CALL.finditer(reply.text))
+    if not matches:
         return reply
     calls = tuple(
-        _call(f"call_{at}", reply.text[match.end() :]) for at, match in enumerate(found, start=1)
+        _call(f"call_{at}", reply.text[match.end() :]) for at, match in enumerate(matches, start=1)
     )
-    return replace(reply, text=reply.text[: found[0].start()].strip(), tool_calls=calls)
+    return replace(reply, text=reply.text[: matches[0].start()].strip(), tool_calls=calls)
 
 
 def _call(number: str, text: str) -> ToolCall:
@@ -121,11 +121,11 @@ def _shown(call: ToolCall) -> dict[str, Any]:
 
 def _joined(messages: Sequence[Message]) -> list[Message]:
     """Neighbours of one role as one message: many chat formats take turns only."""
-    found: list[Message] = []
+    merged: list[Message] = []
     for message in messages:
-        if found and found[-1].role == message.role:
-            joined = f"{found[-1].content}\n\n{message.content}"
-            found[-1] = Message(message.role, joined)
+        if merged and merged[-1].role == message.role:
+            joined = f"{merged[-1].content}\n\n{message.content}"
+            merged[-1] = Message(message.role, joined)
         else:
-            found.append(message)
-    return found
+            merged.append(message)
+    return merged

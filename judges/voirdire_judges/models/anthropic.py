@@ -208,8 +208,8 @@ async def _submit(client: Any, _: str, __: str, lines: Any) -> str:
 
 
 async def _states(client: Any, since: float) -> list[BatchState]:
-    found = [_state_in(row) for row in await pages(client, _BATCHES, "after_id")]
-    return [state for state in found if state.created >= since]
+    states = [_state_in(row) for row in await pages(client, _BATCHES, "after_id")]
+    return [state for state in states if state.created >= since]
 
 
 async def _state(client: Any, number: str) -> BatchState:

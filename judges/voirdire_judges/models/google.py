@@ -245,13 +245,13 @@ async def _submit(opened: Any, model: str, name: str, lines: Any) -> str:
 
 async def _states(opened: Any, since: float) -> list[BatchState]:
     client, _ = opened
-    found: list[BatchState] = []
+    states: list[BatchState] = []
     async for job in await client.aio.batches.list(config={"page_size": 100}):
         state = _state_in(job)
-        if state.created < since or len(found) >= 1000:
+        if state.created < since or len(states) >= 1000:
             break
-        found.append(state)
-    return found
+        states.append(state)
+    return states
 
 
 async def _state(opened: Any, number: str) -> BatchState:
@@ -278,11 +278,11 @@ async def _results(opened: Any, number: str, keys: Sequence[str]) -> list[tuple[
     job = await client.aio.batches.get(name=number)
     answers = (job.dest.inlined_responses if job.dest else None) or []
     whole = len(answers) == len(keys) and not any(answer.metadata for answer in answers)
-    found = []
+    outcomes = []
     for at, answer in enumerate(answers):
         key = keys[at] if whole else (answer.metadata or {}).get(_KEY, "")
-        found.append((key, _outcome(answer)))
-    return found
+        outcomes.append((key, _outcome(answer)))
+    return outcomes
 
 
 def _outcome(answer: Any) -> Any:

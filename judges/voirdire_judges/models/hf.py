@@ -183,13 +183,13 @@ class Local:
         """Log-probability of each option's tokens after the prompt, summed over its tokens."""
         spelt = {option: self._ids(option) for option in options}
         first = self._next(prompt)
-        found = {}
+        logprobs = {}
         for option, ids in spelt.items():
             total = float(first[ids[0]])
             for place in range(1, len(ids)):
                 total += float(self._next(prompt + ids[:place])[ids[place]])
-            found[option] = total
-        return found
+            logprobs[option] = total
+        return logprobs
 
     def generate(self, prompt: list[int], request: Request, limit: int) -> tuple[str, int, bool]:
         """The text, its number of tokens, and whether the model ended it by itself."""
@@ -268,12 +268,12 @@ def load(
 
 
 def _located(path: str, gguf: str) -> tuple[str, str]:
-    found = Path(path)
+    place = Path(path)
     if gguf:
         return path, gguf
-    if found.is_file():
-        return str(found.parent), found.name
-    files = sorted(found.glob("*.gguf")) if found.is_dir() else []
-    if len(files) == 1 and not (found / "config.json").exists():
+    if place.is_file():
+        return str(place.parent), place.name
+    files = sorted(place.glob("*.gguf")) if place.is_dir() else []
+    if len(files) == 1 and not (place / "config.json").exists():
         return path, files[0].name
     return path, ""

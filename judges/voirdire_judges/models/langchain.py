@@ -72,21 +72,23 @@ def make(
     runnables = require("langchain_core.runnables", "langchain:", "langchain")
     models = require("langchain_core.language_models", "langchain:", "langchain")
     Options(timeout=timeout, on_refused_parameter=on_refused_parameter)
-    found = attribute_at(model_name, "langchain: ") if isinstance(model_name, str) else model_name
-    if not isinstance(found, runnables.Runnable) and callable(found):
-        found = found(**(arguments or {}))
-    label = model_name if isinstance(model_name, str) else type(found).__name__
-    if not isinstance(found, runnables.Runnable):
+    runnable = (
+        attribute_at(model_name, "langchain: ") if isinstance(model_name, str) else model_name
+    )
+    if not isinstance(runnable, runnables.Runnable) and callable(runnable):
+        runnable = runnable(**(arguments or {}))
+    label = model_name if isinstance(model_name, str) else type(runnable).__name__
+    if not isinstance(runnable, runnables.Runnable):
         raise InputError(
             f"langchain:{label}: expected a Runnable of LangChain (a model, a chain, a graph), got "
-            f"{type(found).__name__}"
+            f"{type(runnable).__name__}"
         )
     name = f"langchain:{label}"
-    if isinstance(found, models.BaseChatModel):
-        return LangchainModel(name, found, timeout, params or {})
+    if isinstance(runnable, models.BaseChatModel):
+        return LangchainModel(name, runnable, timeout, params or {})
     keys = (input_key, output_key)
     return RunnableModel(
-        name, found, timeout, params or {}, keys=keys, on_refused=on_refused_parameter
+        name, runnable, timeout, params or {}, keys=keys, on_refused=on_refused_parameter
     )
 
 
@@ -123,9 +125,9 @@ class RunnableModel(LangchainModel):
         sent, notes = self._sendable(request)
         heard = listener()()
         started = time.perf_counter()
-        found = await self.model.ainvoke(self._wrap(messages), {"callbacks": [heard]}, **sent)
+        answer = await self.model.ainvoke(self._wrap(messages), {"callbacks": [heard]}, **sent)
         seconds = time.perf_counter() - started
-        message, inner = self._answer(found, messages, heard.messages)
+        message, inner = self._answer(answer, messages, heard.messages)
         reply = read(message, sent, (*self._notes, *notes), seconds, request)
         used = _total([usage_of(mapping(m.usage_metadata)) for m in heard.messages])
         return replace(reply, usage=used or reply.usage, inner=tuple(map(_as_ours, inner)))
@@ -149,57 +151,57 @@ class RunnableModel(LangchainModel):
         )
 
     def _answer(
-        self, found: Any, sent: Sequence[Any], heard: Sequence[Any]
+        self, answer: Any, sent: Sequence[Any], heard: Sequence[Any]
     ) -> tuple[Any, Sequence[Any]]:
         """The message that answers, and those between it and the question."""
         from langchain_core.messages import AIMessage, BaseMessage  # noqa: PLC0415 - an extra
 
-        found = self._chosen(found)
-        if isinstance(found, list | tuple) and found and isinstance(found[-1], BaseMessage):
-            own = _after(found, sent)
-            return found[-1], own[:-1]
+        answer = self._chosen(answer)
+        if isinstance(answer, list | tuple) and answer and isinstance(answer[-1], BaseMessage):
+            own = _after(answer, sent)
+            return answer[-1], own[:-1]
         last = heard[-1] if heard else None
-        if isinstance(found, BaseMessage):
-            same = last is not None and last.content == found.content
-            return found, heard[:-1] if same else heard
-        if not isinstance(found, str):
+        if isinstance(answer, BaseMessage):
+            same = last is not None and last.content == answer.content
+            return answer, heard[:-1] if same else heard
+        if not isinstance(answer, str):
             raise ModelError(
-                f"{self.name} answered with a {type(found).__name__}: a message, a text or a list "
+                f"{self.name} answered with a {type(answer).__name__}: a message, a text or a list "
                 "of messages is read",
                 "malformed",
                 retryable=False,
             )
         # What parses a message to a text loses how it ended; the message itself knows.
-        if last is not None and last.text == found:
-            return last.model_copy(update={"tool_calls": [], "content": found}), heard[:-1]
+        if last is not None and last.text == answer:
+            return last.model_copy(update={"tool_calls": [], "content": answer}), heard[:-1]
         meta = {} if last is None else last.response_metadata
-        return AIMessage(found, response_metadata=meta), heard
+        return AIMessage(answer, response_metadata=meta), heard
 
-    def _chosen(self, found: Any) -> Any:
+    def _chosen(self, answer: Any) -> Any:
         """What an answer of several keys holds under the one that counts."""
-        if not isinstance(found, dict):
-            return found
-        key = self._key or ("messages" if "messages" in found else "")
-        if not key and len(found) == 1:
-            key = next(iter(found))
-        if key in found:
-            return found[key]
+        if not isinstance(answer, dict):
+            return answer
+        key = self._key or ("messages" if "messages" in answer else "")
+        if not key and len(answer) == 1:
+            key = next(iter(answer))
+        if key in answer:
+            return answer[key]
         raise ModelError(
-            f"{self.name} answered with the keys {', '.join(map(str, found))}: name the one that "
+            f"{self.name} answered with the keys {', '.join(map(str, answer))}: name the one that "
             "holds the answer by output_key",
             "malformed",
             retryable=False,
         )
 
 
-def _after(found: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
+def _after(state: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
     """The messages of a graph's state behind those that it was given."""
     given = 0
-    while given < min(len(found) - 1, len(sent)) and (
-        (found[given].type, found[given].content) == (sent[given].type, sent[given].content)
+    while given < min(len(state) - 1, len(sent)) and (
+        (state[given].type, state[given].content) == (sent[given].type, sent[given].content)
     ):
         given += 1
-    return found[given:]
+    return state[given:]
 
 
 def _as_ours(message: Any) -> Message:

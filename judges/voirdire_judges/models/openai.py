@@ -206,8 +206,8 @@ def batch_wire(path: str) -> BatchWire:
 
 
 async def _batch_states(client: Any, since: float) -> list[BatchState]:
-    found = [_state_in(row) for row in await pages(client, "/batches", "after")]
-    return [state for state in found if state.created >= since]
+    states = [_state_in(row) for row in await pages(client, "/batches", "after")]
+    return [state for state in states if state.created >= since]
 
 
 async def _batch_state(client: Any, number: str) -> BatchState:
@@ -232,13 +232,13 @@ def _state_in(row: dict[str, Any]) -> BatchState:
 
 async def _batch_results(client: Any, number: str, _: Any) -> list[tuple[str, Any]]:
     row = await ask_raw(client, "get", f"/batches/{quote(number)}", "id")
-    found = []
+    outcomes = []
     for name in ("output_file_id", "error_file_id"):
         if file := text(row.get(name)):
             raw = await client.get(f"/files/{quote(file)}/content", cast_to=object, options=RAW)
             lines = lines_of(await content_of(raw))
-            found += [(text(line.get("custom_id")), _line_outcome(line)) for line in lines]
-    return found
+            outcomes += [(text(line.get("custom_id")), _line_outcome(line)) for line in lines]
+    return outcomes
 
 
 def _line_outcome(line: dict[str, Any]) -> Any:

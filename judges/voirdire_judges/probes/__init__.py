@@ -33,10 +33,10 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 def __getattr__(name: str) -> Probe:
     """A probe by its name, made from its template when it is asked for."""
-    found = probes().get(name)
-    if found is None:
+    probe = probes().get(name)
+    if probe is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    return probe
 
 
 @cache
@@ -223,17 +223,17 @@ def make(  # noqa: PLR0913 - each is an option of the study
         would change after the fact: probe the judge whose question it asks.
     """
     plugins = plugins or loaded_plugins()
-    found = plugins.resolve("probe", probe)
+    resolved = plugins.resolve("probe", probe)
     made = inner_judge(judge, rubric, options, sampling, plugins, study)
     if isinstance(made, FollowsUp):
         raise PluginError(f"judge {judge!r} takes several steps: its requests cannot be probed")
     task = task_of(made)
-    if isinstance(found, RequestProbe):
-        return ProbedJudge(made, unchanged, found.change, task)
-    if isinstance(found, PairProbe):
-        changed: Callable[[Any], Any] = found.change
-    elif isinstance(found, ResponseProbe) and place in ("first", "second"):
-        changed = partial(_in_place, place, found.changes[strength - 1])
+    if isinstance(resolved, RequestProbe):
+        return ProbedJudge(made, unchanged, resolved.change, task)
+    if isinstance(resolved, PairProbe):
+        changed: Callable[[Any], Any] = resolved.change
+    elif isinstance(resolved, ResponseProbe) and place in ("first", "second"):
+        changed = partial(_in_place, place, resolved.changes[strength - 1])
     else:
         raise PluginError(f"probe {probe!r} changes responses, and not what a judge asks")
     if task != "comparison":

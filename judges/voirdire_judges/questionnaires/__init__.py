@@ -251,8 +251,9 @@ def score_answers(
     --------
     >>> from voirdire_judges.questionnaires import load_questionnaire
     >>> phq9 = load_questionnaire("phq9")
-    >>> found = score_answers(phq9, {1: 3, 2: 3, 3: 0, 4: 3, 5: 1, 6: 2, 7: 0, 8: 0}, threshold=10)
-    >>> found.total, found.partial, found.low, found.high, found.missing, found.positive
+    >>> answers = {1: 3, 2: 3, 3: 0, 4: 3, 5: 1, 6: 2, 7: 0, 8: 0}
+    >>> scored = score_answers(phq9, answers, threshold=10)
+    >>> scored.total, scored.partial, scored.low, scored.high, scored.missing, scored.positive
     (None, 12.0, 12.0, 15.0, (9,), True)
     """
     serials = range(1, len(questionnaire.questions) + 1)

@@ -50,8 +50,8 @@ def make(
     check_columns(path, (key, *shown), frame.columns)
     rows: dict[str, list[dict[str, str]]] = {}
     for row in frame.iter_rows(named=True):
-        found = {column: cell_text(row[column]) for column in shown}
-        rows.setdefault(cell_text(row[key]).strip().casefold(), []).append(found)
+        cells = {column: cell_text(row[column]) for column in shown}
+        rows.setdefault(cell_text(row[key]).strip().casefold(), []).append(cells)
 
     def looked_up(value: str) -> str:
         matches = rows.get(value.strip().casefold(), [])

@@ -86,8 +86,8 @@ def build_corpus(
     --------
     >>> rows = [(str(i), "ann", f"I have anxiety {i}", i) for i in range(4)]
     >>> table = pl.DataFrame(rows, schema=["id", "author", "text", "fear"], orient="row")
-    >>> found = build_corpus(table, lexicons=["fear"], min_words=3, min_posts=2, top=3, sample=2)
-    >>> [(step.name, step.posts) for step in found.steps][-2:], found.rest.height
+    >>> corpus = build_corpus(table, lexicons=["fear"], min_words=3, min_posts=2, top=3, sample=2)
+    >>> [(step.name, step.posts) for step in corpus.steps][-2:], corpus.rest.height
     ([('top 3 by lexicon', 3), ('random sample of 2', 2)], 1)
     """
     _check(posts, lexicons)

@@ -42,7 +42,7 @@ class Distortions:
         if examination.session is None:
             raise InputError(NEEDS)
         known = read_annotations(examination.session)
-        tables = consistency_tables(known.runs, known.final, known.found)
+        tables = consistency_tables(known.runs, known.final, known.by_configuration)
         data, notes = _datasets(known)
         sections = (*examination.sections, *(t for t in (*tables, *data) if t.has_rows))
         return examination.replace(

@@ -39,11 +39,12 @@ if TYPE_CHECKING:
 class Annotations:
     """What a session's annotators said.
 
-    `found` maps a configuration to its annotators by prompt; `final` is from `final_labels`.
+    `by_configuration` maps a configuration to its annotators by prompt; `final` is from
+    `final_labels`.
     """
 
     folder: Path
-    found: Mapping[str, Mapping[str, str]]
+    by_configuration: Mapping[str, Mapping[str, str]]
     runs: LabelRuns
     final: pl.DataFrame
 
@@ -97,11 +98,11 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
     by_rater = {part["rater"][0]: part for part in known.final.partition_by("rater")}
     made = tuple(
         build_dataset(name, items, parts, by_rater[prompts["ranked"]], by_rater[prompts["multi"]])
-        for name, prompts in known.found.items()
+        for name, prompts in known.by_configuration.items()
         if len(prompts) == 2
     )
     if not made:
-        raise InputError(f"no data set: {'; '.join(missing_prompts(known.found))}")
+        raise InputError(f"no data set: {'; '.join(missing_prompts(known.by_configuration))}")
     return made, parts
 
 

@@ -154,6 +154,8 @@ async def pages(client: Any, path: str, after: str) -> list[dict[str, Any]]:
     """The newest hundred objects of a list and those behind them, page by page, ten at most."""
     listed: list[dict[str, Any]] = []
     last = ""
+    # A batch is looked for by its name soon after it was handed over, so it is among the
+    # newest; a server that always says `has_more` would keep us for ever.
     for _ in range(10):
         more = f"&{after}={last}" if last else ""
         page = await ask_raw(client, "get", f"{path}?limit=100{more}", "data")
@@ -179,6 +181,7 @@ def lines_of(content: bytes) -> Iterator[dict[str, Any]]:
 def number_in(body: Mapping[str, Any], *names: str) -> int:
     """The sum of the counts that stand under these names."""
     values = (body.get(name) for name in names)
+    # True is an int in Python, and no count.
     return sum(value for value in values if isinstance(value, int) and not isinstance(value, bool))
 
 

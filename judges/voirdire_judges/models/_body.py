@@ -35,10 +35,13 @@ def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
         body = load_body(content)
     except (ValueError, RecursionError):
         raise MalformedBodyError(f"not JSON: {_decoded(content)[:80]!r}") from None
+    # Google wraps an error in a list, on its path compatible with OpenAI's too.
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict):
         raise MalformedBodyError(f"no {keys[0]!r}: {_decoded(content)[:80]!r}")
+    # A router answers 200 where the provider behind it failed (OpenRouter, page on errors).
+    # Beside an answer an error is no more than a warning, and the answer is paid for.
     if body.get("error") and not body.get(keys[0]):
         raise stated_error(body)
     if all(body.get(key) is None for key in keys):
@@ -76,6 +79,7 @@ def parse_error(content: bytes) -> Any:
 
 
 def _decoded(content: bytes | str) -> str:
+    # -sig: Python's JSON refuses the byte order mark that some servers begin with.
     return content if isinstance(content, str) else content.decode("utf-8-sig", errors="replace")
 
 
@@ -197,6 +201,7 @@ def count(value: Any) -> int | None:
     """A number of tokens, or None where the provider does not say."""
     if type(value) is int and value >= 0:  # as in nearly every answer
         return value
+    # Servers written in JavaScript or Lua count in floats: 12.0.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
@@ -221,6 +226,8 @@ def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
     given = _first(usage, _INPUT)
     out = _first(usage, _OUTPUT)
     cached = reasoning = None
+    # A server of one's own mostly gives the three plain counts: no need to look for others
+    # then.
     if not usage.keys() <= _PLAIN:
         cached, reasoning = _first(usage, _CACHED), _first(usage, _REASONING)
     total = _first(usage, _TOTAL)
@@ -229,6 +236,7 @@ def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
     if total is None or given is None:
         apart = (reasoning or 0) if beside or (reasoning or 0) > out else 0
         return Usage(given, out + apart, cached, reasoning)
+    # A total below its parts is a mistake, and no refund.
     rest = max(total - given - out, 0)
     if rest and rest == cached and rest != reasoning:
         return Usage(given + rest, out, cached, reasoning)
@@ -270,14 +278,18 @@ def added(*values: int | None) -> int | None:
     return sum(known) if known else None
 
 
+# OpenAI's length, max_output_tokens of responses, Anthropic's max_tokens and
+# model_context_window_exceeded, Mistral's model_length, and what servers of one's own say.
 _LENGTH = frozenset(
     {"length", "max_length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length"}
     | {"model_context_window_exceeded"}
 )
+# Finish reasons of the Gemini API and of Bedrock, and "sensitive" of Zhipu.
 _FILTERED = frozenset(
     {"content_filter", "content_filtered", "blocklist", "prohibited_content", "recitation", "spii"}
     | {"model_armor", "guardrail_intervened", "sensitive", "language"}
 )
+# Gemini has no word for a refusal: SAFETY stands for what its model would not say.
 _REFUSED = frozenset({"refusal", "safety"})
 _KNOWN = ENDED | _LENGTH | _FILTERED | _REFUSED
 #: Characters of an unknown word that are shown.
@@ -328,4 +340,5 @@ def unknown(what: str, word: str, said: str) -> Note:
 
 
 def _word(reason: str) -> str:
+    # A router writes its own word first and the provider's behind a colon.
     return reason.lower().partition(":")[0].strip()

@@ -37,6 +37,8 @@ async def capped(chunks: AsyncIterable[bytes], encoding: str) -> AsyncIterator[b
     came = given = 0
     async for chunk in chunks:
         came += len(chunk)
+        # One byte more than is allowed shows that it is too large, and no more is unpacked:
+        # a bomb of a few kilobytes may hold gigabytes.
         part = chunk if packed is None else _unpacked(packed, chunk, LARGEST + 1 - given)
         given += len(part)
         if max(came, given) > LARGEST:
@@ -64,6 +66,7 @@ def cap_client(client: Any) -> None:
     """Let a client of httpx that somebody else made read answers up to a size."""
     hooks = client.event_hooks
     if cap_response not in hooks["response"]:
+        # A client that asked for brotli or zstd would get what is refused above.
         client.headers["Accept-Encoding"] = ACCEPTED
         client.event_hooks = {**hooks, "response": [cap_response, *hooks["response"]]}
 

@@ -33,6 +33,7 @@ class Key:
         return "Key(hidden)"
 
     def __eq__(self, other: object) -> bool:
+        # By the text, so that endpoints with one key share a client.
         return isinstance(other, Key) and other._text == self._text
 
     def __hash__(self) -> int:
@@ -41,6 +42,7 @@ class Key:
 
 def key_from_environment(model: str, variable: str) -> Key:
     """The key in the environment variable, or an error that names the variable."""
+    # A key out of a file often ends in a line break, which no header may hold.
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ModelError(
@@ -150,6 +152,8 @@ class Pool:
         """One holder fewer; closes the client after the last, if its loop is the running one."""
         lease.holders -= 1
         held = self.leases.get(lease.loop, {})
+        # A client of a loop that has ended cannot be closed any more: its sockets went with
+        # it.
         if lease.holders > 0 or lease.loop is not asyncio.get_running_loop():
             return
         for key in [key for key, other in held.items() if other is lease]:

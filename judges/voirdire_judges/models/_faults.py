@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Statuses by the names that errors inside a 200 go by; any other is a 500.
 _STATED = {
+    # Types of Anthropic, codes of OpenAI and statuses of Google (the pages on errors of their
+    # APIs).
     "invalid_request_error": 400,
     "invalid_prompt": 400,
     "invalid_argument": 400,
@@ -44,12 +46,15 @@ _STATED = {
 }
 _KINDS: dict[int, FaultKind] = {
     401: "auth",
+    # DeepSeek and OpenRouter: out of credit.
     402: "quota",
     403: "auth",
     408: "timeout",
+    # A conflict passes by itself: OpenAI's own SDK asks again after it as after a 500.
     409: "server",
     429: "rate_limit",
     503: "overloaded",
+    # Anthropic's own status (its page on errors).
     529: "overloaded",
 }
 #: Out of credit, as OpenAI, Anthropic and Google word it; a daily allowance is not back soon.
@@ -65,6 +70,8 @@ _TOO_LONG = re.compile(
     r"|(?:prompt|input) is too long|input token count|reduce the length of the (?:messages|prompt)",
     re.IGNORECASE,
 )
+# A cap beyond what the model may write names the context length too; but it is the study's, and
+# every other request would fail by it as well.
 _CAP_TOO_LARGE = re.compile(r"max_\w*tokens\W.{0,60}too large", re.IGNORECASE)
 
 
@@ -78,6 +85,8 @@ def kind_of(status: int, body: Any) -> FaultKind:
     >>> kind_of(502, None), kind_of(404, None)
     ('server', 'bad_request')
     """
+    # Anthropic says it with 400, OpenAI and Google with the 429 of a crowd. Waiting, as after a
+    # crowd, would ask in vain until the run ends.
     if status in {400, 403, 429} and _NO_CREDIT.search(" ".join(words(body))):
         return "quota"
     if is_too_long(status, body):
@@ -113,6 +122,8 @@ def is_too_long(status: int, body: Any) -> bool:
     >>> is_too_long(400, {"error": {"message": "'max_tokens' is too large for its context length"}})
     False
     """
+    # 500 as well: some servers of one's own (llama.cpp) give it for a prompt beyond their
+    # context.
     said = " ".join(words(body))
     wide = status in {400, 422, 500} and _TOO_LONG.search(said) and not _CAP_TOO_LARGE.search(said)
     return status == 413 or bool(wide)
@@ -121,6 +132,7 @@ def is_too_long(status: int, body: Any) -> bool:
 def words(body: Any, depth: int = 0) -> Iterator[str]:
     """All texts inside a JSON value, as far as they are of use (six levels)."""
     if isinstance(body, str):
+        # Bounded in length, width and depth: a body may be a page of HTML, or hostile.
         yield body[:2000]
     elif isinstance(body, dict) and depth < 6:
         for value in body.values():
@@ -150,9 +162,11 @@ def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
     >>> retry_after({"retry-after": "soon"}, None) is None
     True
     """
+    # OpenAI's own header, finer than the standard one; its SDK reads them in this order.
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
+    # Seconds or a date (RFC 9110, section 10.2.3).
     header = headers.get("retry-after")
     seconds = _seconds(header)
     if seconds is None and header:
@@ -165,6 +179,7 @@ def _seconds(text: Any) -> float | None:
         value = float(text)
     except (TypeError, ValueError):
         return None
+    # float() takes "nan" and "inf" too.
     return value if math.isfinite(value) and value >= 0 else None
 
 
@@ -178,11 +193,14 @@ def _until(date: str) -> float | None:
 def _delay(body: Any) -> float | None:
     details = error_of(body).get("details")
     for detail in details if isinstance(details, list) else []:
+        # google.rpc.RetryInfo, among the details of a 429 of the Gemini API.
         if isinstance(detail, dict) and str(detail.get("retryDelay", "")).endswith("s"):
             return _seconds(str(detail["retryDelay"])[:-1])
     return None
 
 
+# Azure's code and innererror, OpenAI's policy violation, OpenRouter's "flagged", Alibaba's data
+# inspection, DeepSeek's "Content Exists Risk", and "sensitive content" of Chinese providers.
 _FILTERED = re.compile(
     r"content_filter|content_policy_violation|ResponsibleAIPolicyViolation"
     r"|blocked by content filter|(?:prompt|input|content|request) (?:\w+ ){0,2}flagged"
@@ -207,9 +225,12 @@ def filtered_categories(body: Any, status: int = 400) -> tuple[str, ...] | None:
     error = error_of(body)
     if status not in _STATUSES or not _FILTERED.search(" ".join(words(error))):
         return None
+    # Azure names its categories here, with those that let the prompt pass (page on content
+    # filtering).
     inner = error.get("innererror")
     result = inner.get("content_filter_result") if isinstance(inner, dict) else None
     verdicts = result.items() if isinstance(result, dict) else ()
+    # OpenRouter's moderation gives its reasons here (page on errors).
     metadata = error.get("metadata")
     reasons = metadata.get("reasons") if isinstance(metadata, dict) else None
     return (
@@ -218,6 +239,8 @@ def filtered_categories(body: Any, status: int = 400) -> tuple[str, ...] | None:
     )
 
 
+# Classes by name, the whole way up and through causes: nothing of an SDK is imported here, and each
+# SDK may bring an HTTP library of its own.
 _TIMEOUTS = {"TimeoutError", "APITimeoutError", "TimeoutException", "ServerTimeoutError"}
 #: OpenAI's aiohttp transport reports a connection dropped by the server as a timeout.
 _DROPPED = {"ServerDisconnectedError", "ClientOSError"}
@@ -237,6 +260,7 @@ _MALFORMED = {
     "APIResponseValidationError",
     "ClientResponseError",
 }
+#: Characters of a provider's message that an error shows.
 _LONGEST = 300
 #: Bytes of an answer that are read at most, on the wire and unpacked.
 LARGEST = 64 << 20
@@ -266,6 +290,8 @@ def wire_error(error: BaseException) -> WireError | None:
     """Status, body and headers of an SDK's exception; None where no answer came."""
     if isinstance(error, WireError):
         return error
+    # OpenAI's and Anthropic's exceptions have `status_code` and `body`, google-genai's `code`
+    # and `details`.
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if not isinstance(status, int) or isinstance(status, bool):
         return None
@@ -287,6 +313,7 @@ def model_error(
     fault = wire_error(error)
     if fault is None:
         kind, said = _transport(error, timeout)
+        # Larger than any answer once, larger again: it is not asked for a second time.
         again = False if "TooLargeError" in _names(error) else None
         text = f"{model}: {scrub(said, *_texts(keys))}"
         return ModelError(text, kind, retryable=again, billed=billed)
@@ -353,6 +380,7 @@ def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
 def _names(error: BaseException | None) -> set[str]:
     """Names of the classes of an error and of what caused it."""
     names: set[str] = set()
+    # A chain of causes may be long, and nothing forbids one that bites its tail.
     for _ in range(6):
         if error is None:
             break

@@ -154,6 +154,8 @@ def _parts(model: Any) -> Iterator[Any]:
         elif isinstance(part, Runnable) and id(part) not in seen:
             seen.add(id(part))
             yield part
+            # `deps`: what a function inside a chain calls, as LangChain itself finds
+            # it.
             waiting += [*getattr(part, "__dict__", {}).values(), *getattr(part, "deps", ())]
 
 
@@ -198,6 +200,8 @@ def listener() -> Any:
     from langchain_core.messages import AIMessage  # noqa: PLC0415 - an extra
 
     class Listener(BaseCallbackHandler):  # type: ignore[misc]
+        # Else LangChain logs what a handler raises and goes on; in line, else it would be
+        # called in a thread, after the fact.
         raise_error = True
         run_inline = True
 
@@ -219,6 +223,7 @@ def listener() -> Any:
 
 
 def _retries(part: Any) -> Iterator[Note]:
+    # Of chat models; below, of what `with_retry` makes.
     if retries := getattr(part, "max_retries", 0):
         yield Note("retries", "", f"the model retries by itself, max_retries={retries}")
     if attempts := getattr(part, "max_attempt_number", 0):
@@ -309,6 +314,8 @@ def _refusals(content: Any) -> str:
 
 def _reason(meta: dict[str, Any]) -> str:
     incomplete = mapping(meta.get("incomplete_details")).get("reason")
+    # Google's, as its integration hands it on; responses of OpenAI say it in
+    # `incomplete_details`.
     blocked = mapping(meta.get("prompt_feedback")).get("block_reason")
     if blocked:
         return "content_filter"

@@ -52,6 +52,7 @@ def option_logprobs(
     for token, logprob in at[-1] if at else ():
         option = wanted.get(_plain(token))
         if option is not None and math.isfinite(logprob):
+            # Servers in half precision give log-probabilities a little above 0.
             sums[option] = sums.get(option, 0.0) + math.exp(min(logprob, 0.0))
     return {option: math.log(total) for option, total in sums.items() if total > 0}
 
@@ -68,6 +69,7 @@ def _stated(text: str, options: Sequence[str]) -> str | None:
     levels = {float(option): option for option in plain if _NUMBER.fullmatch(option)}
     if len(levels) < len(plain) or len(levels) < 2:
         return None
+    # Without steps: levels need not be evenly spaced, and what is no level falls out below.
     scale = Scale(min(levels), max(levels), 0)
     score = parse_scores(text, ["score"], scale).scores["score"]
     return None if score is None else levels.get(score)

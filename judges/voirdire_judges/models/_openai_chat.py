@@ -44,8 +44,11 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         "seed": request.seed,
     }
     if request.options and options.logprobs:
+        # 20 is the most that may be asked for (API reference, Create chat completion).
         sent |= {"logprobs": True, "top_logprobs": 20}
     if request.tools:
+        # Tools or a schema, never both: Gemini refuses the two together, and a schema that
+        # binds every reply leaves no room for a call.
         sent["tools"] = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
     elif request.schema is not None and options.structured:
         form = {"name": "answer", "schema": dict(request.schema), "strict": True}
@@ -59,6 +62,7 @@ def _message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         sent["tool_call_id"] = message.call_id
     if message.calls:
+        # Beside calls the API takes null; an empty text is refused by some servers.
         sent["content"] = message.content or None
         sent["tool_calls"] = [
             {
@@ -105,9 +109,12 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     if not choices:
         raise MalformedBodyError("an answer without choices", body)
     choice, message = choices[0], mapping(choices[0].get("message"))
+    # A refusal has a field of its own, and comes with the finish reason "stop" (API reference,
+    # The chat completion object).
     said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
     calls = asked_calls(_calls(message), request) if request.tools else ()
+    # Where no tools were offered, a call is how some servers hand over a structured answer.
     if not (calls or said):
         said = given_to(_handed(message))
     handed = "call" if calls else ""
@@ -153,12 +160,14 @@ def _thoughts(message: dict[str, Any]) -> tuple[dict[str, Any], ...]:
 
 def _handed(message: dict[str, Any]) -> list[Any]:
     calls = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
+    # `function_call` came before `tool_calls`; older servers still send it.
     return [call.get("arguments") for call in (*calls, mapping(message.get("function_call")))]
 
 
 def _check_error(body: dict[str, Any], choice: dict[str, Any], reason: str, said: str) -> None:
     """Raise what a router says inside a 200: its provider failed, and no answer came of it."""
     error = choice.get("error") or body.get("error")
+    # OpenRouter's finish reason for a provider that failed half way (page on errors).
     if reason == "error" or (error and not said):
         said_of_it = error or {"message": "the generation ended in an error"}
         raise stated_error({**body, "error": said_of_it})

@@ -87,6 +87,8 @@ class RemoteModel:
     ) -> None:
         self.name, self.model, self.dialect = name, model, dialect
         self.endpoint, self.options = endpoint, options
+        # Learnt from the first refusal and kept: every later call would be refused the same
+        # way, after its time on the wire.
         self._dropped: dict[str, str] = {}
         self._renamed: dict[str, str] = {}
         self._held: tuple[Lease, Deadlines] | None = None
@@ -134,8 +136,11 @@ class RemoteModel:
         except ModelError:
             return False
         if self.options.on_refused_parameter == "drop":
+            # A live call may be repeated without it; a line of a batch must be right at
+            # once.
             said = f"{self.dialect.name} has no such parameter"
             self._dropped |= dict.fromkeys(self.dialect.lacking, said)
+        # Tools in words take several turns, and a line of a batch has one.
         told = request.tools and not self.options.native_tools
         return not told and self._lacking(request) is None
 
@@ -212,6 +217,7 @@ class RemoteModel:
     def _fault(self, error: Exception, sent: Mapping[str, Any]) -> Reply | ModelError | _Again:
         fault = wire_error(error)
         if fault is not None:
+            # Before parameters: Azure's filter names `prompt` as one.
             categories = filtered_categories(fault.body, fault.status_code)
             if categories is not None:
                 notes = tuple(Note("content_filter", "", category) for category in categories)
@@ -235,6 +241,8 @@ class RemoteModel:
         return None if usage == Usage() else usage
 
     def _refuse(self, name: str, said: str, fault: WireError | None) -> ModelError | _Again:
+        # Another name for the same cap loses nothing, so nobody is asked; once only, else
+        # two names that refuse each other would go round for ever.
         other = renamed(name, fault.body) if fault is not None else ""
         if other and other not in self._renamed:
             self._renamed[name] = other
@@ -256,6 +264,7 @@ class RemoteModel:
         notes = reply.notes
         if self._dropped or self._renamed:
             notes += self._changes(request)
+        # A proxy may send back headers, the key among them, and a model what a prompt held.
         calls = [replace(one, arguments=self._hide(one.arguments)) for one in reply.tool_calls]
         return replace(
             reply,
@@ -309,6 +318,9 @@ def _brief(value: Any) -> Any:
     return inner["type"] if isinstance(inner, dict) and "type" in inner else value
 
 
+# As OpenAI ("Unsupported parameter", "only be set"), Azure ("Unrecognized request argument"),
+# Google ("Cannot find field"), Anthropic ("deprecated") and servers that check by pydantic ("Extra
+# inputs are not permitted") word it.
 _REFUSES = re.compile(
     r"unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)"
     r"|does(?: not|n't) support|unrecognized|unknown|unexpected|cannot find field"
@@ -350,12 +362,14 @@ def refused_parameter(body: Any, sent: Iterable[str]) -> str:
     if not _REFUSES.search(said):
         return ""
     for name in candidates:
+        # OpenAI names the place within: text.format.schema.
         if named.partition(".")[0] == name or _mentions(said, name):
             return name
     return ""
 
 
 def _mentions(text: str, name: str) -> bool:
+    # max_tokens, max tokens and maxTokens are one; top_p is not in top_pages.
     spelt = "[_ ]?".join(re.escape(part) for part in name.split("_"))
     if name in _ORDINARY:
         return re.search(rf"(?i)['\"`]{spelt}['\"`.]", text) is not None

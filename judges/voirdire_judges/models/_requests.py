@@ -45,6 +45,7 @@ def _is_text(content: str) -> bool:
 
 
 def _mended(message: Message) -> Message:
+    # UTF-16 has a form for half a pair; read again it becomes U+FFFD, and whole pairs stay.
     wide = message.content.encode("utf-16", "surrogatepass")
     return replace(message, content=wide.decode("utf-16", "replace"))
 
@@ -91,6 +92,8 @@ def with_calls(reply: Reply) -> Reply:
 
 def _call(number: str, text: str) -> ToolCall:
     try:
+        # Up to the end of the object: models go on writing. Not strict, for they break
+        # lines in texts.
         said, _ = json.JSONDecoder(strict=False).raw_decode(text)
         name, arguments = said["tool"], said.get("arguments", {})
     except (ValueError, KeyError, RecursionError):

@@ -59,6 +59,7 @@ def open_client(endpoint: Endpoint) -> Any:
         api_key=endpoint.key.reveal() if endpoint.key is not None else None,
         base_url=endpoint.base_url,
         timeout=None,
+        # As for OpenAI, whose SDK is of the same make: retries and the time limit are ours.
         max_retries=0,
         default_headers={"Accept-Encoding": ACCEPTED},
         http_client=anthropic.DefaultAioHttpClient(
@@ -98,6 +99,9 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
             "description": "Give the answer.",
             "input_schema": dict(request.schema),
         }
+        # Every model that has tools keeps to the schema of one that it must call. With
+        # extended thinking a call cannot be forced: there `structured = false` is needed
+        # (page on tool use).
         sent |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
     sent |= {**options.params, **request.params}
     return {name: value for name, value in sent.items() if value is not None}
@@ -110,6 +114,8 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message.role == "tool":
             result = {"tool_use_id": message.call_id, "content": message.content}
             blocks = [{"type": "tool_result", **result}]
+            # Results of one reply's calls must stand in the next message, all of them
+            # (page on tool use).
             if sent and sent[-1]["role"] == "user" and isinstance(sent[-1]["content"], list):
                 sent[-1]["content"] += blocks
             else:
@@ -124,6 +130,7 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 def _called(message: Message) -> list[dict[str, Any]]:
     if message.thoughts:  # thinking is signed, together with where it stands
         return [dict(block) for block in message.thoughts]
+    # A blank text block is refused.
     said = [{"type": "text", "text": message.content}] if message.content.strip() else []
     return said + [
         {"type": "tool_use", "id": c.id, "name": c.name, "input": object_in(c.arguments)}
@@ -133,6 +140,7 @@ def _called(message: Message) -> list[dict[str, Any]]:
 
 async def send(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
     """The body of a 200."""
+    # The rest as an extra body, for the reason that openai.py gives.
     first = {"model", "messages", "max_tokens"}
     rest = {name: value for name, value in sent.items() if name not in first}
     raw = await client.messages.with_raw_response.create(
@@ -153,6 +161,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     '4'
     """
     content = body.get("content")
+    # The API sends blocks; a proxy in front of another model may send a bare text.
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
     said = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") == "tool_use"]
@@ -163,6 +172,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         ),
         request,
     )
+    # The tool named `answer` is ours: what it was called with is the reply.
     given = [] if calls else [block.get("input") for block in uses]
     answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])
     reason = text(body.get("stop_reason"))
@@ -188,6 +198,7 @@ def billed(body: dict[str, Any]) -> Usage:
     """The tokens of a message, whatever else is wrong with it."""
     usage = mapping(body.get("usage"))
     # input_tokens leave out what was read from or written to the cache.
+    # Both are paid for as input, at prices of their own (page on prompt caching).
     cached = count(usage.get("cache_read_input_tokens"))
     written = count(usage.get("cache_creation_input_tokens"))
     fresh = count(usage.get("input_tokens"))
@@ -218,6 +229,7 @@ async def _state(client: Any, number: str) -> BatchState:
 
 def _state_in(row: dict[str, Any]) -> BatchState:
     counts, word = mapping(row.get("request_counts")), text(row.get("processing_status"))
+    # Lines by what became of them; there is no total (API reference, Message Batches).
     bad = number_in(counts, "errored", "canceled", "expired")
     done = number_in(counts, "succeeded")
     return BatchState(
@@ -243,6 +255,7 @@ def _outcome(result: dict[str, Any]) -> Any:
     kind = text(result.get("type"))
     if kind == "succeeded":
         return answer_of(result.get("message"), "a message")
+    # A whole error response stands here, whose own `error` says what was wrong.
     error = mapping(mapping(result.get("error")).get("error"))
     if not error:
         return failed(kind, f"{kind} in the batch")
@@ -261,6 +274,7 @@ MESSAGES = Dialect(
     send,
     read,
     billed,
+    # The Messages API takes no seed; its batches bear no name.
     lacking=frozenset({"seed"}),
     batches=BatchWire(_submit, _states, _state, _results, _cancel, named=False),
 )

@@ -55,6 +55,7 @@ def open_client(endpoint: Endpoint) -> Client:
         if endpoint.key_header:
             headers[endpoint.key_header] = endpoint.key.reveal()
     proxy = None if proxy_bypass(url.host or "") else getproxies().get(url.scheme)
+    # No limit of connections but the runner's; the proxy was looked up above.
     session = capped_session(aiohttp.TCPConnector(limit=0), headers, trust_env=False)
     # To another host aiohttp sends no Authorization, but it would send a header of our own.
     return Client(session, url, proxy, follows=not endpoint.key_header)
@@ -78,6 +79,7 @@ async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
         content = await answer.read()
     except aiohttp.ClientResponseError as error:  # it has a status, of no answer that came
         raise MalformedBodyError(f"no HTTP: {error.message}") from None
+    # A few servers answer 201.
     if answer.status // 100 != 2:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         raise WireError(answer.status, parse_error(content), headers)
@@ -142,6 +144,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     require("orjson", name, "compatible")
     key = key_from_environment(name, api_key_env) if api_key_env else None
     address = checked_address(name, base_url)
+    # Sorted, so that the same query in another order shares the client.
     endpoint = Endpoint(address, key, tuple(sorted((query or {}).items())), api_key_header)
     options = Options(
         timeout, on_refused_parameter, structured, logprobs, params or {}, native_tools

@@ -50,6 +50,7 @@ def open_client(endpoint: Endpoint) -> Any:
     from google import genai  # noqa: PLC0415
     from google.genai import types  # noqa: PLC0415
 
+    # aiohttp's own limit of 100 connections would hold back a study that allows more.
     session = capped_session(aiohttp.TCPConnector(limit=0))
     client = genai.Client(
         api_key=endpoint.key.reveal() if endpoint.key is not None else None,
@@ -70,6 +71,7 @@ async def close_client(opened: Any) -> None:
     await session.close()
 
 
+#: Finish reasons that our own word says in full; of the others the word itself is noted.
 _PLAIN = frozenset({"", "STOP", "MAX_TOKENS"})
 
 
@@ -86,6 +88,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         "seed": request.seed,
     }
     if request.options and options.logprobs:
+        # 20 is the most (API reference, GenerationConfig).
         sent |= {"response_logprobs": True, "logprobs": 20}
     if request.tools:
         declared = [
@@ -96,6 +99,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
             }
             for t in request.tools
         ]
+        # Not with a schema: the API refuses a JSON answer beside function calling.
         sent["tools"] = [{"function_declarations": declared}]
     elif request.schema is not None and options.structured:
         sent |= {
@@ -113,6 +117,7 @@ def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message.role == "system":
             continue
         parts = _parts(message)
+        # The API wants as many results in one content as the turn before made calls.
         if message.role == "tool" and sent and "function_response" in sent[-1]["parts"][0]:
             sent[-1]["parts"] += parts
         else:
@@ -129,6 +134,8 @@ def _parts(message: Message) -> list[dict[str, Any]]:
     return said + [
         {
             "function_call": {"name": c.name, "args": object_in(c.arguments)},
+            # Gemini 3 refuses a call that comes back without it (page on thought
+            # signatures).
             **({"thought_signature": c.signature} if c.signature else {}),
         }
         for c in message.calls
@@ -142,9 +149,12 @@ async def send(opened: Any, sent: dict[str, Any]) -> dict[str, Any]:
     answer = await client.aio.models.generate_content(
         model=sent["model"],
         contents=sent["contents"],
+        # The body itself: the SDK's objects leave out fields that its version does not
+        # know.
         config={**config, "should_return_http_response": True},
     )
     body = answer.sdk_http_response.body or ""
+    # A prompt that was blocked has no candidates, and is no malformed answer.
     return parse_body(body, "candidates", "promptFeedback", "usageMetadata")
 
 
@@ -159,6 +169,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     >>> reply.finish_reason, str(reply.notes[0])
     ('content_filter', 'block_reason: SAFETY')
     """
+    # The prompt was withheld, and the answer is a 200 (API reference, PromptFeedback).
     blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
     candidate = next(iter(items(body.get("candidates"))), {})
     parts = items(mapping(candidate.get("content")).get("parts"))
@@ -219,11 +230,14 @@ def _positions(candidate: dict[str, Any]) -> list[Position]:
         ]
         for position in items(result.get("topCandidates"))
     ]
+    # Where the two lists do not match, the likeliest alternative stands for the token: at
+    # temperature 0 it is the one chosen.
     likeliest = [max(top, key=lambda pair: pair[1], default=("", 0.0))[0] for top in tops]
     return list(zip(chosen if len(chosen) == len(tops) else likeliest, tops, strict=True))
 
 
 _KEY = "voirdire"
+#: Ends of the names of states: JOB_STATE_PARTIALLY_SUCCEEDED has ended too.
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
 
@@ -234,6 +248,7 @@ async def _submit(opened: Any, model: str, name: str, lines: Any) -> str:
             "model": model,
             "contents": sent["contents"],
             "config": {n: v for n, v in sent.items() if n not in {"model", "contents"}},
+            # The only place for a key of ours in a request that is handed over inline.
             "metadata": {_KEY: key},
         }
         for key, sent in lines
@@ -248,6 +263,7 @@ async def _states(opened: Any, since: float) -> list[BatchState]:
     states: list[BatchState] = []
     async for job in await client.aio.batches.list(config={"page_size": 100}):
         state = _state_in(job)
+        # The newest come first, so that the rest is older still; and a list need not end.
         if state.created < since or len(states) >= 1000:
             break
         states.append(state)
@@ -277,6 +293,8 @@ async def _results(opened: Any, number: str, keys: Sequence[str]) -> list[tuple[
     client, _ = opened
     job = await client.aio.batches.get(name=number)
     answers = (job.dest.inlined_responses if job.dest else None) or []
+    # Answers come in the order of the requests (page on the Batch API), so that their places
+    # tell where a version of the SDK drops the metadata.
     whole = len(answers) == len(keys) and not any(answer.metadata for answer in answers)
     outcomes = []
     for at, answer in enumerate(answers):
@@ -290,7 +308,9 @@ def _outcome(answer: Any) -> Any:
         error = answer.error
         said = str(error.message or "") if error else "no answer"
         return WireError(
-            _STATUS.get((error.code if error else None) or 13, 500), {"error": {"message": said}}
+            # 13 is gRPC's internal fault, for an error without a code.
+            _STATUS.get((error.code if error else None) or 13, 500),
+            {"error": {"message": said}},
         )
     return answer.response.model_dump(mode="json", by_alias=True, exclude_none=True)
 

@@ -166,6 +166,8 @@ class Local:
             text = self.tokenizer.apply_chat_template(
                 chat, tokenize=False, add_generation_prompt=True
             )
+            # The template has written the marks already: a second mark of the beginning
+            # shifts answers.
             ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         else:
             text = "\n\n".join(f"{m.role.title()}: {m.content}" for m in request.messages)
@@ -182,6 +184,7 @@ class Local:
     def option_logprobs(self, prompt: list[int], options: Sequence[str]) -> dict[str, float]:
         """Log-probability of each option's tokens after the prompt, summed over its tokens."""
         spelt = {option: self._ids(option) for option in options}
+        # The first token of every option follows the same prompt: one pass serves all.
         first = self._next(prompt)
         logprobs = {}
         for option, ids in spelt.items():
@@ -196,6 +199,8 @@ class Local:
         import torch  # noqa: PLC0415
 
         given = torch.tensor([prompt], device=self.device)
+        # Without sampling the model's own temperature and the like are unset, else
+        # transformers warns at every call.
         how: dict[str, Any] = {
             "do_sample": False,
             "temperature": None,
@@ -208,6 +213,8 @@ class Local:
                 "temperature": request.temperature,
                 "top_p": request.top_p or 1.0,
             }
+        # A seed for this call alone: whoever else draws numbers in this process is left in
+        # peace.
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(_seed(request))
             ids = self.model.generate(
@@ -219,6 +226,7 @@ class Local:
             )[0, len(prompt) :]
         ends = self.model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
+        # At the limit the last token tells a text that is whole from one that was cut.
         ended = len(ids) < limit or int(ids[-1]) in ends
         return self.tokenizer.decode(ids, skip_special_tokens=True), len(ids), ended
 
@@ -234,6 +242,7 @@ class Local:
         given = torch.tensor([ids], device=self.device)
         with torch.inference_mode():
             logits = self.model(given, attention_mask=torch.ones_like(given)).logits
+        # In 32 bits: bfloat16 has three digits, too few to sum over a vocabulary.
         return torch.log_softmax(logits[0, -1].float(), dim=-1)
 
 

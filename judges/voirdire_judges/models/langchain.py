@@ -71,6 +71,7 @@ def make(
     """
     runnables = require("langchain_core.runnables", "langchain:", "langchain")
     models = require("langchain_core.language_models", "langchain:", "langchain")
+    # Checks what the study says, as for every other model; LangChain takes neither.
     Options(timeout=timeout, on_refused_parameter=on_refused_parameter)
     runnable = (
         attribute_at(model_name, "langchain: ") if isinstance(model_name, str) else model_name
@@ -197,6 +198,8 @@ class RunnableModel(LangchainModel):
 def _after(state: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
     """The messages of a graph's state behind those that it was given."""
     given = 0
+    # A graph may change or add to what it was given, so only the like beginning is cut off; the
+    # last message is the answer in any case.
     while given < min(len(state) - 1, len(sent)) and (
         (state[given].type, state[given].content) == (sent[given].type, sent[given].content)
     ):
@@ -224,6 +227,8 @@ def _total(used: Sequence[Usage]) -> Usage | None:
 
     def total(name: str) -> int | None:
         counts = [getattr(one, name) for one in used]
+        # Every model counts its input and output; a count of cached or thought tokens is
+        # left out where it is 0, so there an absent one is none.
         if name in {"input", "output"}:
             return None if None in counts else sum(counts)
         return sum(count or 0 for count in counts) if any(c is not None for c in counts) else None

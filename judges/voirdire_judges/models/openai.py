@@ -57,6 +57,7 @@ def open_client(endpoint: Endpoint) -> Any:
     """OpenAI's async client over aiohttp, which keeps its pace at hundreds of calls in flight."""
     import openai  # noqa: PLC0415
 
+    # The SDK takes no empty key; an endpoint without one ignores it.
     key = endpoint.key.reveal() if endpoint.key is not None else "none"
     return openai.AsyncOpenAI(
         api_key=key,
@@ -67,6 +68,8 @@ def open_client(endpoint: Endpoint) -> Any:
         },
         default_query=dict(endpoint.query),
         timeout=None,
+        # The SDK would ask twice more by itself, unseen and paid for, and wait 600 s for
+        # each answer: retries are the runner's, the time limit is `RemoteModel`'s.
         max_retries=0,
         http_client=openai.DefaultAioHttpClient(
             timeout=None, event_hooks={"response": [cap_response]}
@@ -87,9 +90,12 @@ def responses_params(model: str, request: Request, options: Options) -> dict[str
         "temperature": request.temperature,
         "top_p": request.top_p,
         "max_output_tokens": request.max_tokens,
+        # Else the API keeps requests and answers for 30 days.
         "store": False,
     }
     if request.options and options.logprobs:
+        # Without `include` the API gives none, whatever the number (API reference, Create a
+        # model response).
         sent |= {"top_logprobs": 20, "include": ["message.output_text.logprobs"]}
     if request.tools:
         sent["tools"] = [{"type": "function", **asdict(tool)} for tool in request.tools]
@@ -117,6 +123,8 @@ def _response_parts(message: Message) -> list[dict[str, Any]]:
 
 async def send_response(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
     """The body of a 200."""
+    # As an extra body: the SDK's signature would refuse what a study's `params` add, and
+    # `seed`-like options that it does not know yet.
     rest = {name: value for name, value in sent.items() if name not in {"model", "input"}}
     raw = await client.responses.with_raw_response.create(
         model=sent["model"], input=sent["input"], extra_body=rest
@@ -127,6 +135,8 @@ async def send_response(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
 def read_response(body: dict[str, Any], request: Request) -> Reply:
     """The reply in a response object; without a text, what the model handed to tools."""
     status = text(body.get("status"))
+    # A response that failed is a 200 all the same; "incomplete" holds a text that was cut or
+    # filtered (API reference, The response object).
     if status == "failed":
         raise stated_error(body)
     if status not in {"", "completed", "incomplete"}:
@@ -197,7 +207,10 @@ def batch_wire(path: str) -> BatchWire:
         body = {
             "input_file_id": parse_body(await content_of(raw), "id")["id"],
             "endpoint": endpoint,
+            # The only window that there is (API reference, Create batch).
             "completion_window": "24h",
+            # Comes back in lists: a batch that was handed over just before a kill is
+            # known again by it.
             "metadata": {_NAME: name},
         }
         return str((await ask_raw(client, "post", "/batches", "id", body=body))["id"])
@@ -211,6 +224,7 @@ async def _batch_states(client: Any, since: float) -> list[BatchState]:
 
 
 async def _batch_state(client: Any, number: str) -> BatchState:
+    # An id goes into a path as data: it came over the network, or out of a file.
     return _state_in(await ask_raw(client, "get", f"/batches/{quote(number)}", "id"))
 
 
@@ -233,6 +247,7 @@ def _state_in(row: dict[str, Any]) -> BatchState:
 async def _batch_results(client: Any, number: str, _: Any) -> list[tuple[str, Any]]:
     row = await ask_raw(client, "get", f"/batches/{quote(number)}", "id")
     outcomes = []
+    # Lines that failed stand in a second file, in no order (guide, Batch API).
     for name in ("output_file_id", "error_file_id"):
         if file := text(row.get(name)):
             raw = await client.get(f"/files/{quote(file)}/content", cast_to=object, options=RAW)
@@ -243,6 +258,8 @@ async def _batch_results(client: Any, number: str, _: Any) -> list[tuple[str, An
 
 def _line_outcome(line: dict[str, Any]) -> Any:
     answer, error = mapping(line.get("response")), mapping(line.get("error"))
+    # A line never asked (the batch expired) has an `error`; one that was refused has a
+    # `response` with its status.
     status = answer.get("status_code")
     if error or not isinstance(status, int):
         return failed(text(error.get("code")), text(error.get("message")))
@@ -273,6 +290,7 @@ RESPONSES = Dialect(
     send_response,
     read_response,
     _openai_chat.billed,
+    # The responses API takes no seed.
     lacking=frozenset({"seed"}),
     batches=batch_wire("/responses"),
 )

@@ -54,6 +54,7 @@ class SimulatedModel:
         dropped = draw.noise_uniform("drop-out") < self.drop_out
         answered = any(message.role == "tool" for message in request.messages)
         if self.calls and request.tools and not answered and not dropped:
+            # About four characters a token, as in English.
             usage = Usage(input=len(asked) // 4, output=8 * len(self.calls))
             return Reply("", usage=usage, model=self.name, tool_calls=self.calls)
         text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
@@ -184,6 +185,7 @@ class Draw:
 
 def _uniform(text: str) -> float:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    # Never 0 and never 1, where the normal quantile is infinite.
     return (int.from_bytes(digest) + 0.5) / 2**64
 
 
@@ -220,6 +222,8 @@ def option_logprobs(
     """Log-probabilities over options taken as ordered levels, around the score drawn."""
     if not options:
         return {}
+    # Half the options are two standard deviations, as for a scale; of two options still half a
+    # step.
     middle, spread = (len(options) - 1) / 2, max(len(options) / 4, 0.5)
     centre = middle + spread * draw.score("option", reliability) + bias
     logits = [-((place - centre) ** 2) / 2 for place in range(len(options))]
@@ -245,6 +249,7 @@ def _value(
     if kind == "array":
         within = form.get("items")
         choices = within.get("enum", []) if isinstance(within, dict) else []
+        # One label in four applies, by the normal distribution.
         return [c for c in choices if draw.score(f"{name}|{c}", reliability) > 0.7]
     return f"{label} for {name}"
 

@@ -34,6 +34,9 @@ def missing_reply(replies: Sequence[Reply]) -> Reply:
     return Reply("", "error" if replies else "empty")
 
 
+# Five ways to heed or repeat an order: "as instructed", "following its instructions", "the response
+# tells me", "ignore the rubric", and a full score on everything. Python and the regex crate of
+# polars both read it, so it has no look-around.
 _PATTERN = r"""\b(?:
       as\s+(?:you\s+|the\s+(?:response|text|author|answer)\s+|it\s+)?
         (?:instruct|order|command|request|direct|demand|told|ask)\w*
@@ -49,6 +52,7 @@ _PATTERN = r"""\b(?:
         (?:on|for|in|to|across)\s+(?:everything|every\s+(?:attribute|criterion)|all\s+(?:attributes|criteria))
     )"""
 _ECHOES = re.compile(_PATTERN, re.IGNORECASE | re.VERBOSE)
+#: Characters of a reply that are searched: an answer is shorter, and a text without end costs.
 _LONGEST = 20_000
 #: One of these stands in whatever the pattern finds; to look for them takes a tenth of the time.
 _STEMS = (
@@ -105,6 +109,7 @@ def rows_with_orders(replies: Sequence[str]) -> list[int]:
     >>> rows_with_orders(["A calm answer.", "As instructed, 5."])
     [1]
     """
+    # polars takes no lone surrogate, which a reply cut inside an emoji holds.
     heads = [reply[:_LONGEST].encode("utf-8", "replace").decode() for reply in replies]
     column = pl.Series(heads, dtype=pl.String).str.contains(f"(?ix){_PATTERN}")
     return column.arg_true().to_list()

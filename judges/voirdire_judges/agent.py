@@ -96,6 +96,8 @@ class AgentJudge:
             return list(asked.values())[len(answers) :]
         given = dict(zip(asked, answers, strict=True))
         results = [self._result(at, call, given.get(at)) for at, call in enumerate(last.tool_calls)]
+        # Told in a result and not in a system message, which a provider may cache or take
+        # first only.
         if self.steps - taken == 1:
             end = f"{results[-1].content}\n\nThis was the last call: answer now."
             results[-1] = replace(results[-1], content=end)
@@ -110,6 +112,8 @@ class AgentJudge:
         said = (*last.request.messages, _called(last))
         results = kept.messages[len(said) :]
         ids = [call.id for call in last.tool_calls]
+        # Equal in all but its messages and its run, under which it was kept: a study that
+        # changed its temperature asks anew.
         same = replace(kept, messages=last.request.messages, run=last.request.run) == last.request
         return same and kept.messages[: len(said)] == said and [m.call_id for m in results] == ids
 
@@ -132,6 +136,8 @@ class AgentJudge:
 
     def _counts(self, replies: Sequence[Reply]) -> dict[str, int]:
         counts = Counter(call.name for reply in replies for call in reply.tool_calls)
+        # A model may call a tool that there is not: that is told to it, and counted
+        # nowhere.
         known = {tool.name for tool in self.tools}
         return {name: count for name, count in sorted(counts.items()) if name in known}
 

@@ -74,6 +74,7 @@ class ChatGenerator:
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
         """The response; empty where none came. Its system is the generator's own name."""
+        # The last: an earlier one was asked again, or called a tool.
         text = replies[-1].text if replies else ""
         return Response(item, "", text.strip() if self.trimmed else text)
 

@@ -27,7 +27,9 @@ SEVERAL = (
     "choice.\n{text}\n{choices}\nAnswer:\nPlease only output the letters corresponding to the "
     "choices. Multiple choices should be separated by a comma."
 )
+# A field of a prompt, such as {text}; braces around anything else are the prompt's own.
 _FIELD = re.compile(r"\{(\w+)\}")
+# Everything but letters and digits: names are compared without marks, blanks and dashes.
 _PLAIN = re.compile(r"[\W_]+")
 
 
@@ -98,6 +100,8 @@ class ChoiceJudge:
         )
         if not self.options:
             return parsed
+        # Only where no letter was found, and where several may be right: one name alone the
+        # parser reads.
         named = self._named(reply) if parsed.status == "unparsable" and self.several else ()
         if named:
             parsed = self._said(named, parsed)
@@ -135,6 +139,8 @@ class ChoiceJudge:
         forms = {_PLAIN.sub("", text.casefold()): n for n, text in enumerate(self._printed())}
         places: list[int] = []
         while rest:
+            # The longest first, else "fear of failure" would be read as "fear" and a
+            # rest.
             form = next((f for f in sorted(forms, key=len, reverse=True) if rest.startswith(f)), "")
             if not form:
                 return ()

@@ -58,6 +58,8 @@ class FewShot:
         """
         if not self.items:
             return list(self.opened.select(item, self.k))
+        # The guard knows the study's items alone: another text could be shown its own
+        # answer.
         if item.id not in self.items or self.items[item.id].text != item.text:
             raise InputError(f"item {item.id!r} is not one of the study's items")
         return self.chosen[item.id]
@@ -90,6 +92,8 @@ class FewShot:
 
         None before any is chosen, and where the selector says nothing.
         """
+        # Looked up without choosing: a session that showed no example has no findings of
+        # examples.
         if "selections" not in self.__dict__ or not isinstance(self.opened, FindsInSelections):
             return None
         return tuple(self.opened.findings(self.items.values(), self.selections))
@@ -136,6 +140,8 @@ def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
     distinct: dict[str, FewShot] = {}
     for one in shown:
         if isinstance(one, FewShot):
+            # By what was asked for and not by object: each rater of a panel made its
+            # own.
             key = json.dumps([one.selector, one.k, one.options], sort_keys=True, default=str)
             distinct.setdefault(key, one)
     return list(distinct.values())

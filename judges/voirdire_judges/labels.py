@@ -185,6 +185,8 @@ def filled(prompt: str, labels: LabelSet) -> str:
     >>> filled("Choose from [{labels}].", kinds)
     'Choose from [Anger, Fear].'
     """
+    # `other` is where answers outside the list go, and is never offered; `none` has a sentence
+    # of its own.
     offered = (label for label in labels.labels if label not in (labels.none, labels.other))
     return prompt.replace(LIST, ", ".join(offered))
 

@@ -79,6 +79,8 @@ def with_methods(
     methods = [one for one in methods_of(ratings, gold, labels, absent) if one.rater in place]
     methods.sort(key=lambda one: place[one.rater])
     pairs = pairs_to_compare(study.panel, methods, kinds)
+    # Findings that the run has kept come with the session; choosing examples anew costs an
+    # embedder.
     findings, unknown = leaks_of(study) if _has_none(session) else ((), ())
     excerpt, evidence = study.data.excerpt, _evidence(session)
     sections = [
@@ -209,11 +211,13 @@ def _bounds(known: Questionnaire, ratings: pl.DataFrame) -> pl.DataFrame:
 def _thresholds(total: Scale) -> list[float]:
     """At most twenty whole thresholds, evenly over what a total can be."""
     first, last = int(total.low) + 1, int(total.high)
+    # Rounded up: twenty rows tell where a curve turns.
     step = -(-(last - first + 1) // 20)
     return [float(one) for one in range(first, last + 1, step)]
 
 
 def _decided(bounds: pl.DataFrame, threshold: float) -> tuple[Any, ...]:
+    # Decided whatever the missing answers are; what they could turn is in no score.
     yes, no = pl.col("low") >= threshold, pl.col("high") < threshold
     decided = bounds.filter(yes | no).select(yes.alias("said"), (pl.col("truth") == 1).alias("is"))
     hits = decided.filter(pl.col("said") & pl.col("is")).height

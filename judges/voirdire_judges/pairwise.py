@@ -94,6 +94,7 @@ class PairwiseJudge:
                 f"pairwise judge: {self.criteria_by} {value!r} of item {item.id!r} has no criteria "
                 f"(there are: {'; '.join(self.criteria_of)})"
             )
+        # Attributes behind the last criterion keep their own words, such as an overall one.
         texts = (*self.criteria_of[str(value)], *[None] * len(self.rubric.attributes))
         return tuple(
             attribute if text is None else replace(attribute, description=text)

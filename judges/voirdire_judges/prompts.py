@@ -42,6 +42,7 @@ def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+# A key, and whether a quotation mark begins its value: a number stands bare, as X.
 _KEY = re.compile(r'"([^"]+)"\s*:\s*("?)')
 
 
@@ -79,6 +80,8 @@ def output_text(rubric: Rubric, attributes: Sequence[Attribute]) -> str:
     """The reply asked for: the rubric's own if all attributes are asked, else from their names."""
     if rubric.output and len(attributes) == len(rubric.attributes):
         return rubric.output
+    # By JSON first, so that a name with a quotation mark is escaped; then X without marks, for
+    # a number.
     return json.dumps({attribute.name: "X" for attribute in attributes}).replace('"X"', "X")
 
 

@@ -101,6 +101,8 @@ class QuestionnaireJudge:
     def _statuses(self, parsed: Parsed, named: dict[str, float | None]) -> dict[str, Status]:
         """Items as they were read; what follows from them is missing as the worst of them is."""
         read = {f"{self._name}.{serial}": status for serial, status in parsed.statuses.items()}
+        # A total may be missing though every answer was read: an item that is not ratable
+        # has none.
         rest: Status = "ok" if parsed.status in ("ok", "repaired") else parsed.status
         return {name: read.get(name, "ok" if named[name] is not None else rest) for name in named}
 
@@ -143,6 +145,7 @@ class QuestionnaireJudge:
             levels = [*levels, NOT_RATABLE]
         if all(isinstance(level, str) for level in levels):
             return {"type": "string", "enum": levels}
+        # A range, since some providers do not take an enum of numbers.
         if all(isinstance(level, int) for level in levels):
             return {"type": "integer", "minimum": levels[0], "maximum": levels[-1]}
         return {"enum": levels}

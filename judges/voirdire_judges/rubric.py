@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Attribute, Scale
 
 
+# A level as a model writes it.
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 Ask = Literal["together", "each"]
 Score = Literal["number", "levels"]
@@ -95,11 +96,14 @@ class RubricJudge:
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """One score an attribute, None with a reason where there is none; never raises."""
         calls = len(self._names)
+        # A run that was cut may have fewer replies than calls: what was not asked is
+        # missing, not the rest.
         given = [*replies[:calls], *([missing_reply(replies)] * (calls - len(replies)))]
         return combined(list(map(self._read, given, self._names)))
 
     def parse_column(self, replies: Sequence[Reply]) -> ScoreColumns | None:
         """`parse` on each of many replies, many times faster; only of scores asked together."""
+        # Several replies a task, or scores out of log-probabilities: these have no columns.
         if len(self._names) > 1 or self.score == "levels":
             return None
         texts = [reply.text for reply in replies]
@@ -251,6 +255,7 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
     finite = {n: lp for n, lp in logprobs.items() if n in by_name and math.isfinite(lp)}
     if not finite:
         return Parsed({name: None}, "unparsable", {name: "unparsable"}, reasons={name: "no_answer"})
+    # Less the largest: levels of very small probability would all become 0 otherwise.
     top = max(finite.values())
     weights = {level: math.exp(lp - top) for level, lp in finite.items()}
     total = math.fsum(weights.values())

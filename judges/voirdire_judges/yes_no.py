@@ -102,6 +102,7 @@ class YesNoAnnotator:
         return fenced(text) if self.wording.fenced else delimited(text, "TEXT")
 
     def _example(self, example: Example) -> str:
+        # An example with an unknown label would teach the model to leave it open.
         said = {label: said_yes(example.get(label)) for label in self.labels}
         unknown = [label for label, answer in said.items() if answer is None]
         if unknown:

@@ -137,8 +137,11 @@ def card_of(cell: Cell) -> dict[str, Any]:
 def _data_key(spec: ClassifySpec, data: LabelledData, folder: Path) -> str:
     """A hash of the files of one data set; empty where one of them is not there."""
     files = [folder / name for name in (data.path, data.test) if name]
+    # A study may be listed by --dry-run before its data are there.
     if not all(file.is_file() for file in files):
         return ""
+    # Only what changes what is read: keys of cells that are trained must outlive a further
+    # model or seed.
     reading = {"id", "text", "separator", "split", "complete", "threshold"}
     rule = []
     if not spec.split:
@@ -147,6 +150,8 @@ def _data_key(spec: ClassifySpec, data: LabelledData, folder: Path) -> str:
     around = [
         _declared(spec, one)
         for one in spec.label_sets
+        # Other label sets decide which rows a cell gets in two cases: where rows must be
+        # labelled in all of them, and where the split is balanced by one of them.
         if spec.complete or (one.name == spec.stratum and not spec.split)
     ]
     hashes = [file_hash(file) for file in files]
@@ -164,9 +169,11 @@ def _keyed(cell: Cell, spec: ClassifySpec, data: str) -> Cell:
     labels = next(one for one in spec.label_sets if one.name == cell.label_set)
     # The grid's name changes nothing that is trained, so cells of older grids keep their keys.
     card = {name: value for name, value in asdict(cell).items() if name not in ("key", "grid")}
+    # 64 bits of the hash: a folder's name that no other cell of a grid will have.
     return replace(cell, key=_hash([card, _declared(spec, labels), data])[:16])
 
 
 def _hash(value: Any) -> str:
+    # Sorted: the order of keys in a study's file is no part of what it says.
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

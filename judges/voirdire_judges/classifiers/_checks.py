@@ -30,6 +30,7 @@ def check_task(task: str, classes: Sequence[str], name: str) -> None:
     """
     if task not in TASKS:
         raise not_one_of("task", task, TASKS, name)
+    # A text is a sequence too, of its letters.
     if isinstance(classes, str) or len(set(classes)) != len(classes) or not classes:
         raise InputError(f"{name}: classes must be names that differ, got {classes!r}")
     if task == "binary" and len(classes) != 2:
@@ -53,6 +54,7 @@ def check_training(
         )
     if not len(texts):
         raise InputError(f"{name}: there are no training texts")
+    # Missing labels cannot be learnt from: rows that lack them were left out before.
     if not np.isin(given, (0, 1)).all():
         raise InputError(f"{name}: labels must be 0 or 1")
     count = given.sum(axis=1)
@@ -71,6 +73,7 @@ def read_card(path: Path, classes: Sequence[str], task: str, name: str) -> dict[
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
+    # Columns of scores have no names: in another order they would be other classes.
     if card["classes"] != list(classes) or card["task"] != task:
         raise InputError(
             f"{path.parent}: holds a {card['task']} classifier for {card['classes']}, not a "

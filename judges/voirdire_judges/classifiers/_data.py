@@ -99,6 +99,7 @@ def _split(
 ) -> tuple[NDArray[np.str_], tuple[str, ...]]:
     tested = frame[TESTED].to_numpy()
     split = np.full(frame.height, "", dtype="<U5")
+    # Rows of a separate test file are the test set, whatever a column says.
     split[tested] = "test"
     if spec.split:
         own, notes = _declared(frame, spec, data)
@@ -117,6 +118,7 @@ def _split(
         )
     strata = _strata(given[spec.stratum])
     ids = frame[spec.id].to_numpy()[~tested]
+    # The test file is not split: only what it leaves is shared out.
     split[~tested] = stratified_split(ids, strata[~tested], fractions, spec.split_seed)
     return split, ()
 
@@ -184,6 +186,7 @@ def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
     known = pl.DataFrame({"text": texts, "split": split}).filter(pl.col("text") != "")
     tested = known.filter(pl.col("split") == "test")
     learnt = known.filter(pl.col("split").is_in(["train", "dev"]))
+    # Each text of the test set once, however often it stands in train.
     count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
     said = plural(count, "test text is", "test texts are")
     return [f"{said} in train or dev too: scores flatter"] if count else []
@@ -205,6 +208,8 @@ def read_table(spec: ClassifySpec, data: LabelledData, folder: Path) -> pl.DataF
     if data.test:
         tested = _read(spec, folder / data.test, named)
         tested = tested.with_columns(pl.lit(value=True).alias(TESTED))
+        # The same column may be numbers in one file and text in the other; labels are read
+        # from text.
         parts = [part.with_columns(pl.exclude(TESTED).cast(pl.String)) for part in (frame, tested)]
         frame = pl.concat(parts, how="diagonal")
     return frame
@@ -238,6 +243,8 @@ def read_items(path: Path, item: str, text: str, *, sheet: str | None = None) ->
         pl.col(text).cast(pl.String).str.strip_chars().fill_null(""),
     )
     ids = frame[item]
+    # Predictions are joined by id: with one id twice, one text's labels would be held against
+    # another's.
     wrong = (ids == "") | ~ids.is_first_distinct()
     if wrong.any():
         row = wrong.arg_true()[0]

@@ -59,10 +59,14 @@ def tokenise(tokenizer: Any, texts: Sequence[str], limit: int) -> Tokens:
     cut = 0
     for start in range(0, len(texts), _CHUNK):
         part = list(texts[start : start + _CHUNK])
+        # One token beyond the limit tells which texts are cut, without tokenising any of
+        # them whole.
         encoded = _encoded(tokenizer, part, limit + 1)
         long = [place for place, ids in enumerate(encoded["input_ids"]) if len(ids) > limit]
         if long:
             cut += len(long)
+            # Cut again by the tokenizer, which puts its end mark back: dropping the
+            # last token would drop that.
             again = _encoded(tokenizer, [part[place] for place in long], limit)
             for name, rows in again.items():
                 for place, row in zip(long, rows, strict=True):
@@ -86,6 +90,7 @@ def padded(
     """
     sizes = np.array([len(tokens.columns["input_ids"][place]) for place in places])
     width = min(-(-int(sizes.max()) // multiple) * multiple, limit)
+    # XLNet and decoders are padded on the left: they read the label off the last token.
     left = tokenizer.padding_side == "left"
     fill = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
     batch = {}
@@ -109,10 +114,14 @@ def training_order(
     >>> [batch.tolist() for batch in training_order(np.array([3, 9, 4, 8]), 2, seed=0, epoch=1)]
     [[3, 1], [0, 2]]
     """
+    # From seed and epoch alone: a training that goes on in epoch 7 meets the order that it
+    # would have met.
     rng = np.random.default_rng((seed, epoch))
     order = rng.permutation(len(lengths))
     window = batch_size * _WINDOW
     parts = [order[start : start + window] for start in range(0, len(order), window)]
+    # Sorted by length within a window only: over all texts the batches would be the same in
+    # every epoch, short texts among short ones.
     whole = np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in parts])
     batches = [whole[start : start + batch_size] for start in range(0, len(whole), batch_size)]
     return [batches[place] for place in rng.permutation(len(batches))]
@@ -124,6 +133,7 @@ def reading_order(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.
     >>> [batch.tolist() for batch in reading_order(np.array([3, 9, 4, 5]), 10)]
     [[1], [3, 2], [0]]
     """
+    # The longest first: a GPU that is too small shows it at once, not after an hour.
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
@@ -184,6 +194,8 @@ class Encoder:
             for places in reading_order(tokens.lengths, _READ_TOKENS[self.device]):
                 with self.autocast():
                     logits = self.model(**self.batch(tokens, places)).logits
+                # In 64 bits, so that probabilities of a row add up to one whatever
+                # the device.
                 logits = logits.double()
                 shares = logits.sigmoid() if task == "multi-label" else logits.softmax(dim=-1)
                 out[places] = shares.cpu().numpy()
@@ -211,6 +223,7 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
     names = dict(enumerate(classes))
     kind = "multi_label_classification" if task == "multi-label" else "single_label_classification"
     with _quiet(transformers), _explained(source):
+        # No code out of a model's folder is ever run.
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model, read = transformers.AutoModelForSequenceClassification.from_pretrained(
             source,
@@ -223,6 +236,7 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
             dtype=torch.float32,
         )
     if tokenizer.pad_token_id is None:
+        # Decoders such as GPT-2 are trained without padding; what stands there is masked.
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.pad_token_id is None:
         raise InputError(f"hf classifier: the tokenizer of {source!r} has no token to pad with")
@@ -234,6 +248,7 @@ def load_encoder(settings: Settings, classes: Sequence[str], task: str, path: st
             f"hf classifier: max_length must be above {marks}, the marks that the tokenizer of "
             f"{source!r} puts around a text, got {limit}"
         )
+    # The head is in missing_keys: it was drawn just now and says nothing of the encoder.
     weights = "" if path else _digest(model, read["missing_keys"])
     precision = _precision(settings.precision, device, torch)
     return Encoder(model.to(device), tokenizer, limit, device, precision, weights)
@@ -262,6 +277,7 @@ def _precision(asked: str, device: str, torch: Any) -> str:
         return asked
     if device == "cpu":
         return "fp32"
+    # bfloat16 keeps the range of 32 bits, so that no loss need be scaled.
     return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
 
 
@@ -282,6 +298,7 @@ def _digest(model: Any, drawn: Collection[str]) -> str:
     whole = hashlib.sha256()
     for name, part in model.state_dict().items():
         if name not in drawn:
+            # By name too: two layers exchanged are another encoder.
             whole.update(name.encode())
             whole.update(part.reshape(-1).numpy())
     return whole.hexdigest()

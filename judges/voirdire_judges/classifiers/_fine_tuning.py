@@ -63,6 +63,7 @@ class Settings:
         kind = "a whole number" if name in _WHOLE else "a number"
         allowed = int if name in _WHOLE else int | float
         least = "above 0" if name in _ABOVE_ZERO else "0 or more"
+        # True is an int in Python, and TOML has inf and nan.
         right = isinstance(value, allowed) and not isinstance(value, bool) and isfinite(value)
         if not right or value < 0 or (value == 0 and name in _ABOVE_ZERO):
             raise InputError(f"hf classifier: {name} must be {kind}, {least}, got {value!r}")
@@ -76,6 +77,7 @@ class Settings:
     @property
     def learning(self) -> dict[str, str | int | float]:
         """What decides the result, without where and how fast it is computed."""
+        # A training may go on elsewhere, on another device: that is no other training.
         apart = ("device", "precision", "threads", "folder")
         return {name: getattr(self, name) for name in self.__slots__ if name not in apart}
 
@@ -89,6 +91,7 @@ def learning_rate(settings: Settings, step: int, steps: int) -> float:
     """
     rise = int(settings.warmup * steps)
     if step < rise:
+        # From the first step above 0: a step of rate 0 would be lost.
         return settings.learning_rate * (step + 1) / rise
     if settings.schedule == "constant":
         return settings.learning_rate
@@ -152,6 +155,8 @@ class Checkpoints:
             return
         states = {name: part.state_dict() for name, part in parts.items()}
         self._write(_STATE, {**states, "history": asdict(history), "identity": self.identity})
+        # Older weights go last: a kill before this line leaves two, a kill after it the
+        # ones that the state names.
         for path in self.folder.glob(_best("*")):
             if path.name != _best(history.best):
                 path.unlink()
@@ -177,6 +182,8 @@ class Checkpoints:
                 f"{self.folder / _STATE}: holds no training that this version can go on with; "
                 f"delete {self.folder} to train anew"
             )
+        # Going on with other data under the same name would train on a mixture that nobody
+        # declared.
         if state["identity"] != self.identity:
             raise InputError(
                 f"{self.folder}: holds a training with other settings, texts or labels, or of "

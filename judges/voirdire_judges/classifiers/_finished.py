@@ -135,7 +135,12 @@ def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
         predictions = matrices_of_predictions(pl.concat(tested), cell.name)
         tests.append((cell, predictions))
         scores = label_scores(
-            predictions.truth, predictions.given, task=task_of(cell.task, cell.name), resamples=0
+            # No intervals: a grid has hundreds of cells, and `voirdire labels` gives
+            # them for those that matter.
+            predictions.truth,
+            predictions.given,
+            task=task_of(cell.task, cell.name),
+            resamples=0,
         )
         for place, ((cell, _), result) in enumerate(zip(seeds, results, strict=True)):
             where = _where(cell, several=several)
@@ -174,6 +179,8 @@ def _ratings(tests: list[tuple[Cell, Predictions]], *, several: bool) -> pl.Data
     kinds = {(cell.label_set, cell.task) for cell, _ in tests}
     parts, keys = [], []
     for cell, predictions in tests:
+        # Of two classes the second says all: the first is its mirror, and as an attribute
+        # of its own it would count every answer twice.
         labels = predictions.truth.labels[1:] if cell.task == "binary" else predictions.truth.labels
         kind = f"{cell.label_set}, {cell.task}"
         of = f", {kind}" if len(kinds) > 1 else ""
@@ -195,6 +202,7 @@ def _one_key(keys: pl.DataFrame) -> pl.DataFrame:
     A multi-class key names the dominant label alone, where a multi-label one names all.
     """
     where = ["item", "attribute"]
+    # More scores than places: two label sets disagree somewhere.
     if keys.unique([*where, "score"]).height > keys.unique(where).height:
         named = pl.format("{}, {}", "rater", "labels")
         return (
@@ -278,6 +286,7 @@ def _summary(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _best(scores: pl.DataFrame) -> pl.DataFrame:
     """The configuration of each grid with the highest mean F1 on dev; the first of equal ones."""
+    # Only dev decides. A choice by test scores would flatter the best of many by chance.
     known = _summary(scores).filter(pl.col("validation_f1").is_not_nan())
     where = ["grid", "data", "labels", "task"]
     tried = known.with_columns(tried=pl.len().over(where)).filter(pl.col("tried") > 1)
@@ -342,6 +351,7 @@ def _loaded(
             "that cannot be saved)"
         )
     classes = tuple(result["classes"])
+    # Only the classes are asked of a target here: no row is learnt.
     empty = matrix_of_values(np.empty((0, len(classes))), classes, items=())
     target = Target(cell.task, empty, np.array([], dtype=np.str_))
     made = make_classifier(known.resolve("classifier", cell.use), cell, target, machine)

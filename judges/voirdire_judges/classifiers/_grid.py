@@ -98,6 +98,8 @@ def fit_grid(
     data = {name: _read(study, name) for name in dict.fromkeys(cell.data for cell in todo)}
     machine = {**(machine or {}), "folder": study.folder}
     for cell in todo:
+        # All cells once without training: a wrong option of the last one should not show
+        # after a night.
         prepared(cell, data[cell.data], spec, factories[cell.use], machine)
     write_json(out / GRID, [card_of(cell) for cell in cells_of(study)])
     failed: list[str] = []
@@ -110,6 +112,7 @@ def fit_grid(
             how = (data[cell.data], spec, factories[cell.use], out, machine, progress)
             try:
                 counts[_in_turn(cell, out, partial(train_cell, cell, *how))] += 1
+            # Every other cell of that classifier would fail by it as well.
             except MissingExtraError:
                 raise
             except VoirdireError as error:
@@ -128,6 +131,7 @@ def _in_turn(cell: Cell, out: Path, train: Callable[[], object]) -> Outcome:
     except SessionError:
         return "elsewhere"
     try:
+        # Asked again under the lock: the process that held it may have finished the cell.
         if cell.state(out) == "finished":
             return "skipped"
         train()

@@ -120,6 +120,8 @@ def _from_lists(
         forms = [known.forms.get(spelled(part)) for part in parts or ()]
         strange = [part for part, form in zip(parts or (), forms, strict=True) if form is None]
         unknown.update(strange)
+        # One label that is not declared makes the whole row unknown: without it the others
+        # would look complete.
         reasons.append("blank" if parts is None else "undeclared label" if strange else "")
         named.append(None if reasons[-1] else [form for form in forms if form is not None])
     labels = matrix_of_names(named, known.labels, items=items)
@@ -139,6 +141,7 @@ def _from_columns(
             raise not_one_of("label", name, labels, f"label set {chosen.name!r}", TableError)
     values = np.zeros((frame.height, len(labels)))
     unknown: Counter[str] = Counter()
+    # As wide as the longest reason; NumPy would cut it without a word.
     reasons = np.full(frame.height, "", dtype="<U15")
     for label, column in chosen.columns.items():
         cells = ["" if cell is None else str(cell).strip() for cell in frame[column].to_list()]
@@ -149,8 +152,10 @@ def _from_columns(
         blank = np.isnan(values[:, labels.index(label)]) & ~odd
         reasons[blank & (reasons == "")] = "blank"
         reasons[odd] = "neither 0 nor 1"
+    # Without a column of its own, `none` is what is left where every other label is 0.
     if none and none not in chosen.columns:
         values[values.sum(axis=1) == 0, labels.index(none)] = 1
+    # Columns have no order, so a label comes first only where it stands alone.
     single = np.nan_to_num(values).sum(axis=1) == 1
     first = np.where(single, np.nan_to_num(values).argmax(axis=1), -1)
     matrix = matrix_of_values(values, labels, items=items, first=first).without(reasons != "")
@@ -203,6 +208,7 @@ def _binary(given: Labelled, spec: LabelSetSpec) -> Target:
 
 def _first(given: Labelled) -> Target:
     own, first = given.labels, given.labels.first[0].astype(np.intp)
+    # -1 (no first label) becomes any row here, and is unknown in the next line.
     values = np.eye(len(own.labels))[np.maximum(first, 0)]
     values[first < 0] = np.nan
     fresh = (first < 0) & (given.reasons == "")
@@ -221,6 +227,7 @@ def _combined(given: Labelled, spec: LabelSetSpec) -> Target:
     sets = matrix_of_names(list(spec.classes.values()), own.labels, items=classes).values[0]
     if len(np.unique(sets, axis=0)) < len(sets):
         raise StudyError(f"label set {spec.name!r}: two of its classes hold the same labels")
+    # Rows by sets by labels: a row belongs to the set that it equals, and NaN equals nothing.
     same = (own.values[0][:, None, :] == sets[None]).all(axis=2)
     values = np.where(same.any(axis=1)[:, None], same, np.nan)
     fresh = ~same.any(axis=1) & (given.reasons == "")

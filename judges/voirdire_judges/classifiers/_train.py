@@ -105,6 +105,7 @@ def train_cell(
         "data_notes": list(data.notes),
         "notes": [*_notes(trained), *cuts(trained, texts), *untrained(trained, target, parts)],
     }
+    # Last of all: a cell with a result is finished, and is never looked at again.
     write_json(folder / RESULT, result)
     if not _decides(trained):  # what was asked and paid for stays
         shutil.rmtree(folder / TRAINING, ignore_errors=True)
@@ -178,6 +179,8 @@ def cuts(trained: Classifier, parts: Mapping[str, Sequence[str]]) -> list[str]:
 def sample_of(data: Dataset, target: Target, split: str) -> Sample:
     """Rows of a split that have labels, and a text too where they are learnt from."""
     wanted = (data.split == split) & data.usable & target.known
+    # A test item without a text stays: no prediction is missing, and counted against nobody
+    # else.
     if split != "test":
         wanted &= data.has_text
     places = np.flatnonzero(wanted)
@@ -206,6 +209,7 @@ def counts_of(data: Dataset, target: Target) -> dict[str, dict[str, int]]:
 
 def _taken(factory: ClassifierFactory, machine: Mapping[str, Any]) -> dict[str, Any]:
     """The machine's options that a factory declares by name."""
+    # A plugin's factory need not know of devices or threads.
     known = inspect.signature(factory).parameters
     return {name: value for name, value in machine.items() if name in known and value is not None}
 
@@ -232,6 +236,7 @@ def _tuned(
     if _decides(trained):
         return np.full(dev.labels.shape[1], 0.5), None
     scores = scores_of(trained, dev.texts, dev.labels.shape[1])
+    # Of classes that exclude each other the most probable is taken: no threshold has a say.
     how = spec.threshold if task == "multi-label" else "fixed"
     thresholds = choose_thresholds(scores, dev.labels, how)
     reached = weighted_f1(dev.labels, decide(scores, task, thresholds))

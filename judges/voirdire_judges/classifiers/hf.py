@@ -100,6 +100,7 @@ class HfClassifier:
         for words, truth in ((texts, labels), *((validation,) if validation else ())):
             check_training(words, truth, self.classes, self.task, "hf classifier")
         torch = require("torch", "the classifier 'hf'", "hf")
+        # Every generator that the seed below sets is put back: of the CPU, and of each GPU.
         cards = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
         with torch.random.fork_rng(devices=cards), within_memory(torch, self.settings):
             torch.manual_seed(self.settings.seed)
@@ -161,6 +162,8 @@ def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) 
     whole = hashlib.sha256(json.dumps([dict(settings), weights], sort_keys=True).encode())
     for part in parts:
         if part is not None:
+            # Lengths, then ids, then labels: without lengths, texts cut at other places
+            # would hash alike.
             ids = chain.from_iterable(part.tokens.columns["input_ids"])
             for block in (part.tokens.lengths, np.fromiter(ids, np.int64), part.labels):
                 whole.update(np.ascontiguousarray(block).tobytes())
@@ -274,9 +277,11 @@ def _after(
 ) -> History:
     """The history with one more epoch, and whether it was the last."""
     done = history.epochs + 1
+    # The first epoch is kept even where its F1 is undefined: some weights must be.
     better = not watched or done == 1 or f1 > history.best_f1
     best = done if better else history.best
     stopped = "epochs" if done >= settings.max_epochs else ""
+    # A patience of 0 is one of 1: an epoch cannot be better than itself.
     if watched and done - best >= max(settings.patience, 1):
         stopped = "early"
     return replace(
@@ -296,6 +301,8 @@ def _epoch(
     """One pass over the training data; the mean loss."""
     import torch  # noqa: PLC0415
 
+    # A SeedSequence and not seed + epoch, by which seed 0 in epoch 1 would be seed 1 in epoch
+    # 0.
     torch.manual_seed(int(np.random.SeedSequence((settings.seed, epoch)).generate_state(1)[0]))
     encoder.model.train()
     batches = training_order(part.tokens.lengths, settings.batch_size, settings.seed, epoch)
@@ -307,8 +314,11 @@ def _epoch(
         truth = torch.from_numpy(part.labels[places]).to(encoder.device)
         with encoder.autocast():
             logits = encoder.model(**encoder.batch(part.tokens, places)).logits
+        # Out of half precision before the logarithm, in which small probabilities vanish.
         loss = _loss(logits.float(), truth, task)
         scaler.scale(loss).backward()
+        # Before clipping: the norm meant is that of the true gradients (PyTorch, Automatic
+        # mixed precision).
         scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), settings.clip)
         scaler.step(optimizer)

@@ -133,6 +133,7 @@ class LlmClassifier:
     def _declared(self) -> dict[str, Any]:
         """What the annotator `labels` is told of the classes."""
         several = self.task == "multi-label"
+        # Binary classes have the negative one first.
         none = self.none or (self.classes[0] if self.task == "binary" else "")
         text = self.prompt or prompt_of(self.classes, self.task, self.none, self.examples)
         declared: dict[str, Any] = {"labels": list(self.classes), "prompt": text}
@@ -200,9 +201,12 @@ def make(  # noqa: PLR0913 - the options are those of a study
 
 def _shares(scores: Floats, ranks: Floats, *, exclusive: bool) -> Floats:
     """(texts, runs, classes) to the share of answering runs that name each class."""
+    # A run that leaves any class unknown is no answer, and is in neither part of the share.
     answered = ~np.isnan(scores).any(axis=2, keepdims=True)
     named = np.where(answered, np.nan_to_num(scores), 0.0)
     if exclusive:
+        # Where classes exclude each other the first named counts; unranked labels all rank
+        # first, of which argmin takes the first class.
         order = np.where(named > 0, np.nan_to_num(ranks, nan=1.0), np.inf)
         first = np.eye(scores.shape[2])[order.argmin(axis=2)]
         named = first * named.any(axis=2, keepdims=True)
@@ -256,6 +260,7 @@ def choose_shots(
     taken: list[int] = []
     while len(taken) < shots and any(queues):
         for queue in queues:
+            # A text with several labels stands in several queues, and is shown once.
             fresh = [place for place in queue if place not in taken]
             queue[:] = fresh[1:]
             if fresh and len(taken) < shots:
@@ -284,6 +289,7 @@ def ask_by_name(
     if folder is None:
         with TemporaryDirectory() as passing:
             return ask_by_name(rater, texts, classes, Path(passing))
+    # Named by its texts: dev, test and new texts are asked in sessions of their own.
     named = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:16]
     place = folder / f"asked-{named}"
     place.mkdir(parents=True, exist_ok=True)
@@ -299,6 +305,7 @@ def ask_by_name(
     )
     session = place / "session"
     result = run(study, session, resume=session.exists(), quiet=True)
+    # The runner has kept what came; the grid must stop too, and not go on with the next cell.
     if result.stopped == "interrupted":
         raise KeyboardInterrupt
     _check_asked(result.raters[0])
@@ -306,6 +313,8 @@ def ask_by_name(
 
 
 def _check_asked(rater: RaterResult) -> None:
+    # A fault that may pass is no answer: a missing prediction would lower the score for a
+    # network's sake.
     passing = sum(count for kind, count in rater.faults.items() if kind not in _FINAL)
     if rater.open or passing:
         faults = ", ".join(f"{kind} {count}" for kind, count in rater.faults.items())

@@ -72,11 +72,13 @@ class TfidfClassifier:
         check_training(texts, labels, self.classes, self.task, "tfidf")
         vectorizer, rows = self._vectors(texts)
         best, most = self, -np.inf
+        # Without dev there is nothing to choose by.
         tried = self.c if validation else self.c[:1]
         for done, c in enumerate(tried, start=1):
             weights = _learn(vectorizer, rows, np.asarray(labels), self.task, c)
             classifier = replace(self, trained=weights)
             f1 = _reached(classifier, validation) if validation else 0.0
+            # Of equal ones the first, which is the strongest penalty where `c` rises.
             if best.trained is None or f1 > most:
                 best, most = classifier, f1
             if progress:
@@ -90,6 +92,8 @@ class TfidfClassifier:
         known = fitted(self.trained, "tfidf")
         if len(texts) == 0:  # of which scikit-learn makes an error
             return np.empty((0, len(self.classes)))
+        # Terms and weights are kept as arrays and a list: a pickled vectorizer would be
+        # code.
         vectorizer = TfidfVectorizer(vocabulary=list(known.terms), **self._how())
         vectorizer.idf_ = known.idf
         margins = vectorizer.transform(texts) @ known.weights.T + known.bias
@@ -208,6 +212,7 @@ def _learn(vectorizer: Any, rows: Any, labels: NDArray[np.int8], task: str, c: f
 
 def _one(rows: Any, truth: NDArray[np.int8], c: float) -> tuple[Floats, float]:
     """One label against the rest; a label that all or no texts have is always said so."""
+    # A regression on one class alone is an error of scikit-learn's.
     if truth.min() == truth.max():
         return np.zeros(rows.shape[1]), np.inf if truth[0] else -np.inf
     model = _regression(c).fit(rows, truth)
@@ -223,6 +228,8 @@ def _exclusive(rows: Any, labels: NDArray[np.int8], c: float) -> tuple[Floats, F
     bias[present] = 0.0
     if len(present) > 1:
         model = _regression(c).fit(rows, truth)
+        # Of two classes scikit-learn fits one row, the second's; the first keeps zeros,
+        # which is the same softmax.
         where = present[1:] if len(present) == 2 else present
         weights[where], bias[where] = model.coef_, model.intercept_
     return weights, bias
@@ -246,6 +253,7 @@ def _reached(
 
 
 def _softmax(margins: Floats) -> Floats:
+    # Less the largest, so that nothing overflows; shares do not change.
     grown = np.exp(margins - margins.max(axis=1, keepdims=True))
     shares: Floats = grown / grown.sum(axis=1, keepdims=True)
     return shares

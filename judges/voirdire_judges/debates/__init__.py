@@ -105,6 +105,8 @@ class DebateJudge:
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads in the verdict; its flags say how the debate went."""
+        # One voice that failed to come makes it another debate: the whole is missing, for
+        # that reason.
         lost = next((reply for reply in replies if reply.finish_reason == "error"), None)
         if not replies or lost is not None:
             return self.judge.parse([lost] if lost is not None else [])
@@ -146,6 +148,7 @@ class DebateJudge:
         """Why no further round is held; empty where one is."""
         rounds = self._rounds(replies)
         now = self._positions(rounds[-1])
+        # In this order: a round in which all agree needs no limit to end it.
         if _complete(now) and all(position == now[0] for position in now):
             return "agreed"
         if len(rounds) > 1 and _complete(now) and now == self._positions(rounds[-2]):

@@ -81,6 +81,7 @@ def without_end(share: float, text: str) -> str | None:
     >>> without_end(0.5, "One two three four.")
     'One two'
     """
+    # By words with their places, so that line breaks within what is left stay.
     words = list(re.finditer(r"\S+", text))
     left = len(words) - round(share * len(words))
     return text[: words[left - 1].end()] if len(words) >= 4 else None
@@ -106,6 +107,7 @@ def in_bold(text: str) -> str:
     >>> in_bold("Keep a fixed bedtime. Rest.")
     '**Keep a fixed** bedtime. **Rest.**'
     """
+    # The first word and at most two behind it.
     return " ".join(re.sub(r"^\S+(?:\s+\S+){0,2}", r"**\g<0>**", part) for part in sentences(text))
 
 

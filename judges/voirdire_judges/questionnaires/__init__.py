@@ -265,6 +265,8 @@ def score_answers(
     high = partial + len(missing) * questionnaire.scale.high
     total = None if missing else partial
     positive = None
+    # Where the bounds agree the missing answers cannot change it; else it stays open, and is no
+    # 0.
     if threshold is not None and (low >= threshold or high < threshold):
         positive = low >= threshold
     return Scored(

@@ -88,6 +88,7 @@ def _attribute(given: Any, path: str) -> Attribute:
         raise InputError(f"rubric {path}: each of 'attributes' needs a 'name', got {given!r}")
     _known(given, _ATTRIBUTE_KEYS, path)
     try:
+        # Keys of TOML are texts: 5 = "..." is "5".
         levels = {float(level): str(text) for level, text in given.get("levels", {}).items()}
     except ValueError as error:
         raise InputError(

@@ -136,6 +136,7 @@ def drop_rights() -> None:
 def set_limits(seconds: float, memory: int, size: int) -> None:
     """Limits of the kernel's own, each of them hard."""
     for which, limit in (
+        # Beside the clock that `watch` keeps: these hold even where the watcher is killed.
         (resource.RLIMIT_CPU, int(seconds) + 1), (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, 4),
@@ -189,6 +190,8 @@ def watch(child: int, seconds: float) -> int:
                 child = 0
                 ended = os.waitstatus_to_exitcode(status)
                 return ended if ended >= 0 else 128 - ended
+            # Polled: a blocking wait could be ended by an alarm alone, which the code
+            # could disarm.
             time.sleep(0.005)
     finally:
         if child:

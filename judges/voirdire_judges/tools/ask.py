@@ -63,6 +63,8 @@ def make(  # noqa: PLR0913 - each is an option of the study
     def question(text: str, context: str = "") -> Request:
         task = Rating(Item("asked", context), Response("asked", name, text))
         requests = other.requests(task)
+        # A ValueError: what went wrong is told to the agent's model, which may ask
+        # otherwise.
         if len(requests) != 1:
             raise ValueError("there is nothing to judge" if not requests else "it asks several")
         request: Request = requests[0]

@@ -51,6 +51,7 @@ def make(
     return AgentTool(
         name or tool.name,
         description or tool.description,
+        # What pydantic adds to a schema; a provider would count it as prompt.
         {key: value for key, value in raw.items() if key not in ("title", "description")},
         lambda **given: _plain(tool.invoke(given)),
         reads=path if isinstance(path, str) else "",

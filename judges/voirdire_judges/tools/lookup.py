@@ -48,6 +48,7 @@ def make(
     frame = read_raw(file).frame
     shown = tuple(columns) or tuple(frame.columns)
     check_columns(path, (key, *shown), frame.columns)
+    # Once, by value: an agent may look up hundreds of times in a table of many rows.
     rows: dict[str, list[dict[str, str]]] = {}
     for row in frame.iter_rows(named=True):
         cells = {column: cell_text(row[column]) for column in shown}

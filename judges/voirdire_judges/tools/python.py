@@ -70,6 +70,8 @@ def run_python(code: str, *, seconds: float = 5.0, memory: int = 512, files: int
 
 def _run(code: str, limits: Mapping[str, float]) -> tuple[int, bytes, bool]:
     """Exit code, output, and whether that was cut; the program and all it began are ended."""
+    # Isolated, without site packages, and without writing byte code: nothing of this machine's
+    # Python but its standard library.
     command = [sys.executable, "-I", "-S", "-B", str(_PROGRAM), tempfile.gettempdir()]
     process = subprocess.Popen(  # noqa: S603 - our own program; the code is its input
         [*command, json.dumps(dict(limits))],
@@ -77,6 +79,7 @@ def _run(code: str, limits: Mapping[str, float]) -> tuple[int, bytes, bool]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={},
+        # A group of its own, so that all it began can be ended at once.
         start_new_session=True,
     )
     try:

@@ -121,6 +121,7 @@ def answer(
 
 def selector_options(select: str, balance: str | None, weight: float, seed: int) -> dict[str, Any]:
     """The options that a selector takes, of those on the command line."""
+    # An option that would be without effect is a mistake that nobody would see.
     if (select == "balanced") != (balance is not None):
         raise InputError("--select balanced and --balance LABEL go together")
     own: dict[str, dict[str, Any]] = {

@@ -99,6 +99,7 @@ def _classes(frame: pl.DataFrame, labels: Sequence[str], where: str) -> pl.Serie
         return frame[labels[0]].cast(pl.String).alias("class")
     read = pl.DataFrame([yes_no(frame[label], where) for label in labels])
     rows = [
+        # An unknown label leaves the class unknown: "none" would be a claim.
         None if None in row
         else " + ".join(label for label, yes in zip(labels, row, strict=True) if yes) or "none"
         for row in read.iter_rows()

@@ -46,7 +46,9 @@ def unit_rows(vectors: Any, count: int, model: str) -> NDArray[np.float32]:
             f"embedder {model!r}: {count} texts went in, an array of shape {rows.shape} came back",
             "malformed",
         )
+    # In 64 bits, so that cosines of equal texts are 1 and not a little above.
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    # A row of zeros has no direction: as a cosine of 0 it would look like an answer.
     odd = np.flatnonzero(~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0))
     if odd.size:
         raise ModelError(
@@ -106,12 +108,16 @@ class VectorCache:
             for text, row in zip(texts, np.asarray(vectors, np.float32), strict=True)
         ]
         with closing(self._connect()) as connection, connection:
+            # The first to come stays: two processes embed the same text to the last bit
+            # or not quite.
             connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
     def _connect(self) -> sqlite3.Connection:
         connection = None
         try:
             connection = sqlite3.connect(self.file, timeout=60)
+            # So that one process may read while another writes; two runs often share a
+            # cache.
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.DatabaseError as error:
             if connection is not None:
@@ -231,6 +237,7 @@ def _longest_first(text: str) -> tuple[int, str]:
 def _stacked(
     embedder: Embedder, texts: Sequence[str | None], known: dict[str, NDArray[np.float32]]
 ) -> NDArray[np.float32]:
+    # Kept vectors may be of an older model under the same name, where it has no revision.
     sizes = {row.size for row in known.values()} or {embedder.dimension}
     if len(sizes) > 1:
         raise ModelError(

@@ -66,6 +66,8 @@ def open_embedder(
     if kind == "langchain":
         return open_langchain(rest, name=spec, **sized)
     if kind == "compatible":
+        # An index names its model and no address: the same index is queried on other
+        # machines.
         url = base_url or os.environ.get("VOIRDIRE_EMBEDDINGS_URL", "")
         return CompatibleEmbedder(_named(rest, spec), url, api_key_env, **sized)
     return _sentence_transformers(spec, device, dtype, sized)
@@ -97,6 +99,7 @@ def _positive(batch_size: int) -> int:
     return batch_size
 
 
+#: Seconds that a server may make us wait between two tries, whatever it asks for.
 _LONGEST_WAIT = 60.0
 _KINDS: dict[int, FaultKind] = {401: "auth", 403: "auth", 402: "quota", 429: "rate_limit"}
 
@@ -167,11 +170,15 @@ class CompatibleEmbedder:
             except ModelError as error:
                 if not error.retryable or attempt == self.attempts:
                     raise
+                # Embedding has no runner above it, as judges have: here the pauses
+                # are its own.
                 wait = error.retry_after or self.pause * 2 ** (attempt - 1)
                 time.sleep(min(wait, _LONGEST_WAIT))
         raise InputError(f"attempts must be 1 or more, got {self.attempts}")
 
     def _post(self, batch: Sequence[str]) -> bytes:
+        # Some servers send base64 where nothing is said (OpenAI's API reference, Create
+        # embeddings).
         body = {"model": self.model, "input": list(batch), "encoding_format": "float"}
         headers = {"Content-Type": "application/json"}
         if self._key:
@@ -255,6 +262,7 @@ class LangChainEmbedder:
 def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> LangChainEmbedder:
     """Wrap an Embeddings object, or the object or factory at ``"module:attribute"``."""
     model = _imported(target) if isinstance(target, str) else target
+    # A class or a factory is called once; an object is taken as it is.
     if isinstance(model, type) or not hasattr(model, "embed_documents"):
         model = model() if callable(model) else model
     if not callable(getattr(model, "embed_documents", None)):

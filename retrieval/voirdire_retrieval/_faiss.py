@@ -114,6 +114,7 @@ def search(
         asked = queries if usable.all() else queries[usable]
         asked = np.ascontiguousarray(asked, np.float32)
         similar, nearest = index.search(asked, within, params=parameters)
+        # FAISS gives the least number there is for a neighbour that is not there.
         similar[nearest < 0] = np.nan
         rows[usable, :within], scores[usable, :within] = nearest, similar
     return rows, scores
@@ -127,6 +128,7 @@ def search_all(
     if isinstance(index, faiss.IndexIVF):
         every = faiss.SearchParametersIVF(nprobe=index.nlist)
         return search(index, queries, k, every)
+    # Below the graph of HNSW lies a flat index of the same vectors.
     storage = faiss.downcast_index(index.storage) if isinstance(index, faiss.IndexHNSW) else index
     return search(storage, queries, k)
 
@@ -142,6 +144,8 @@ def _parameters(kind: Kind, count: int, given: Mapping[str, int]) -> dict[str, i
     defaults: dict[str, dict[str, int]] = {
         "exact": {},
         "ivf": {"nlist": nlist, "nprobe": min(nlist, max(8, nlist // 8))},
+        # Above FAISS's own 40 and 16: recall comes before time, and pools are small
+        # (docs/retrieval.md).
         "hnsw": {"m": 32, "ef_construction": 200, "ef_search": 128},
     }
     if kind not in defaults:
@@ -161,6 +165,7 @@ def _parameters(kind: Kind, count: int, given: Mapping[str, int]) -> dict[str, i
 
 
 def _gpus(faiss: ModuleType) -> int:
+    # A CPU build lacks the function; int() is 0.
     return int(getattr(faiss, "get_num_gpus", int)())
 
 

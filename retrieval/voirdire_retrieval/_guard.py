@@ -67,6 +67,7 @@ class Guard:
 
         def reason(row: Mapping[str, Any], similarity: float) -> Reason | None:
             ids = {id_key(one) for one in (row["id"], *row["also"])}
+            # The plainest reason first: one row may be kept out for several.
             if own and own in ids:
                 return "same_id"
             if row["key"] == key:
@@ -75,6 +76,7 @@ class Guard:
                 return "test_split"
             if self.exclude_same_group and group is not None and str(group) in row["groups"]:
                 return "same_group"
+            # An unknown similarity (NaN) is above nothing.
             return "near_duplicate" if similarity > limit else None
 
         return reason
@@ -176,6 +178,7 @@ def with_cut(selection: Selection, *, cut: bool) -> Selection:
     return dataclasses.replace(selection, notes=(*selection.notes, said), cut=True)
 
 
+#: Places that a finding names; its count says how many there are.
 _PLACES = 20
 
 
@@ -195,6 +198,8 @@ def pool_overlap(index: Index, test: Iterable[Item]) -> list[Finding]:
         same_text = key in keys
         if same_text or not ids.isdisjoint(map(id_key, (one, *also))):
             shared.append(one)
+            # Counted apart: two files that number their rows from 1 share ids by
+            # accident.
             by_id += not same_text
     if not shared:
         return []
@@ -245,6 +250,8 @@ def pool_lacks_class(index: Index) -> list[Finding]:
         for value in (False, True)
         if value not in said[name]
     ]
+    # Each label may be shown as no, and still no text be without any: then no prompt can show a
+    # control.
     if len(binary) > 1 and not lacking:
         calm = [all(said_yes(value) is False for value in row)
                 for row in frame.select(binary).iter_rows()]  # fmt: skip

@@ -79,6 +79,7 @@ class Card:
 
     def differs(self, model: str, revision: str, data: str | None = None) -> str:
         """What does not match, in a sentence; empty where all does."""
+        # A model may go by two names, a folder and the hub's; its revision is one.
         both = bool(self.revision and revision)
         if (self.revision != revision) if both else (self.model != model):
             asked = f"{model} [{revision}]" if revision else model
@@ -94,6 +95,7 @@ def data_hash(frame: pl.DataFrame) -> str:
     digest = sha256()
     for name in frame.columns:
         values = json.dumps([name, frame[name].to_list()], default=str)
+        # The length before each column: else what ends one could begin the next.
         digest.update(f"{len(values)}:{values}".encode())
     return digest.hexdigest()
 
@@ -182,6 +184,8 @@ class Index:
             raise InputError(f"k must be 1 or more, got {k}")
         self.check(queries, model)
         rows, scores = self._found(queries, k)
+        # An approximate index stops after a few lists, and gives -1 where these held fewer
+        # than k.
         lacking = np.flatnonzero((rows[:, : min(k, self.card.count)] < 0).any(axis=1))
         if lacking.size and self.card.kind != "exact":
             rows[lacking], scores[lacking] = search_all(self.cpu, queries[lacking], k)
@@ -260,6 +264,7 @@ def build_index(
         *embedded.notes(),
         *(embedder.notes if isinstance(embedder, Noted) else ()),
     )
+    # The CPU's index stays beside the GPU's: for reading vectors back, and where the GPU fails.
     return Index(pool.frame, card, cpu, place(cpu, "cpu"), said).on(device)
 
 
@@ -306,6 +311,7 @@ def recall_against_exact(
     sample = np.random.default_rng(seed).choice(count, min(queries, count), replace=False)
     k = min(k, count - 1)
     exact, _ = make(vectors, "exact", {})
+    # One more than k, for each row finds itself; it is left out in both.
     truth, approximate = (search(one, vectors[sample], k + 1)[0] for one in (exact, index))
     shares = [
         _share(true[true != row][:k], got[got != row][:k])

@@ -147,6 +147,8 @@ def _merged(full: pl.DataFrame, labels: Sequence[str]) -> tuple[pl.DataFrame, in
         pl.col("group").drop_nulls().unique(maintain_order=True).alias("groups"),
         *(pl.col(label).first() for label in labels),
     )
+    # Every row beside the one that stands for it: a label that differs is a conflict to tell
+    # of.
     first = full.join(merged, on="key", suffix=" of the first", how="left")
     differs = [pl.col(label).ne_missing(pl.col(f"{label} of the first")) for label in labels]
     conflicts = first.filter(pl.any_horizontal(differs)).height if differs else 0
@@ -212,6 +214,7 @@ def _whole(column: pl.Series) -> bool:
         known = column.fill_nan(None).drop_nulls()
         return bool((known.is_finite() & (known == known.round())).all())
     return column.dtype == pl.String and bool(
+        # 18 digits fit into 64 bits; a longer number is an id, and stays as it is written.
         column.drop_nulls().str.contains(r"^-?\d{1,18}(\.0+)?$").all()
     )
 

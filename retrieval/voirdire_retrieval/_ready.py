@@ -95,6 +95,7 @@ def _embedder(
     if not isinstance(spec, str):
         return spec if isinstance(spec, Embedder) else open_embedder(spec, batch_size=batch_size)
     beside = folder / spec
+    # A folder beside the study goes before a name on the hub.
     name = str(beside) if beside.is_dir() else spec
     return _shared(name, device, batch_size, **endpoint)
 
@@ -138,6 +139,7 @@ class NearestExamples:
 
     def select(self, item: Item, k: int) -> list[Mapping[str, Any]]:
         """At most k examples, as shots, the nearest first."""
+        # Joined as `Example.whole` joins them: the guard knows the item by the same text.
         before = (str(item.extra.get(field, "")) for field in self.fields[:-1])
         whole = "\n".join((*before, item.text))
         rows = self.selector.select(Item(item.id, whole, item.extra), k)

@@ -152,6 +152,8 @@ class Selector:
         size, rows = self.index.card.count, Rows(self.index.frame)
         count = min(size, self.choice.window(k) + _SPARE)
         selections: dict[int, Selection] = {}
+        # A guard may keep out all that was fetched, of an author with many posts for one:
+        # then more is fetched for those items alone.
         while len(selections) < len(items):
             pending = [place for place in range(len(items)) if place not in selections]
             for place, offered, scores in self._offers(items, embedded.vectors, pending, count):
@@ -159,6 +161,7 @@ class Selector:
                 last = count == size or bool((offered < 0).any())
                 chosen = self._choose(items[place], screened, k, rows, last=last)
                 selections.update({} if chosen is None else {place: chosen})
+            # By eight and not by one: a search costs about the same for either.
             count = min(size, count * _GROWTH)
         cut = set(embedded.cut or ())
         return [with_cut(selections[place], cut=place in cut) for place in range(len(items))]

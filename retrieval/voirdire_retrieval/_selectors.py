@@ -170,10 +170,14 @@ def always(rows: Sequence[int]) -> Proposal:
 
 def _draw(seed: int, item: Item, size: int, count: int) -> list[int]:
     """The first `count` distinct rows of a random sequence: a longer draw begins like a shorter."""
+    # By the item and not by its place: a study with further items draws the same for the old
+    # ones.
     name = blake2b(f"{item.id}\0{item.text}".encode("utf-8", "replace"), digest_size=8).digest()
     generator = np.random.default_rng([seed, int.from_bytes(name)])
     drawn: dict[int, None] = {}
     while len(drawn) < count:
+        # Drawn in order until there are enough distinct ones, so that asking for more
+        # changes none.
         drawn.update(dict.fromkeys(generator.integers(size, size=2 * count).tolist()))
     return list(drawn)[:count]
 
@@ -214,6 +218,7 @@ class Diverse:
     weight: float
 
     def window(self, k: int) -> int:
+        # Wide enough that unlike ones are among them, near enough that all are of use.
         return max(20, 4 * k)
 
     def take(
@@ -238,6 +243,8 @@ def take_balanced(labels: Sequence[Any], classes: Sequence[Any], k: int) -> list
     places = []
     for place, label in enumerate(labels):
         over = taken[label] >= floor
+        # Up to the floor every class, then one more a class until the places that are over
+        # are given.
         if label not in classes or taken[label] > floor or (over and not extra):
             continue
         extra -= over
@@ -271,6 +278,7 @@ def take_diverse(
         gain = weight * to_item[free] - (1 - weight) * nearest_taken[free]
         best = free.pop(int(np.argmax(gain)))
         to_best = vectors @ vectors[best]
+        # The first is compared with none, so it starts the maximum: cosines may be below 0.
         nearest_taken = np.maximum(nearest_taken, to_best) if taken else to_best
         taken.append(best)
     return taken

@@ -26,7 +26,9 @@ SMALL_CPU = 2
 _BATCH = {"cpu": 32, "cuda": 256}
 #: Other exports of the same weights, which this embedder does not read.
 _UNREAD = {"onnx", "openvino", ".git", ".cache"}
+#: Seconds for the hub to answer; without a network a name server may never do so.
 _PATIENCE = 5.0
+# A name on the hub: MODEL or OWNER/MODEL. Anything else can only be a path.
 _NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
@@ -91,6 +93,7 @@ class SentenceTransformerEmbedder:
 
     def _retreat(self, error: Exception) -> None:
         """Halve the batch; at one text, leave the GPU; on the CPU, give up."""
+        # torch raises a plain RuntimeError on some devices: only its words tell.
         if not (isinstance(error, MemoryError) or "out of memory" in str(error).lower()):
             raise ModelError(f"embedder {self.name!r} failed: {error}") from error
         if self.batch_size > 1:
@@ -135,6 +138,8 @@ def open_sentence_transformers(
         raise MissingExtraError(
             f"embedder {model_name!r}", "retrieval", error.name or "sentence_transformers"
         ) from error
+    # Asked before: offline, the library would try again and again for minutes before it takes
+    # what it keeps.
     away = is_out_of_reach(model_name)
     try:
         with _no_bar():
@@ -151,6 +156,8 @@ def open_sentence_transformers(
     if limit is not None:
         model.max_seq_length = limit
     source = _revision(model, model_name)
+    # Another limit or precision gives other vectors, so it is another model to a cache and an
+    # index.
     revision = f"{source} limit={model.max_seq_length} {dtype}" if source else ""
     embedder = SentenceTransformerEmbedder(model, model_name, revision, batch_size)
     embedder.notes.extend([note] if note else [])
@@ -202,6 +209,8 @@ def _revision(model: Any, model_name: str) -> str:
     if folder.is_dir():
         return f"folder:{_folder_hash(folder)}"
     config = getattr(getattr(model[0], "auto_model", None), "config", None)
+    # What transformers notes of the hub's revision; a name alone may come to mean other
+    # weights.
     commit = getattr(config, "_commit_hash", None)
     return f"hub:{model_name}@{commit}" if commit else ""
 
@@ -211,6 +220,8 @@ def _folder_hash(folder: Path) -> str:
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         inner = file.relative_to(folder)
         if not _UNREAD.intersection(inner.parts) and "__pycache__" not in inner.parts:
+            # The name and then the bytes: two files that change places are another
+            # model.
             digest.update(inner.as_posix().encode())
             _feed(file, digest.update)
     return digest.hexdigest()

@@ -57,6 +57,7 @@ def load_index(
     for name in (VECTORS, POOL):
         _check_file(folder / name, card)
     cpu, frame = _read(folder)
+    # Hashes tell a changed file; this tells files of two builds under one card.
     if (cpu.ntotal, cpu.d, frame.height) != (card.count, card.dimension, card.count) or (
         data_hash(frame) != card.data
     ):
@@ -108,6 +109,7 @@ def _stale(
         card = read_card(folder / CARD)
     except InputError as error:
         return str(error)
+    # Parameters that were not given may have been chosen by the size of the pool.
     if card.kind != kind or not parameters.items() <= card.parameters.items():
         return f"it is of kind {card.kind} with {dict(card.parameters)}"
     return card.differs(embedder.name, revision_of(embedder), data_hash(pool.frame))

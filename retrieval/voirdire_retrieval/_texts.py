@@ -6,6 +6,7 @@ import re
 import unicodedata
 from hashlib import blake2b
 
+# The .0 that a data frame puts behind a whole number beside a blank.
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+$")
 
 
@@ -19,6 +20,7 @@ def text_key(text: str | None) -> str:
     >>> text_key("  "), text_key(None)
     ('', '')
     """
+    # NFKC: ligatures, full-width letters and the like are the same text to a reader.
     plain = " ".join(unicodedata.normalize("NFKC", text or "").casefold().split())
     return blake2b(_bytes(plain), digest_size=16).hexdigest() if plain else ""
 

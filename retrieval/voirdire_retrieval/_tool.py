@@ -62,6 +62,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     if not 1 <= k <= MOST:
         raise InputError(f"tool {name!r}: k must be from 1 to {MOST}, got {k!r}")
     folder = Path(study.folder if study is not None else ".") / index
+    # Twice: the card names the model to open, and only with the model is the index checked.
     card = load_index(folder, device="cpu").card
     opened = open_embedder(
         embedder or card.model, device=device, base_url=base_url, api_key_env=api_key_env

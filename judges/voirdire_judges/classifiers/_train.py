@@ -179,8 +179,7 @@ def cuts(trained: Classifier, parts: Mapping[str, Sequence[str]]) -> list[str]:
 def sample_of(data: Dataset, target: Target, split: str) -> Sample:
     """Rows of a split that have labels, and a text too where they are learnt from."""
     wanted = (data.split == split) & data.usable & target.known
-    # A test item without a text stays: no prediction is missing, and counted against nobody
-    # else.
+    # A test item without a text stays in the test set: its prediction is missing, and counted so.
     if split != "test":
         wanted &= data.has_text
     places = np.flatnonzero(wanted)

@@ -123,8 +123,8 @@ def _response_parts(message: Message) -> list[dict[str, Any]]:
 
 async def send_response(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
     """The body of a 200."""
-    # As an extra body: the SDK's signature would refuse what a study's `params` add, and
-    # `seed`-like options that it does not know yet.
+    # As an extra body: the SDK's signature would refuse what it does not know yet, and a study's
+    # `params` may hold it.
     rest = {name: value for name, value in sent.items() if name not in {"model", "input"}}
     raw = await client.responses.with_raw_response.create(
         model=sent["model"], input=sent["input"], extra_body=rest

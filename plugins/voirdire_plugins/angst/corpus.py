@@ -101,6 +101,8 @@ def build_corpus(
     frame = known.filter(pl.col("author").is_in(disclosed.implode()))
     steps.append(_step("of authors who disclose a diagnosis", frame))
     words = pl.col("text").str.count_matches(r"\S+")
+    # Before short posts go, as the docstring says; kept in a column, since the next step drops
+    # rows.
     active = pl.len().over("author") >= min_posts
     frame = frame.with_columns(active.alias("_active"))
     frame = frame.filter(words >= min_words)
@@ -110,6 +112,7 @@ def build_corpus(
     if lexicons:
         frame = _ranked(frame, lexicons).head(top)
         steps.append(_step(f"top {top} by lexicon", frame))
+    # A permutation and not a choice: a larger sample of one seed holds the smaller.
     drawn = np.random.default_rng(seed).permutation(frame.height)[:sample]
     chosen = pl.Series(np.isin(np.arange(frame.height), drawn))
     steps.append(_step(f"random sample of {sample}", frame.filter(chosen)))

@@ -30,6 +30,7 @@ def with_class(frame: pl.DataFrame) -> pl.DataFrame:
     >>> with_class(rows)["class"].to_list()
     ['control', 'depression', 'anxiety', 'comorbid', None]
     """
+    # Two bits number the four classes; a null in either stays a null in the sum.
     place = (pl.col("depression") == 1).cast(int) + 2 * (pl.col("anxiety") == 1).cast(int)
     names = dict(enumerate(CLASSES))
     return frame.with_columns(place.replace_strict(names, return_dtype=pl.String).alias("class"))

@@ -96,10 +96,13 @@ def silver_corpus(
     full = posts.select(pl.col("id").cast(pl.String), pl.exclude("id", *ours)).join(
         labels, left_on="id", right_on="item", how="left", maintain_order="left"
     )
+    # A post with one label missing is neither of them: it could be either.
     read = pl.all_horizontal(pl.col(COLUMNS).is_not_null())
     has = pl.any_horizontal(pl.col(label) == 1 for label in LABELS)
     kept = full.filter(read & has)
     calm = full.filter(read & ~has & (pl.col(DISORDER) == 0))
+    # A permutation, so that more controls of one seed hold the fewer; sorted below, so that the
+    # file keeps the posts' order.
     drawn = np.random.default_rng(seed).permutation(calm.height)[:keep_controls]
     controls = calm[np.sort(drawn).tolist()]
     counts = SilverCounts(
@@ -162,6 +165,7 @@ def label_silver(  # noqa: PLR0913 - each is an option of the command
     if sample is not None:
         said = {"all together": labels}
         for rater in ratings["rater"].unique(maintain_order=True):
+            # One run each, beside all together: what a single call would have labelled.
             first = ratings.filter((pl.col("rater") == rater) & (pl.col("run") == 1))
             said[str(rater)] = consensus(first, COLUMNS)
         sections.append(gold_section(sample.rename({"id": "item"}), said, LABELS))

@@ -158,4 +158,6 @@ def _predictions(path: Path) -> pl.DataFrame:
     """Predictions of trained classifiers as ratings, without the key that stands among them."""
     columns = ("item", "rater", "run", "attribute", "score")
     frame = read_raw(path).frame.select(columns)
+    # A grid of several label sets names its keys "truth, ..."; the gold labels are the study's
+    # own.
     return frame.filter(~pl.col("rater").cast(pl.String).str.starts_with(TRUTH))

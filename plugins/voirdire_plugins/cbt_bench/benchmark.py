@@ -91,6 +91,8 @@ def _labels(examination: Examination, session: Path, task: LabelTask) -> Examina
     """Scores against the experts, beside the printed human where all items were asked."""
     use = f"cbt-{task.key}"
     keyed = read_keyed(examination, KEY, task.labels, use)
+    # The printed human rated all items: beside a part of them the figure would be of another
+    # test.
     whole = len(keyed.truth.items) == PRINTED["table_3"][task.key][0]
     human = printed_scores(task.key)[HUMAN]
     raters = [rater.name for rater in examination.study.panel if rater.use == use]

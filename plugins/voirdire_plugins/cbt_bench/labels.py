@@ -73,4 +73,6 @@ def plain(label: str) -> str:
     >>> plain("I don’t deserve to live")
     "I don't deserve to live"
     """
+    # The typographic marks, the modifier letter, the accent and the backtick: files of the
+    # paper mix them, and a label is one label.
     return re.sub("[\u2018\u2019\u02bc\u00b4`]", "'", label)

@@ -119,6 +119,8 @@ def build_dataset(
 
 def _dominant_first() -> pl.Expr:
     both = pl.concat_list("dominant", "labels").list.unique(maintain_order=True)
+    # concat_list makes null of a list with a null in it, so rows without a dominant label keep
+    # their own.
     return pl.when(pl.col("dominant").is_not_null()).then(both).otherwise("labels")
 
 
@@ -131,6 +133,7 @@ def _reason() -> pl.Expr:
         (pl.col(f"{name}_category") != LABELLED).fill_null(value=True) for name in ("rlp", "mlp")
     )
     said = (
+        # In the order of REASONS: the first that holds is the one that is counted.
         unsure["rlp"] & unsure["mlp"],
         unsure["rlp"],
         unsure["mlp"],

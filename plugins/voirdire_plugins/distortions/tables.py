@@ -121,6 +121,7 @@ def _table6(unknown: pl.DataFrame, runs: LabelRuns, by_configuration: Configurat
     known = runs.entries is not None
     rows = []
     for name, prompt, rater in _raters(by_configuration):
+        # Labels that only differ in their capitals stand together, as in the paper's table.
         own = unknown.filter(pl.col("rater") == rater)
         labels = ", ".join(sorted(own["label"].to_list(), key=str.casefold)) or None
         rows.append((name, SHORT[prompt], labels, int(own["count"].sum())))

@@ -92,6 +92,7 @@ def conditions(examination: Examination, session: Path) -> Section:
     from voirdire.store.frames import session_items  # noqa: PLC0415 - loads the store
 
     known = {item.id: str(item.extra.get("conditions") or "") for item in session_items(session)}
+    # Sorted, since two orders of the same conditions are one combination.
     named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
              for item, said in known.items()}  # fmt: skip
     counts = Counter(filter(None, named.values()))
@@ -123,6 +124,7 @@ def scenarios() -> Section:
     """Figure 5, computed anew from the ratings printed in it."""
     rows = []
     for name, one in resource("mentalalign", "published")["scenarios"].items():
+        # Systems by raters, as `icc` takes them.
         matrix = np.column_stack([one["human"], one["judge"]])
         gap = matrix[:, 1] - matrix[:, 0]
         consistency = icc(matrix, "C,1", ci=("f", "exact"))

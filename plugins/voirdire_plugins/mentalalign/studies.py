@@ -100,6 +100,7 @@ def _judges(
             "family": model.partition(":")[0],
             "runs": runs,
             "temperature": temperature,
+            # One wording alone is the rubric's own, and said nowhere else.
             **({"options": {"instructions": words}} if prompts > 1 else {}),
             **given,
         }

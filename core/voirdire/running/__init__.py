@@ -110,6 +110,7 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     async def go(stop: Stop) -> RunResult:
         return await execute(declared, out, stop, options, plugins)
 
+    # In a notebook a loop runs already, and a loop cannot be run inside another.
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -158,10 +159,12 @@ def _in_thread(go: Callable[[Stop], Coroutine[None, None, RunResult]]) -> RunRes
 
     thread = threading.Thread(target=body, name="voirdire-run")
     thread.start()
+    # `join` is where Ctrl-C arrives: it is passed on to the loop, and the end is waited for.
     while thread.is_alive():
         try:
             thread.join()
         except KeyboardInterrupt:
+            # A Ctrl-C within the first milliseconds: there is no loop yet that could be told.
             started.wait()
             handle[0]()
     result = outcome[0]

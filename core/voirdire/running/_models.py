@@ -41,11 +41,13 @@ def make_model(name: str, options: Mapping[str, Any], plugins: Plugins, timeout:
         none.
     """
     factory, rest = model_factory(name, plugins), name.partition(":")[2]
+    # An option of the study's own wins: it is spread last.
     own = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
     try:
         model = factory(rest, **{**own, **options})
     except VoirdireError:
         raise
+    # Mostly an option that it does not know; a fault inside reads the same and is named too.
     except TypeError as error:
         raise PluginError(f"model {name!r} does not take these options: {error}") from error
     except (Exception, SystemExit) as error:
@@ -94,6 +96,7 @@ def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
                 outcome: tuple[Reply | None, BaseException | None] = (model.complete(request), None)
             except BaseException as error:  # noqa: BLE001 - handed over to the awaiting task
                 outcome = (None, error)
+            # The run may have ended while the call was blocked: there is nobody left to tell.
             if not loop.is_closed():
                 loop.call_soon_threadsafe(deliver, *outcome)
 
@@ -111,6 +114,7 @@ async def close_model(model: Any) -> None:
     if not isinstance(model, ClosesConnections):
         return
     try:
+        # A connection pool that does not close must not keep a finished run from ending.
         async with asyncio.timeout(GRACE):
             closing: Any = model.aclose()  # a plugin's may be a plain function
             if inspect.isawaitable(closing):
@@ -147,10 +151,12 @@ def sound(outcome: object) -> Reply | ModelError:
         kind = type(outcome.text).__name__
         what = f"the model returned a reply whose text is a {kind}"
         return ModelError(what, "malformed", retryable=False)
+    # Looked at first, since nearly all are: putting every field right costs as much as parsing.
     if _is_plain(outcome):
         return outcome
     reason, notes = outcome.finish_reason, _notes(outcome.notes)
     if reason not in _REASONS:
+        # A provider's own word goes into a note and into the store: short, and without signs.
         word = re.sub(r"[^\w.-]+", "_", str(reason or ""))[:40]
         ended = word.lower() in ENDED
         said = "taken as its end" if ended else "the text is read as one that may be cut"
@@ -158,6 +164,7 @@ def sound(outcome: object) -> Reply | ModelError:
         odd = Note("unknown_word", f"finish_reason {word}", said)
         notes = (*notes, note if ended else odd)
         answers = bool(outcome.text.strip() or outcome.tool_calls)
+        # With an unknown end the safe guess is a cut: its last value may be half a number.
         reason = ("stop" if ended else "length") if answers else "empty"
     return replace(
         outcome,
@@ -188,6 +195,7 @@ def without_keys(reply: Reply, hide: Callable[[str], str]) -> Reply:
     if reply.tool_calls:
         calls = (replace(call, arguments=hide(call.arguments)) for call in reply.tool_calls)
         reply = replace(reply, tool_calls=tuple(calls))
+    # Thoughts are blocks of any shape: keys are looked for in all of their texts at once.
     if reply.thoughts:
         reply = replace(reply, thoughts=tuple(json.loads(hide(json.dumps(reply.thoughts)))))
     return reply
@@ -198,6 +206,7 @@ def _is_plain(reply: Reply) -> bool:
     usage, params = reply.usage, reply.params
     return (
         reply.finish_reason in _REASONS
+        # By exact types: a subclass of int or str may print or compare as it likes.
         and type(usage) is Usage
         and _is_count(usage.input)
         and _is_count(usage.output)
@@ -225,6 +234,7 @@ def _usage(usage: Any) -> Usage:
 
 def _count(value: Any) -> int | None:
     number = _number(value)
+    # SQLite holds no larger integer, and no provider counts to it.
     whole = number is not None and number.is_integer() and 0 <= number < _MOST
     return int(value) if whole else None
 
@@ -243,6 +253,7 @@ def _text(value: Any) -> str:
 
 def _notes(notes: Any) -> tuple[Note, ...]:
     """The notes, each with plain texts; what is none of ours is kept in words."""
+    # A text alone is one note, not a note for each of its letters.
     given = (notes,) if isinstance(notes, str) else notes or ()
     return tuple(map(_note, given if isinstance(given, Iterable) else (given,)))
 

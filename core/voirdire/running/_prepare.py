@@ -93,10 +93,13 @@ def read_study(
     study: Study | str | Path, *, max_cost: float | None = None, max_calls: int | None = None
 ) -> Declared:
     """The study with limits given by hand, and its text as it is kept in the session."""
+    # A study that was built in code has no text: it is written down, so that its
+    # session can be read alone.
     if isinstance(study, Study):
         text = study_to_toml(study)
     else:
         path, study = Path(study), load_study(study)
+        # Windows' editors put a byte-order mark before it, which TOML forbids.
         text = path.read_text(encoding="utf-8-sig")
     given = {"max_cost": max_cost, "max_calls": max_calls}
     limits = {name: value for name, value in given.items() if value is not None}
@@ -145,6 +148,7 @@ def make_workers(
     """A worker for each asker, and the models behind them, one a distinct name and options."""
     models: dict[str, tuple[Any, RateLimiter]] = {}
     workers: list[Worker] = []
+    # One for all: the limit is on the session, whoever spends it.
     budget = Budget(study.run.max_cost, study.run.max_calls)
     for asker in asking:
         counts = count_finished(session.connection, asker, study.comparisons)
@@ -156,6 +160,8 @@ def make_workers(
                     role: Endpoint(
                         completer(model),
                         limiter,
+                        # A model that has answered in this session knows its parameters:
+                        # a 400 is then the item's.
                         Breaker(study.run.breaker, answered=tally.done > 0),
                         study.run.prices.get(asked.model),
                         model_identity(asked.model, asked.options),
@@ -169,9 +175,13 @@ def make_workers(
                 spec=study.run,
                 session=session,
                 stop=stop,
+                # By its name, so that raters do not come back in step with one another, and
+                # a test can repeat a run.
                 chance=random.Random(asker.id.name),  # noqa: S311 - jitter is no secret
             )
         )
+    # After the models are made: what is wrong with one is said before replies
+    # without tokens are measured.
     charge(budget, session, study)
     return workers, [model for model, _ in models.values()]
 
@@ -184,6 +194,7 @@ def _model(
     plugins: Plugins,
 ) -> tuple[Any, RateLimiter]:
     """The model and its limiter, made once for each distinct name and options."""
+    # Raters that ask the same model share its limits: the provider counts per key, not per rater.
     identity = repr((asked.model, asked.options))
     if identity not in made:
         with naming(name):
@@ -197,6 +208,7 @@ def naming(rater: str) -> Iterator[None]:
     """Errors about a model name the rater that it is of."""
     try:
         yield
+    # Which package to install needs no rater's name before it.
     except MissingExtraError:
         raise
     except (InputError, PluginError) as error:
@@ -206,6 +218,8 @@ def naming(rater: str) -> Iterator[None]:
 def _limits(model: Any, limits: ModelLimits) -> ModelLimits:
     """The study's limits, within what the model itself bears."""
     bears = model.concurrency if isinstance(model, BearsConcurrency) else None
+    # A model that blocks runs in a thread; whether its library bears two at
+    # once only its author knows.
     if bears is None and not inspect.iscoroutinefunction(model.complete):
         bears = 1
     if bears is None:
@@ -224,6 +238,7 @@ def charge(budget: Budget, session: Session, study: Study) -> None:
         prices = study.run.prices.get(model_name(identity))
         budget.calls += spent.calls
         budget.cost += 0.0 if prices is None else spent.cost(prices)
+        # Measuring texts reads all of them: only where a limit rests on it.
         if prices is not None and spent.blind and budget.max_cost is not None:
             for asked, answered in blind_characters(session.connection, identity):
                 budget.cost += cost_of(guessed(asked, answered), prices) or 0.0
@@ -237,6 +252,8 @@ def take_inputs(
     out: str | Path,
 ) -> None:
     """Take the study's texts in, and see that what is on file fits it."""
+    # Before the texts are taken in: an edited text sets its replies aside, and
+    # these are to be counted.
     replies = Replies.of(connection)
     if options.whole:
         read_inputs(connection, study, asking)
@@ -280,6 +297,7 @@ def read_inputs(connection: sqlite3.Connection, study: Study, asking: Sequence[A
     if study.responses is not None:
         take_responses(connection, read_responses(study, study.responses), "file")
         _check_known(connection, study.items)
+    # An annotator labels items alone; whoever rates needs something to rate.
     elif not study.generators and any(asker.task != "item" for asker in asking):
         raise StudyError(
             f"study {study.name!r}: judges need [responses] or [[generators]] to have something "
@@ -338,9 +356,11 @@ def dry_run(
     study, asking = panel.study, chosen(panel, only)
     for asker in asking:
         with naming(asker.spec.name):
+            # Names are looked up and nothing is made: a dry run needs no key and loads no weights.
             for asked in asker.spec.asks.values():
                 model_factory(asked.model, plugins)
     with closing(memory_session()) as connection:
+        # Into memory: a dry run leaves no trace, also where the folder is a session.
         read_inputs(connection, study, asking)
         with closing(_on_file(out)) as on_file:
             _expect_generated(connection, on_file, panel.askers)
@@ -373,6 +393,7 @@ def _estimate(
 
 def _is_on_file(on_file: sqlite3.Connection, slot: Slot, request: Request) -> bool:
     key = make_call(slot, for_run(request, slot.run)).key
+    # By the key: an edited prompt has another one, and would be asked anew.
     sql = "SELECT 1 FROM calls WHERE key = ? AND final IS NOT NULL"
     return on_file.execute(sql, (key,)).fetchone() is not None
 
@@ -390,6 +411,8 @@ def _expect_generated(
         for names, task in iterate_tasks(connection, asker.task, Comparisons()):
             (first, *_) = asker.rater.requests(task)
             text = kept.get((names[0], system))
+            # What is not written yet is taken to be as long as it may become, so that
+            # the estimate errs upwards.
             if text is None or not _is_on_file(on_file, Slot(asker.id, *names, 1, 0), first):
                 text = "text" * cap
             responses.append(Response(names[0], system, text))

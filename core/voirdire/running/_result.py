@@ -87,6 +87,7 @@ class RaterResult:
     @property
     def nothing_read(self) -> bool:
         """Whether there are replies and none could be read: all refused, blank, cut or the like."""
+        # Such a run is whole by its count, and worth nothing: its exit code must say so.
         return self.done > 0 and not any(self.statuses.get(name) for name in ("ok", "repaired"))
 
 
@@ -124,6 +125,7 @@ class RunResult:
     @property
     def cost(self) -> float | None:
         """All costs; None where one is not known."""
+        # Of a rater that made no call no price is needed.
         costs = [rater.cost for rater in self.raters if rater.calls]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
@@ -144,6 +146,7 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """0 complete, 3 partial, 130 interrupted."""
+        # As a shell reports a process that Ctrl-C ended: 128 and the signal's number.
         if self.stopped == "interrupted":
             return 130
         return 0 if self.complete else 3
@@ -159,6 +162,7 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
     """
     plugins = plugins or loaded_plugins()
     panel = priced_panel(session_study(folder), folder, plugins)
+    # Counted in the database, not in the tables beside it: those are as old as the last run's end.
     with usable(folder), closing(read_session(folder)) as connection:
         raters = rater_results(connection, panel.study, panel.askers)
     return RunResult(panel.folder, raters, 0.0, "", panel.study.run.currency)

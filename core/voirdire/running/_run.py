@@ -72,9 +72,13 @@ async def execute(
         try:
             await _stages(workers, study, session, stop, options)
         finally:
+            # Models first: ending the writer raises where the disk is full, and they
+            # must be closed all the same.
             for model in models:
                 await close_model(model)
             session.stop()
+        # Deriving them takes minutes for a million replies, and who pressed Ctrl-C wants to leave:
+        # `session reparse` does it later.
         few = sum(one.tally.tasks for one in workers) <= AT_ONCE
         raters = keep_outcome(
             session,
@@ -98,6 +102,7 @@ def _few_collections() -> Iterator[None]:
     Calls leave almost none, and looking through all objects of all packages again and again took a
     fifth of the time of a judgement.
     """
+    # Frozen twice, the inner run's end would thaw what the outer one counts on.
     if gc.get_freeze_count():  # another run in this process has said so
         yield
         return
@@ -115,7 +120,9 @@ async def _stages(
     workers: Sequence[Worker], study: Study, session: Session, stop: Stop, options: RunOptions
 ) -> None:
     """Generate first; then everyone else at once."""
+    # Judges are asked about what generators write, and so must wait for all of it.
     first = [worker for worker in workers if worker.asker.id.stage == "generate"]
+    # A call that lies in a batch would be paid for twice.
     if not options.batch:
         check_no_batch_is_open(session)
     for group in (first, [worker for worker in workers if worker not in first]):
@@ -124,6 +131,7 @@ async def _stages(
                 resubmit=options.resubmit
             )
         if group and not stop.reason:
+            # Each stage has a writer of its own, which counts its records from none.
             commits = Commits()
             for worker in group:
                 worker.commits = commits
@@ -131,17 +139,22 @@ async def _stages(
             await _together(group, study, stop, quiet=options.quiet)
             session.stop()
             await asyncio.sleep(0)  # what the last commit counted is counted now
+            # Also after an interruption: what was written is there, and is
+            # rated by whoever goes on.
             keep_generated(session.connection, [worker.asker for worker in first])
 
 
 async def _together(workers: Sequence[Worker], study: Study, stop: Stop, *, quiet: bool) -> None:
     """Let the workers work side by side; at an interruption end within the grace period."""
     display = asyncio.create_task(show_progress(workers, quiet=quiet))
+    # Tasks of their own, so that one rater that breaks does not leave the others running unheard.
     loops = [asyncio.create_task(work(worker, study)) for worker in workers]
     watch = asyncio.create_task(_hurry(workers, stop))
     try:
         await asyncio.gather(*loops)
     finally:
+        # All of them, calls under way too: a task that outlives its loop is a warning at exit, and
+        # a reply that nobody keeps.
         ending = (display, watch, *loops, *(task for worker in workers for task in worker.open))
         for task in ending:
             task.cancel()
@@ -151,6 +164,7 @@ async def _together(workers: Sequence[Worker], study: Study, stop: Stop, *, quie
 async def _hurry(workers: Sequence[Worker], stop: Stop) -> None:
     """At the end of a run: no call is made that waits; after an interruption, cancel those late."""
     await stop.wait()
+    # Who waits for a place or an allowance has cost nothing yet.
     for worker in workers:
         worker.dismiss()
     if stop.reason == "budget":
@@ -170,6 +184,8 @@ def _counter(workers: Sequence[Worker], commits: Commits) -> Callable[[Sequence[
     def count(records: Sequence[object]) -> None:
         commits.advance(len(records))
         for finish in records:
+            # Counted at the commit, not at the reply: what the display shows
+            # as done outlives a kill.
             if isinstance(finish, Finish) and finish.slot is not None:
                 tally = tallies[finish.slot.rater]
                 (tally.faults if finish.failed else tally.statuses)[
@@ -177,6 +193,7 @@ def _counter(workers: Sequence[Worker], commits: Commits) -> Callable[[Sequence[
                 ] += 1
                 tally.fresh += 1
 
+    # In the writer's thread, where neither futures nor tallies may be touched.
     def committed(records: Sequence[object]) -> None:
         loop.call_soon_threadsafe(count, records)
 
@@ -187,6 +204,7 @@ async def show_progress(workers: Sequence[Worker], *, quiet: bool) -> None:
     """Show how far the workers are until cancelled."""
     if quiet:
         return
+    # A log or a notebook would fill with the signs by which a live table is drawn anew.
     if sys.stderr.isatty():
         await _live(workers)
     else:

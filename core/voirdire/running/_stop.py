@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 #: Seconds that calls under way are given to come back after an interruption.
+#: Most calls end within it; more than that, and people press Ctrl-C again.
 GRACE = 3.0
 #: What ends a run cleanly; Windows has no SIGHUP.
 SIGNALS = tuple(
@@ -31,11 +32,13 @@ class Stop:
 
     def __init__(self) -> None:
         self.reason = ""
+        # `wait` is for those who sleep until then; `reason` for those who look in passing.
         self._event = asyncio.Event()
         self.hurry = asyncio.Event()
 
     def set(self, reason: str) -> None:
         """Make no further calls; a second time: do not wait for those under way."""
+        # The first reason is the one that is reported.
         if self.reason:
             self.hurry.set()
         self.reason = self.reason or reason
@@ -54,6 +57,7 @@ class Stop:
 async def interruptible(go: Callable[[Stop], Coroutine[None, None, Result]]) -> Result:
     """Run with signals setting the stop, where this thread may handle them."""
     stop, loop = Stop(), asyncio.get_running_loop()
+    # Python hands signals to the main thread alone.
     if threading.current_thread() is not threading.main_thread():
         return await go(stop)
     # Who ignores a signal means it: nohup ignores SIGHUP, so that the run outlives its terminal.
@@ -72,6 +76,8 @@ async def interruptible(go: Callable[[Stop], Coroutine[None, None, Result]]) -> 
         if unheard:  # something blocks the loop, which has not heard of the one before
             raise KeyboardInterrupt
         unheard.append(number)
+        # A handler runs between any two instructions: it only leaves word,
+        # and the loop acts on it.
         loop.call_soon_threadsafe(heard)
 
     for number in before:

@@ -49,9 +49,13 @@ if TYPE_CHECKING:
 
 #: Lines of a batch at most, and characters: results of more would not be read, and Google takes no
 #: more than 20 MB.
+#: OpenAI bears 50,000 lines and 200 MB; smaller batches are done sooner, and
+#: one that fails costs less.
 LINES, CHARACTERS = 5_000, 10_000_000
 #: Seconds after which a batch that its provider does not list was never submitted, and by which
 #: its clock may be behind ours.
+#: A list that lags by a few seconds must not make us pay twice; waiting a minute once
+#: costs nothing beside a day.
 SETTLE, SKEW = 60.0, 300.0
 
 
@@ -76,8 +80,11 @@ class BatchRun:
             A provider refuses a batch.
         """
         connection = self.session.connection
+        # Those of the other stage are its own affair, and those of a model that is asked no
+        # more can be asked by nobody.
         self.open = [one for one in open_batches(connection) if self._batches(one.model)]
         for batch in self.open:
+            # Only these are in doubt: of a submitted one the provider's id is known.
             if resubmit and batch.status == "intended":
                 set_status(connection, batch, "void", detail="to be submitted again")
         self.open = [one for one in open_batches(connection) if self._batches(one.model)]
@@ -101,8 +108,10 @@ class BatchRun:
             counts = count_finished(connection, worker.asker, self.study.comparisons)
             worker.tally = tally_of(connection, worker.asker, counts)
         budget = self.workers[0].budget
+        # What the batches cost was reserved; now it is on file, and must not count twice.
         budget.restart()
         charge(budget, self.session, self.study)
+        # From here on calls are looked up before they are asked: their replies came by the batch.
         self.session.resumed = True
 
     async def _submit_all(self) -> None:
@@ -114,6 +123,8 @@ class BatchRun:
                 batches = endpoint.batches
                 if batches is None or not batches.fits(step.request):
                     continue
+                # A line that failed or expired would do so again: it is asked live,
+                # where faults can be retried.
                 if was_tried(self.session.connection, step.call.key):
                     continue
                 if not worker.affords(step.request):
@@ -134,16 +145,20 @@ class BatchRun:
         if batches is None or self.stop.reason:
             return
         connection = self.session.connection
+        # On the disk before anything is sent: a kill between the two leaves a trace to be settled.
         batch = intend(connection, model, [step.call for step in steps])
         lines = [(batch.line(step.call.key), step.request) for step in steps]
         try:
             number = await batches.submit(batch.name, lines)
         except ModelError as error:
+            # A 4xx is an answer that nothing was taken; a time limit or a 5xx may come
+            # behind an accepted batch.
             refused = error.status_code is not None and 400 <= error.status_code < 500
             if not refused:  # it may have come there all the same
                 self._say(batch, f"it is not known whether it was submitted ({error})")
                 self.open.append(batch)
                 return
+            # Errors of providers may quote the key that they were sent.
             set_status(connection, batch, "void", detail=scrub(str(error)))
             raise SessionError(
                 f"session {self.session.folder}: a batch of {len(steps):,} calls was refused "
@@ -161,6 +176,8 @@ class BatchRun:
                     if await self._is_over(batch):
                         self.open = [one for one in self.open if one.id != batch.id]
                 except ModelError as error:
+                    # A key that expired or a quota: waiting would not help, and the
+                    # batch itself is not lost.
                     if not error.retryable:
                         raise SessionError(
                             f"session {self.session.folder}: batch {batch.name} cannot be looked "
@@ -173,6 +190,7 @@ class BatchRun:
             self._say(batch, "goes on at its provider; fetch it with --resume --batch")
 
     async def _pause(self, seconds: float) -> None:
+        # Between two looks lie minutes: a Ctrl-C must not wait for the next one.
         waits = asyncio.create_task(self.stop.wait())
         await asyncio.wait([waits], timeout=seconds)
         waits.cancel()
@@ -193,6 +211,8 @@ class BatchRun:
         self._say(batch, _progress(batch, state))
         if not state.ended:
             return False
+        # Results come in any order and name their lines; parameters are
+        # needed to read some of them.
         requests = lines_of(self.session.connection, batch)
         outcomes = await batches.results(number, requests)
         kept = keep_results(self.session.connection, batch, outcomes, state.said)
@@ -205,16 +225,19 @@ class BatchRun:
         None while that is undecided.
         """
         connection = self.session.connection
+        # Only those that the provider made since then: an older one cannot be ours.
         states = await batches.states(batch.at - SKEW)
         if batches.named:
             candidates = [state for state in states if state.name == batch.name]
         else:
             candidates = await self._of_lines(batch, batches, states)
+        # By lines alone one is told from another only by its results, which an open one has not.
         ended = [state for state in candidates if state.ended or batches.named]
         if ended:
             set_status(connection, batch, "submitted", number=ended[0].id)
             self._say(batch, "had been submitted")
             return str(ended[0].id)
+        # Only now: a provider's list may lag behind what it has accepted.
         if not candidates and time.time() - batch.at > SETTLE:
             return ""
         self._say(
@@ -233,6 +256,8 @@ class BatchRun:
         requests = lines_of(connection, batch)
         alike = []
         for state in states:
+            # Fetching the results of each of an account's batches would take minutes; their number
+            # of lines tells nearly all apart.
             if state.lines != batch.lines or state.id in known:
                 continue
             if not state.ended or await batches.results(state.id, requests):
@@ -274,6 +299,7 @@ def check_no_batch_is_open(session: Session) -> None:
 async def _cancelled(folder: Path, plugins: Plugins) -> list[Batch]:
     study = session_study(folder)
     with locked_session(folder) as connection:
+        # What has no id cannot be named to its provider.
         waiting = [batch for batch in open_batches(connection) if batch.provider_id]
         specs: tuple[GeneratorSpec | Rater, ...] = (*study.generators, *study.panel)
         asked = {

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from voirdire.study import GeneratorSpec, Rater, RunSpec, Study
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
+#: Four characters are about a token of English; other scripts take more, which `_expected` learns
+#: from what calls have cost.
 CHARACTERS, REPLY_TOKENS = 4, 256
 
 
@@ -40,6 +42,7 @@ def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     >>> cost_of(Usage(input=1000, output=0, cached=800), Prices(input=1.0, output=2.0, cached=0.1))
     0.00028
     """
+    # Half a count would make a cost that looks whole.
     if prices is None or usage.input is None or usage.output is None:
         return None
     return prices.cost(usage.input, usage.output, usage.cached or 0)
@@ -48,6 +51,7 @@ def cost_of(usage: Usage, prices: Prices | None) -> float | None:
 def estimate_tokens(request: Request) -> tuple[int, int]:
     """Roughly, the tokens of a request and of its reply."""
     characters = sum(len(message.content) for message in request.messages)
+    # The cap, though most replies are shorter: a budget must not be overrun.
     return characters // CHARACTERS + 1, request.max_tokens or REPLY_TOKENS
 
 
@@ -76,6 +80,7 @@ def _is_free(model: str, plugins: Plugins) -> bool:
     try:
         factory: object = model_factory(model, plugins)
         return isinstance(factory, CostsNothing) and factory.free is True
+    # It is said where the model is made, with the rater's name.
     except (PluginError, StudyError):
         return False
 
@@ -85,6 +90,7 @@ def prices_of(spec: GeneratorSpec | Rater, study: Study) -> Callable[[str], Pric
     asks = spec.asks
 
     def price(role: str) -> Prices | None:
+        # A model without a role answers in all roles that have none of their own.
         asked = asks.get(role) or asks.get("")
         return None if asked is None else study.run.prices.get(asked.model)
 
@@ -143,6 +149,7 @@ class Tally:
         Replies without token counts are left out, which `whole.blind` counts.
         """
         costs = [spent_cost(spent, prices(role)) for role, spent in self.spent.items()]
+        # A sum without one of its parts would look like the whole: then there is none.
         known = [cost for cost in costs if cost is not None]
         unknown = len(known) < len(costs) or (not costs and prices("") is None)
         return None if unknown else sum(known)
@@ -159,6 +166,7 @@ def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
 
 def tally_of(connection: sqlite3.Connection, asker: Asker, counts: Counts) -> Tally:
     """What the store says of an asker; what failed is open again, since it will be asked."""
+    # `counts.faults` are left out: they are asked again, and are open until then.
     return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, asker.id))
 
 
@@ -176,6 +184,7 @@ class Budget:
     @property
     def is_used_up(self) -> bool:
         """Whether no call that is refused now may be admitted later: none is under way."""
+        # Calls never come back; cost does, where a call was cheaper than it might have been.
         counted_out = self.max_calls is not None and self.calls >= self.max_calls
         return counted_out or not self._open
 
@@ -188,6 +197,8 @@ class Budget:
         """Reserve a call of that expected cost, if the budget allows it."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             return False
+        # What is under way counts as it may cost: else hundreds of calls would be
+        # admitted by the last cent.
         total = self.cost + self._reserved + expected
         if self.max_cost is not None and total > self.max_cost:
             return False
@@ -200,4 +211,5 @@ class Budget:
         """A reserved call is through: book its cost (its expected cost where unknown)."""
         self._reserved -= expected
         self._open -= 1
+        # A provider that names no tokens is taken to have used what was expected.
         self.cost += expected if cost is None else cost

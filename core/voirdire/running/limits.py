@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 #: Seconds' worth of allowance that may be used at once after a pause.
+#: More would be refused: providers divide their minute into windows of seconds.
 BURST = 1.0
 
 
@@ -37,8 +38,11 @@ class Bucket:
 
     def reserve(self, amount: float) -> float:
         """Take an amount, and say how many seconds to wait before using it."""
+        # `_free_at` is when all that was taken will have come in again; one
+        # number does for a queue.
         now = self._clock()
         wait = max(0.0, self._free_at - BURST - now)
+        # What was not used does not gather beyond `BURST`: it counts from now.
         self._free_at = max(now, self._free_at) + amount * self._each
         return wait
 
@@ -60,6 +64,7 @@ class RateLimiter:
         self.in_flight = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
+        # Before any time that a clock shows: there was no setback yet.
         self._cut_at, self._open_at = -1.0, 0.0
         self._requests = _bucket(limits.requests_per_minute, clock)
         self._tokens = _bucket(limits.tokens_per_minute, clock)
@@ -77,11 +82,15 @@ class RateLimiter:
     def enter_now(self) -> bool:
         """Take a place if there is one and no allowance to count: then nobody need wait."""
         free = not (self._requests or self._tokens or self._waiting) and self._has_room()
+        # A truth value counts as 0 or 1; this is asked at every call, and
+        # spares most of them a future.
         self.in_flight += free
         return free
 
     async def enter(self, tokens: float = 0.0) -> None:
         """Wait for the allowance, then for a place."""
+        # Both allowances are taken before the wait, so that nobody who
+        # comes later takes them first.
         wait = max(
             self._requests.reserve(1) if self._requests else 0.0,
             self._tokens.reserve(tokens) if self._tokens else 0.0,
@@ -96,6 +105,8 @@ class RateLimiter:
         try:
             await place
         except asyncio.CancelledError:
+            # The place was handed over in the same turn in which this call was cancelled: it must
+            # be passed on, or it would be lost to all.
             if place.done() and not place.cancelled():
                 self.leave()
             raise
@@ -114,16 +125,22 @@ class RateLimiter:
     def succeeded(self) -> None:
         """A call came back well: creep up."""
         if self.limit < self.most:
+            # As TCP does: fast while nothing is known, then by one for
+            # each round of `limit` calls.
             step = 1.0 if self._cut_at < 0 else 1.0 / self.limit
             self.limit = min(self.most, self.limit + step)
 
     def setback(self, started: float, pause: float = 0.0) -> None:
         """A call that started at that time was throttled or failed: give way, and pause."""
         now = self._clock()
+        # Calls that began before the last cut were too many already then; halving for each of
+        # them would end at one call.
         if started >= self._cut_at:
             self.limit, self._cut_at = max(1.0, self.limit / 2), now
         if now + pause > self._open_at and pause > 0:
             self._open_at = now + pause
+            # Nobody leaves during a pause, so that a timer must wake who waits; a little later,
+            # for it may fire just before `_open_at` by this clock.
             asyncio.get_running_loop().call_later(pause + 0.001, self._wake)
 
     def _has_room(self) -> bool:
@@ -132,6 +149,7 @@ class RateLimiter:
     def _wake(self) -> None:
         while self._waiting and self._has_room():
             place = self._waiting.popleft()
+            # A call that was cancelled while it waited left its future in the queue.
             if not place.done():
                 self.in_flight += 1
                 place.set_result(None)
@@ -158,7 +176,9 @@ def wait_before(fault: ModelError, tries: int, spec: RunSpec, chance: random.Ran
     asked = fault.retry_after
     if isinstance(asked, int | float) and asked > 0:
         return min(asked, spec.retry_after_cap) * (1 + 0.1 * chance.random())
+    # 2.0 ** 1024 would overflow, and the cap is reached long before.
     wait = min(spec.backoff_cap, spec.backoff * 2.0 ** min(tries - 1, 30))
+    # Half is kept: from 0 on some would come back at once, without any chance calls come in waves.
     return wait * (0.5 + 0.5 * chance.random())
 
 
@@ -166,6 +186,7 @@ def may_retry(fault: ModelError, tries: int, waited: float, spec: RunSpec) -> bo
     """Whether to try again: a passing fault, within the study's retries or patience."""
     if not fault.retryable:
         return False
+    # How often one is told to wait depends on how many calls are made; how long, on the provider.
     if fault.kind in THROTTLED:
         return waited < spec.patience
     return tries <= spec.retries
@@ -204,6 +225,8 @@ class Breaker:
 
     def failed(self, fault: ModelError) -> None:
         """A call was given up."""
+        # What one item brings about must not park a rater: a hundred long
+        # texts in a row are no outage.
         if self.reason or self._of_the_item(fault):
             return
         self._row += 1
@@ -215,5 +238,7 @@ class Breaker:
 
     def _of_the_item(self, fault: ModelError) -> bool:
         """Whether other requests may fare better; of a model that has answered, a 400 says so."""
+        # 400, 413 and 422 blame the request. Until a model has answered once that may be its
+        # parameters, which all its requests share.
         refused = fault.kind == "bad_request" and fault.status_code in {400, 413, 422}
         return fault.of_item or fault.kind in OF_THE_ITEM or (refused and self._answered)

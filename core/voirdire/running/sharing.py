@@ -60,6 +60,7 @@ CHUNK = 1_000
 #: Where the pieces lie, and the file that asks all workers to end.
 PIECES, STOP = "pieces", "stop"
 #: Seconds that a piece's former worker is given to end, and between looks at `STOP`.
+#: A worker that was told to end has its calls' grace and its writer's last commit before it.
 PATIENCE, LOOK = 60.0, 0.5
 
 
@@ -107,12 +108,16 @@ def run_shared(
     ):
         shared = SharedRun(session, study, asking, options, executor.workers)
         with shared.stoppable():
+            # What an earlier run left first: its pieces hold replies that were paid for,
+            # and would be asked again.
             shared.gather_left()
             work = partial(run_piece, only=options.only)
             while shared.open_items() and not shared.stopped:
                 before = shared.attempts()
                 try:
                     shared.take_in(executor.map_reduce(work, shared.pieces(), shared.added))
+                # A worker died, and perhaps others with it: what their pieces hold is taken in,
+                # and the rest goes on, as long as every round gets something done.
                 except WorkerError:
                     shared.gather_left()
                     if shared.attempts() == before:
@@ -161,6 +166,7 @@ class SharedRun:
 
     def open_items(self) -> dict[str, int]:
         """Item -> tasks that are to be asked about it, in order."""
+        # Judges' tasks on responses that pieces have generated are open from now on.
         keep_generated(self.session.connection, self.asking)
         tasks: dict[str, int] = {}
         for asker in self._not_parked():
@@ -187,7 +193,10 @@ class SharedRun:
         for at, (item, count) in enumerate(open_tasks.items(), 1):
             items.append(item)
             tasks += count
+            # Whole items: a task and what it is rated beside belong in one session.
             if tasks >= CHUNK or at == len(open_tasks):
+                # Asked at each piece: while workers were at theirs, a signal may have
+                # come or a rater been parked.
                 if self.stopped or not self._not_parked():
                     return
                 yield self._piece(items, tasks / left)
@@ -201,6 +210,7 @@ class SharedRun:
 
         Of what the run may still spend it gets the share that its tasks are of the open ones.
         """
+        # By the time as well: pieces that a killed run left must not be taken for these.
         self._made += 1
         folder = self._folder / f"{int(time.time() * 1000):x}-{self._made:05}"
         study = self.study.model_copy(
@@ -220,8 +230,11 @@ class SharedRun:
         cost, calls = self._left()
         more = (
             None if cost is None else cost * share,
+            # Rounded down: the sum of all shares must not exceed what is left.
             None if calls is None else int(calls * share),
         )
+        # Held until the piece comes back, so that pieces together cannot spend
+        # more than the whole may.
         self._held[str(folder)] = more[0] or 0.0, more[1] or 0
         return Piece(
             str(folder),
@@ -247,6 +260,8 @@ class SharedRun:
         limits: dict[str, object] = {
             "concurrency": _part(spec.concurrency, n),
             "start_concurrency": _part(spec.start_concurrency, n),
+            # Workers know nothing of one another: each keeps within its share,
+            # which together is the limit.
             "requests_per_minute": spec.requests_per_minute and spec.requests_per_minute / n,
             "tokens_per_minute": spec.tokens_per_minute and spec.tokens_per_minute / n,
             "models": {name: _divided(own, n) for name, own in spec.models.items()},
@@ -269,6 +284,7 @@ class SharedRun:
             self.stopped = self.stopped or ran.stopped
         self.parked |= dict(ran.parked)
         for folder in ran.folders:
+            # The executor may hand over one result twice, alone and as part of a sum.
             if folder not in self._taken:
                 self._taken.add(folder)
                 self._merge(Path(folder))
@@ -283,14 +299,18 @@ class SharedRun:
             A worker still works in one.
         """
         for folder in sorted(self._folder.glob("*-*")):
+            # A kill may have left a folder in which nothing was written yet.
             if is_session(folder):
                 _wait_until_free(folder)
                 self._merge(folder)
         self._held.clear()
 
     def _merge(self, folder: Path) -> None:
+        # Whole or not at all: a kill in between leaves the piece to be merged by the next run.
         with locked_session(folder), transaction(self.session.connection):
             take_session(self.session.connection, folder, subjects=False)
+        # Then the findings, and only then is the folder removed: after a
+        # kill they are taken again.
         take_findings(self.session.folder, folder)
         shutil.rmtree(folder, ignore_errors=True)
         if not self.options.quiet:
@@ -307,11 +327,13 @@ class SharedRun:
         (self._folder / STOP).unlink(missing_ok=True)
 
         def heard(*_: object) -> None:
+            # The second one: who presses twice does not want to wait for the workers' grace.
             if self.stopped == "interrupted":
                 raise KeyboardInterrupt
             self.stopped = "interrupted"
             (self._folder / STOP).touch()
 
+        # In a notebook's thread signals cannot be set; there the file alone stops the workers.
         here = threading.current_thread() is threading.main_thread()
         known = [signal.SIGINT, signal.SIGTERM] if here else []
         before = {number: signal.signal(number, heard) for number in known}
@@ -321,11 +343,13 @@ class SharedRun:
             for number, handler in before.items():
                 signal.signal(number, handler)
             (self._folder / STOP).unlink(missing_ok=True)
+            # Pieces that a worker still holds stay for the next run.
             if not any(self._folder.iterdir()):
                 self._folder.rmdir()
 
 
 def _part(count: int, workers: int) -> int:
+    # A limit of 2 among 8 workers would be none at all.
     return max(count // workers, 1)
 
 
@@ -346,6 +370,7 @@ def run_piece(piece: Piece, only: Stage | None) -> PieceResult:
     if parent_process() is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for who shares out
     _wait_until_free(folder)
+    # A file: workers on other machines share the folder with us, and nothing else.
     stop = folder.parent / STOP
     if stop.exists():
         return PieceResult((piece.folder,), (), "interrupted")
@@ -356,6 +381,8 @@ def run_piece(piece: Piece, only: Stage | None) -> PieceResult:
 
 
 async def _ended(declared: Declared, folder: Path, only: Stage | None, path: Path) -> RunResult:
+    # The piece's texts were checked where it was made; what does not fit
+    # there was agreed to there.
     options = RunOptions(resume=True, ask_again=True, only=only, quiet=True, whole=False)
 
     async def go(stop: Stop) -> RunResult:
@@ -376,6 +403,8 @@ async def _watch(path: Path, stop: Stop) -> None:
 
 
 def _is_over(path: Path) -> bool:
+    # Whoever shares out may have been killed: without it nobody takes what
+    # this would go on to buy.
     parent = parent_process()
     return path.exists() or (parent is not None and not parent.is_alive())
 

@@ -49,6 +49,7 @@ class Step:
         """The reply, knowing its request; a fault as a reply that says so."""
         if self.reply is None:
             return Reply("", "error", error=str(self.fault or "no reply"), request=self.request)
+        # Nearly always: `replace` copies a reply, and costs more than reading it.
         if self.reply.request is self.request:
             return self.reply
         return replace(self.reply, request=self.request)
@@ -76,8 +77,10 @@ class Job:
 async def work(worker: Worker, study: Study) -> None:
     """Finish every task of a rater that is not finished, until it is parked or told to stop."""
     connection, asker = worker.session.connection, worker.asker
+    # Counted again: since the workers were made, generators have added responses to rate.
     worker.tally.tasks = count_finished(connection, asker, study.comparisons).tasks
     seen = 0
+    # Runs outside: a study that is broken off has whole runs, of which each can be examined.
     for run in range(1, asker.runs + 1):
         for names, task in iterate_tasks(connection, asker.task, study.comparisons):
             if worker.stop.reason or worker.parked:
@@ -87,6 +90,7 @@ async def work(worker: Worker, study: Study) -> None:
                 await _room(worker)
                 _start(job)
             seen += 1
+            # Tasks that are finished await nothing: a resumed run would hold the loop for seconds.
             if seen % TURN == 0:
                 await asyncio.sleep(0)
     await _wait_for_open(worker)
@@ -106,6 +110,7 @@ def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> J
     try:
         requests = checked_requests(worker.asker.rater.requests(task))
         steps = [_step(worker, names, run, at, request) for at, request in enumerate(requests)]
+    # A store that fails is no fault of the rater, and must not be reported as one.
     except SessionError:
         raise
     except BROKEN_PLUGIN as error:
@@ -118,9 +123,11 @@ def _step(worker: Worker, names: tuple[str, str, str], run: int, at: int, reques
     """One call, with what the store holds of it."""
     request = for_run(request, run)
     call = worker.calls.make(Slot(worker.asker.id, *names, run, at), request)
+    # A new session holds nothing: its calls are not looked up one by one.
     stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
     if stored is None or not stored.replies:
         return Step(call, request)
+    # An edit of the study was undone: the reply of the earlier prompt counts again.
     if not stored.current:
         worker.session.put(Revival(call))
     return Step(call, request, stored.replies[-1], None, len(stored.replies), stored.finished)
@@ -147,13 +154,16 @@ async def _room(worker: Worker) -> None:
         late = max(worker.committing - max(COMMITTING, int(SHARE * worker.room)), 0)
         if len(worker.open) + late < room:
             return
+        # Its tasks are through but for the commit, which would wait for more to come along.
         if late:
             worker.session.hurry()
+        # Nothing is awaited between the count above and this line, so that no wake-up is missed.
         worker.freed.clear()
         await worker.freed.wait()
 
 
 def _start(job: Job) -> None:
+    # Tasks end in any order; a loop over them in turn would hold back the places of those behind.
     worker, task = job.worker, asyncio.create_task(_through(job))
     worker.open.add(task)
 
@@ -187,6 +197,7 @@ def _sentence(error: BaseException) -> str:
 
 async def _wait_for_open(worker: Worker) -> None:
     """Wait for the open tasks; of a parked rater only calls under way are left among them."""
+    # Again and again: a task that is waited for may not be the last one that is open.
     while worker.open:
         await asyncio.wait(worker.open)
     if worker.broken is not None:
@@ -204,6 +215,7 @@ async def finish_task(job: Job) -> None:
         return  # what has come is kept; the task stays open
     keys = tuple(step.call.key for step in job.steps)
     failed = tuple(step.call.key for step in job.steps if step.reply is None)
+    # A step may have failed once and been answered then: only what stayed without a reply counts.
     fault = next((step.fault.kind for step in job.steps if step.fault and not step.reply), "")
     status = "failed" if failed else parsed.status
     job.worker.session.put(Finish(keys, status, failed, fault, job.slot, cut=job.cut))
@@ -216,6 +228,7 @@ async def _answer(job: Job) -> Parsed:
         await _further_steps(job)
         parsed = _read(job)
         broken = broken_parser(parsed)
+        # A reply that never came is read as failed by every parser: that says nothing of this one.
         if not any(step.reply is None for step in job.steps):
             worker.parsed(broken)
         # A rater cut at its last step would only ask for more of them again.
@@ -229,10 +242,12 @@ async def _answer(job: Job) -> Parsed:
 
 async def _further_steps(job: Job) -> None:
     worker, steps = job.worker, job.steps
+    # A step that failed ends the task: what follows would rest on a reply that is not there.
     while worker.follow_up is not None and all(step.reply for step in steps):
         replies = [step.as_reply() for step in steps]
         more = _made_before(job, replies)
         if more is None:
+            # A search or a tool takes seconds, in which the loop must serve all other calls.
             asked = (
                 await asyncio.to_thread(worker.follow_up, replies)
                 if worker.slow
@@ -242,6 +257,7 @@ async def _further_steps(job: Job) -> None:
         if not more:
             return
         at, role = len(steps), steps[0].request.role
+        # Only its own role: what its tools or members ask on the way is bounded by them.
         taken = sum(one.role == role for one in (*(step.request for step in steps), *more))
         if taken > worker.asker.max_steps:
             job.cut = True
@@ -301,7 +317,9 @@ def _to_ask_again(job: Job, status: Status) -> list[Step]:
     spec = job.worker.spec
     if status not in spec.reask_on:
         return []
+    # Of several steps the last: those before it have been built upon.
     here = job.steps[-1:] if job.worker.follow_up is not None else job.steps
+    # Where some were cut, the others are not at fault and are not paid for again.
     cut = [step for step in here if step.reply and step.reply.finish_reason in ("length", "empty")]
     return [
         step for step in cut or here if step.reply and not step.fault and step.replies <= spec.reask

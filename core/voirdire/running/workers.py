@@ -43,6 +43,7 @@ LOOK = 0.25
 def usage_billed(fault: ModelError) -> Usage | None:
     """The tokens that were counted for a call all the same that came to nothing."""
     counted = fault.billed
+    # With one of the two counts no cost can be given, and a sum with it would look complete.
     if counted is None or counted.input is None or counted.output is None:
         return None
     return Usage(counted.input, counted.output, counted.cached, counted.reasoning)
@@ -74,6 +75,8 @@ class Commits:
     def advance(self, records: int) -> None:
         """So many more records are committed; none says that writing has failed: call everyone."""
         self.kept += records
+        # Those who wait for a writer that has failed are called too: they ask
+        # it by `check`, and raise.
         while self._waiting and (not records or self._waiting[0][0] <= self.kept):
             self._waiting.popleft()[1]()
 
@@ -117,12 +120,14 @@ class Worker:
     def __post_init__(self) -> None:
         rater = self.asker.rater
         #: What to ask next, of a rater that takes several steps.
+        # Looked up once: `isinstance` of a Protocol looks for its attributes anew at each call.
         self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
         self.slow = isinstance(rater, TakesTime) and rater.slow
         self.replays = rater.follows if isinstance(rater, Replays) else None
         #: What a reply holds of keys would be kept with the next request that quotes it.
         self.hide = None if self.follow_up is None else Hider(environment_keys().values())
 
+    # Made on first use: its timer belongs to the loop of the run, which there is none of before.
     @cached_property
     def _deadlines(self) -> Deadlines:
         return Deadlines(self.spec.timeout)
@@ -170,6 +175,8 @@ class Worker:
         StoppedError
             The run is to end, the budget is used up, or the rater is parked.
         """
+        # Throttling and faults are counted apart: a provider that is busy for an hour must not use
+        # up the retries that are meant for faults.
         throttled_since = None
         tries = {True: 0, False: 0}
         endpoint = self.endpoint(request.role)
@@ -184,8 +191,11 @@ class Worker:
             if throttled and throttled_since is None:
                 throttled_since = time.monotonic()
             wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
+            # A failed call lowers how many may run at once; a throttled one pauses all calls to
+            # the model, since the next would be refused as well.
             if outcome.retryable:
                 endpoint.limiter.setback(started, wait if throttled else 0.0)
+            # The wait to come counts: one that would end beyond the patience is not begun.
             waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
             if not may_retry(outcome, tries[throttled], waited, self.spec):
                 endpoint.breaker.failed(outcome)
@@ -196,6 +206,7 @@ class Worker:
 
     def park(self, reason: str) -> None:
         """Give the rater up for this run: it is broken itself."""
+        # Any of its breakers will do: a rater is parked as soon as one of them is open.
         next(iter(self.endpoints.values())).breaker.park(reason)
         self.dismiss()
 
@@ -222,13 +233,18 @@ class Worker:
         try:
             outcome = await self._outcome(request, endpoint)
         except asyncio.CancelledError:
+            # A call that was cut off costs nothing that is known, but what it
+            # reserved must be free again.
             self.budget.book(expected, 0.0)
             raise
         finally:
+            # The place is free as soon as the call is over, whatever came of it.
             endpoint.limiter.leave()
         taken = time.monotonic() - started
         self._book(outcome, request.role, expected, tokens)
         if isinstance(outcome, Reply):
+            # A model that measures by itself knows better: our time holds
+            # its wait for a connection.
             if not outcome.latency:
                 outcome = replace(outcome, latency=taken)
             self.session.put(Attempt(call, time.time(), outcome))
@@ -240,9 +256,14 @@ class Worker:
 
     async def _outcome(self, request: Request, endpoint: Endpoint) -> Reply | ModelError:
         try:
+            # `sound` is inside: what a plugin returns may run code of its
+            # own when it is looked at.
             with self._deadlines.limit():
                 return sound(await endpoint.complete(request))
         except asyncio.CancelledError:
+            # The run cancels a task by `cancel`, which `cancelling` counts; a cancellation that
+            # it does not count came from within the model, such as from its own time limit, and
+            # is a fault of this call.
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
@@ -253,18 +274,22 @@ class Worker:
             return ModelError(f"{type(error).__name__}: {error}", "connection")
         except ModelError as error:
             return error
+        # Last, since it holds all the others: what is left is neither time nor network.
         except BROKEN_PLUGIN as error:
             return ModelError(f"{type(error).__name__}: {error}", "model")
 
     async def _admit(self, request: Request, endpoint: Endpoint) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
+        # Only where a limit counts them: adding up the characters of all messages is slow.
         tokens = float(sum(estimate_tokens(request))) if endpoint.limiter.counts_tokens else 0.0
         if not endpoint.limiter.enter_now():
             await self._queue(tokens, endpoint)
         try:
             self._check()
             expected = self._expected(request)
+            # A refused call is the end of the run only where no call under way can
+            # give back what it holds.
             while not self.budget.admit(expected):
                 if self.budget.is_used_up:
                     self.stop.set("budget")
@@ -282,6 +307,7 @@ class Worker:
         self.freed.set()
 
     async def _queue(self, tokens: float, endpoint: Endpoint) -> None:
+        # Kept apart from calls under way, which `dismiss` must not cut off: they are paid for.
         here = {task} if (task := asyncio.current_task()) else set()
         self.queued |= here
         try:
@@ -295,6 +321,8 @@ class Worker:
         if self.budget.max_cost is None or prices is None:
             return 0.0
         spent = self.tally.spent.get(request.role, Spent())
+        # Four characters a token and the cap say nothing of reasoning or of long scripts; what
+        # calls have cost so far does.
         so_far = (spent_cost(spent, prices) or 0.0) / max(1, spent.calls)
         return max(so_far, estimate_cost(request, prices))
 
@@ -316,11 +344,13 @@ class Worker:
             self.budget.book(expected, 0.0)
             return
         self.budget.book(expected, cost_of(usage, self.prices(role)))
+        # The allowance was taken by an estimate: take the rest, or give back what was too much.
         if tokens and usage.input is not None and usage.output is not None:
             self.endpoint(role).limiter.used(usage.input + usage.output - tokens)
 
     async def _pause(self, seconds: float) -> None:
         """Wait before the next try, but not past the end of the run or of the rater."""
+        # In short sleeps: a Retry-After may be minutes, and Ctrl-C is to be heard at once.
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             self._check()

@@ -11,6 +11,10 @@ SCHEMA_VERSION = 4
 #: entry, the id of its calls of tools or of the call it answers, where there are any.
 #: `current` is 1 on the call that the newest prompt of its slot made, so that an older prompt's
 #: reply stays on file but enters no table. `role` says which of its rater's models was asked.
+#: Texts that are long come as zlib's bytes (see `pack`), so that `body` and `text` have no
+#: type. A task without a second system, or without a system, holds empty texts: UNIQUE takes
+#: two NULLs for different. `calls.final` names the attempt that counts, `status` what its
+#: task was read as, at step 0.
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE studies (
@@ -63,6 +67,8 @@ CREATE TABLE batch_lines (
 TABLES += _BATCHES
 #: The notes of a reply, which were sentences before version 4, as kind, about and detail: "dropped
 #: top_p: why", "unknown_word part image: why", "simulated: no model was asked", or any other.
+#: A sentence is taken apart at its first blank and its first colon; what fits neither form is kept
+#: whole, as a note.
 _NOTES = """json_set(extra, '$.notes', json((SELECT json_group_array(CASE
     WHEN value LIKE 'dropped _%: %' OR value LIKE 'unknown_word _%: %' THEN json_array(
         substr(value, 1, instr(value, ' ') - 1),
@@ -71,6 +77,7 @@ _NOTES = """json_set(extra, '$.notes', json((SELECT json_group_array(CASE
     WHEN instr(value, ': ') > 1 AND instr(value, ' ') = instr(value, ': ') + 1 THEN json_array(
         substr(value, 1, instr(value, ': ') - 1), '', substr(value, instr(value, ': ') + 2))
     ELSE json_array('note', '', value) END) FROM json_each(extra, '$.notes'))))"""
+# LIKE first: it spares parsing the JSON of every attempt of a session.
 _NOTED = "extra LIKE '%\"notes\"%' AND json_type(extra, '$.notes') = 'array'"
 _BEFORE_BATCHES = (
     "id", "call", "at", "text", "finish", "error", "message", "input", "output", "cached",
@@ -100,6 +107,8 @@ class Migration:
 
 #: By the version that they start from. Version 2 marks tasks that a limit on steps has cut, version
 #: 3 calls that were made in a role, and batches; in version 4 notes on replies have fields.
+#: A `write` runs once, from one version to the next; a `read` goes from its version to the newest,
+#: since views over views would be slow.
 MIGRATIONS: dict[int, Migration] = {
     1: Migration(
         "ALTER TABLE calls ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;",
@@ -117,13 +126,18 @@ MIGRATIONS: dict[int, Migration] = {
 }
 
 #: A name by chance tells this session from any other: its tables bear it too.
+#: By chance and not by the folder's name: folders are copied and moved.
 VERSION = f"""
 INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}'), ('session', hex(randomblob(16)));
 """  # noqa: S608
 
 PRAGMAS = (
+    # Readers see a session as it stands while a run writes to it.
     "PRAGMA journal_mode = WAL",
+    # A commit is on the disk when it returns, also where the power fails: what it holds was paid
+    # for. NORMAL would lose the last commits then.
     "PRAGMA synchronous = FULL",
+    # 8 MiB: a run of a million replies must not fill the memory with pages.
     "PRAGMA cache_size = -8192",
 )
 
@@ -139,6 +153,7 @@ def pack(text: str) -> str | bytes:
         return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
     if len(raw) < SHORT:
         return text
+    # Level 1: higher ones save a few per cent more and take several times as long.
     small = zlib.compress(raw, 1)
     return small if len(small) < len(raw) else text
 

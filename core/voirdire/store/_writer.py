@@ -30,18 +30,22 @@ Record = Attempt | Finish | Revival
 #: pages, so that few large ones take half the time of many small ones.
 GROUP, GATHER = 1024, 0.02
 
+# A call that is on file becomes its slot's again. RETURNING gives the row in either case.
 _CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, role, current)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 RETURNING id"""
+# Of a slot one call is current (a unique index): the older prompt's makes way first.
 _SUPERSEDE = """UPDATE calls SET current = 0 WHERE rater = ? AND task = ? AND run = ? AND step = ?
 AND current = 1 AND key != ?"""
 _ATTEMPT = """INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
 reasoning, latency, provider_id, model, params, extra, batch)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# The last reply, by the order of attempts: an earlier one was bad and asked again.
 _FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
 WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
 _FINISH_AT = "UPDATE calls SET status = ?, final = ? WHERE id = ?"
 _FAIL = "UPDATE calls SET status = ?, final = NULL WHERE key = ?"
 _CUT = "UPDATE calls SET cut = 1 WHERE key = ?"
+# Steps that an earlier prompt took beyond those of this one belong to no answer any more.
 _TRIM = """UPDATE calls SET current = 0 WHERE current = 1 AND step >= ?
 AND (rater, task, run) = (SELECT rater, task, run FROM calls WHERE key = ?)"""
 
@@ -61,6 +65,7 @@ class Writer:
     def __init__(
         self, path: Path, committed: Callable[[Sequence[Record]], None], *, fresh: bool = False
     ) -> None:
+        # Without a bound, so that `put` never blocks the loop's thread.
         self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
         self._hurried = threading.Event()
         self._fresh = fresh
@@ -68,6 +73,7 @@ class Writer:
         self.given = 0
         self._failure: BaseException | None = None
         self._path = path
+        # A daemon: a disk that hangs must not keep a process alive that has given up.
         self._thread = threading.Thread(target=self._work, name="voirdire-writer", daemon=True)
         self._thread.start()
 
@@ -79,6 +85,7 @@ class Writer:
 
     def hurry(self) -> None:
         """Commit what is there: somebody waits for it."""
+        # Setting it takes a lock, and hundreds of tasks may ask for it between two commits.
         if not self._hurried.is_set():
             self._hurried.set()
 
@@ -104,14 +111,18 @@ class Writer:
                 while group := self._group():
                     self._commit(connection, rows, group)
         except Exception as error:  # noqa: BLE001 - raised again in the runner's thread by check()
+            # Then none is committed any more, and who waits must learn of it:
+            # else the run would hang.
             self._failure = error
             self._committed([])
 
     def _commit(self, connection: sqlite3.Connection, rows: RowWriter, group: list[Record]) -> None:
+        # One transaction a group: each ends in a sync of the disk, and writes whole pages.
         connection.execute("BEGIN")
         for record in group:
             rows.write(record)
         connection.execute("COMMIT")
+        # Behind COMMIT: who counts these as kept may rely on it.
         self._committed(group)
 
     def _group(self) -> list[Record]:
@@ -119,6 +130,7 @@ class Writer:
         group: list[Record] = []
         record = self._queue.get()
         if record is not None:
+            # Ends early when somebody waits; else records gather that come within this time.
             self._hurried.wait(GATHER)
             self._hurried.clear()
         while record is not None:
@@ -176,6 +188,7 @@ class RowWriter:
         row = (call.key, *place, messages, interned.params(call.params), call.request.role)
         try:
             returned = self._connection.execute(_CALL, row)
+        # Mended only where it fails: looking first would be one statement more for each call.
         except sqlite3.IntegrityError:  # another prompt has made the call of this slot
             self._connection.execute(_SUPERSEDE, (*place, call.key))
             returned = self._connection.execute(_CALL, row)
@@ -184,6 +197,7 @@ class RowWriter:
     def _message(self, message: Message) -> list[Any]:
         """Role and row of the text; behind them the row of its calls, where there are any."""
         row = [message.role, self._interned.text(message.content)]
+        # Interned as a text: a conversation repeats the same calls at each of its steps.
         if calls := calls_json(message):
             row.append(self._interned.text(calls))
         return row
@@ -244,8 +258,10 @@ class RowWriter:
                 self._connection.execute(_FINISH_AT, (finish.status, reply, number))
         if finish.cut:
             self._connection.execute(_CUT, (finish.keys[0],))
+        # A session that is new has no older prompts, and the statement costs as much as the rest.
         if finish.keys and not self._fresh:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
+        # A task that asks nothing has a call without messages, or it would be open for ever.
         elif not finish.keys and finish.slot is not None:
             nothing = make_call(finish.slot, Request(()))
             self.call(nothing)
@@ -267,6 +283,7 @@ def _fault(
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that writes: WAL, every commit on the disk, transactions by hand."""
+    # Python's own transactions begin where they like: here each BEGIN is written out.
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         for pragma in PRAGMAS:
@@ -314,8 +331,10 @@ class Interned:
     def _hashed(self, table: str, column: str, key: Any, stored: str | bytes) -> int:
         text = key if isinstance(key, str) else key[1]
         raw = text.encode("utf-8", "surrogatepass")
+        # 16 bytes: two texts of 10^12 share one with a chance of 10^-15.
         digest = hashlib.blake2b(raw, digest_size=16).digest()
         sql = f"INSERT INTO {table} (hash, {column}) VALUES (?, ?) ON CONFLICT DO NOTHING"  # noqa: S608
+        # Tried before it is looked for: most texts are new, such as each item's.
         made = self._connection.execute(sql, (digest, stored))
         if made.rowcount == 1:
             return self._keep(key, made.lastrowid or 0)
@@ -332,6 +351,7 @@ class Interned:
         return self._keep(key, self._connection.execute(sql, values).fetchone()[0])
 
     def _keep(self, key: Any, number: int) -> int:
+        # A dict keeps the order of insertion: its first half is the oldest.
         if len(self._known) >= AT_HAND:
             for old in list(self._known)[: AT_HAND // 2]:
                 del self._known[old]

@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from voirdire.schema import Reply, Request
     from voirdire.store.records import Call
 
+# Intended ones too: whether they were submitted is not known.
 _OPEN = """SELECT id, name, model, at, provider_id, status, lines, detail FROM batches
 WHERE status IN ('intended', 'submitted') ORDER BY id"""
 _ALL = "SELECT id, name, model, at, provider_id, status, lines, detail FROM batches ORDER BY id"
 _INTENT = """INSERT INTO batches (name, model, at, status, lines) VALUES (?, ?, ?, 'intended', ?)
 RETURNING id"""
+# In the order of their rows, which is that in which they were submitted.
 _LINES = """SELECT l.key, p.json FROM batch_lines l JOIN calls c ON c.key = l.key
 JOIN params p ON p.id = c.params WHERE l.batch = ? ORDER BY c.id"""
+# A void batch never came to its provider, so that its lines were not tried.
 _TRIED = """SELECT 1 FROM batch_lines l JOIN batches b ON b.id = l.batch
 WHERE l.key = ? AND b.status != 'void'"""
+# Lines that have an attempt of this batch came before a kill, and are not kept twice.
 _ANSWERED = """SELECT c.key, c.id, EXISTS (
     SELECT 1 FROM attempts a WHERE a.call = c.id AND a.batch = l.batch)
 FROM batch_lines l JOIN calls c ON c.key = l.key WHERE l.batch = ?"""
@@ -68,11 +72,13 @@ class Batch:
 
     def line(self, key: bytes) -> str:
         """What a call is named by in this batch: no other batch has a line of that name."""
+        # A call may be asked again in another batch: its key alone would name two lines.
         return f"{key.hex()}-{self.name.rpartition('-')[2]}"
 
 
 def intend(connection: sqlite3.Connection, model: str, calls: Sequence[Call]) -> Batch:
     """Write down that these calls are about to be submitted, on the disk when this returns."""
+    # By chance: two machines may share an account with their provider.
     name, now = f"voirdire-{secrets.token_hex(6)}", time.time()
     writer = RowWriter(connection)
     with transaction(connection):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from voirdire.store.records import RaterId
     from voirdire.study import Comparisons, Prices
 
+# Step 0 stands for its task: its status is that of the whole. Of a task that failed the last fault
+# of any of its steps says why.
 _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
     WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
@@ -33,6 +35,8 @@ _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
 FROM expected e JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
 WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
+# A reply with one count missing is blind and enters no sum: half of it would look like a cheap
+# reply. `total` gives 0 and not NULL where there is nothing.
 _SUMS = """count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output IS NULL)),
 total(CASE WHEN a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.input IS NOT NULL THEN a.output END),
@@ -42,17 +46,21 @@ total(CASE WHEN a.batch IS NOT NULL AND a.input IS NOT NULL THEN a.output END),
 total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?) GROUP BY c.role"
+# In the order of their last attempts, so that the last model of a name is the one it has now.
 _BY_RATER = f"""SELECT r.name, r.model, c.role, {_SUMS}
 WHERE r.stage != 'generate' GROUP BY r.name, r.model, c.role ORDER BY max(a.id)"""
 _BY_MODEL = f"SELECT r.model, c.role, {_SUMS} GROUP BY r.model, c.role"
 _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
+# DISTINCT, since a task of several runs joins to several calls; what is through is taken off.
 _OPEN = """SELECT e.item, count(DISTINCT e.position) * ? - total({0}) FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0 AND c.run <= ?
 GROUP BY e.item ORDER BY min(e.position)"""
 _LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
 JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id DESC LIMIT 1"""
+# Tasks whose current reply is another prompt's or model's of the same name, unless this one has a
+# reply of its own there, as after an edit that was undone.
 _OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
 JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 JOIN calls c ON c.task = t.id AND c.current = 1 AND c.step = 0 AND c.final IS NOT NULL
@@ -112,6 +120,7 @@ class Spent:
         """What the tokens cost, those of batches at their share of the price."""
         whole = prices.cost(self.input, self.output, self.cached)
         batched = prices.cost(self.batch_input, self.batch_output, self.batch_cached)
+        # Sums hold all tokens; those of batches are taken off by what they were cheaper.
         return whole - (1 - prices.batch) * batched
 
 
@@ -183,6 +192,7 @@ def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Compa
     place = asker.id.stage, asker.id.name
     number = rater_number(connection, asker.id) or -1
     last = connection.execute(_LAST, place).fetchone()
+    # Where it has asked last, somebody has agreed to asking again: the question is not put twice.
     if last is None or last[0] == number:
         return 0
     expect(connection, asker.task, comparisons)
@@ -231,6 +241,7 @@ def blind_characters(connection: sqlite3.Connection, model: str) -> Iterator[tup
     """Characters asked and answered of each reply of a model that came without its tokens."""
     sql = "SELECT body FROM texts WHERE id = ?"
 
+    # Few texts, such as a system prompt, stand in all calls: each is unpacked once.
     @cache
     def length(number: int) -> int:
         return len(unpack(connection.execute(sql, (number,)).fetchone()[0]))

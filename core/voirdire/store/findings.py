@@ -41,6 +41,7 @@ REPLY_FINDINGS: dict[str, Any] = {
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
 #: Kinds of a reply's notes that are findings.
 _NOTES = ("dropped", "simulated", "unknown_word")
+# Only of current and final replies: what an older prompt ran into is not said of this one.
 _NOTED = f"""SELECT json_extract(n.value, '$[0]') AS kind, json_extract(n.value, '$[1]') AS about,
 count(*) FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
 WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND kind IN {_NOTES}
@@ -56,6 +57,7 @@ _ALIKE = """SELECT count(*), total(alike) FROM (SELECT min(same) AS alike FROM (
 _CUT = """SELECT t.item, t.first, t.second, c.run FROM calls c JOIN tasks t ON t.id = c.task
 WHERE c.rater = ? AND c.current = 1 AND c.cut = 1 AND c.run <= ? ORDER BY c.run, t.id"""
 #: The share of tasks with equal texts from which runs are no independent draws.
+#: Not 1: a provider's cache gives nearly all replies again, and a few slip past it.
 ALIKE = 0.95
 _PLACES = 20
 _TASK = ("rater", "item", "first", "second", "run")
@@ -77,6 +79,7 @@ class Flagged:
             flags.explode("flags")
             .with_columns(kind=parts.field("kind"), detail=parts.field("about"))
             .filter(pl.col("kind").is_in(FLAGS))
+            # A reply may bear a flag for each attribute; the finding counts replies.
             .unique((*_TASK, "kind"), keep="first", maintain_order=True)
         )
         for (rater, kind), block in found_flags.group_by("rater", "kind", maintain_order=True):
@@ -154,6 +157,7 @@ def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator
 
 def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
     """Runs that are one run copied, where a temperature above 0 should have told them apart."""
+    # At temperature 0 equal texts are what was asked for.
     if asker.runs < 2 or asker.temperature == 0:
         return
     tasks, alike = map(int, connection.execute(_ALIKE, (number, asker.runs)).fetchone())
@@ -232,6 +236,7 @@ def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
     try:
         findings = rater.findings()
         rows = None if findings is None else [asdict(one) for one in findings]
+        # A finding that cannot be written is found out here, where the rater can be named.
         json.dumps(rows)
     except BROKEN_PLUGIN as error:
         message = f"{name} was asked for its findings and broke: {type(error).__name__}: {error}"
@@ -251,6 +256,7 @@ def take_findings(folder: str | Path, other: str | Path) -> None:
     here = _kept(folder)
     for name, rows in _kept(other).items():
         known = here.setdefault(name, [])
+        # The next free one: pieces come back in any order.
         number = 1 + max((row.get("piece", 0) for row in known), default=0)
         said = [_as_finding(row) for row in known]
         known += [{**row, "piece": number} for row in rows if _as_finding(row) not in said]
@@ -279,6 +285,7 @@ def _together(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         same.setdefault(key, []).append((row.get("piece", 0), one))
     for group in same.values():
         pieces, findings = {piece for piece, _ in group}, [one for _, one in group]
+        # Two of one kind from the same piece are two things, which no sum may hide.
         if len(findings) == 1 or len(pieces) < len(findings):
             yield from findings
             continue

@@ -47,6 +47,7 @@ RESPONSES: dict[str, Any] = {
 }  # fmt: skip
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
+# LIKE first: few sessions have dropped a parameter, and parsing all notes would take seconds.
 _DROPPED = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id AND c.current = 1
 JOIN attempts a ON a.call = c.id WHERE (r.stage, r.name, r.model, r.prompt) = (?, ?, ?, ?)
 AND a.extra LIKE '%"dropped"%' AND EXISTS (SELECT 1 FROM json_each(a.extra, '$.notes') n
@@ -174,6 +175,7 @@ def _status(asker: Asker, replies: Sequence[Reply] | None, item: str) -> Status:
     """Why there is no response; one that was cut before it had a text is *truncated*."""
     if replies is None:
         return "failed"
+    # Reasoning used up its cap: to read *blank* there would hide that a larger one helps.
     if replies and replies[-1].finish_reason == "length":
         return "truncated"
     status = read_response(asker, replies, item)[0].status
@@ -229,6 +231,7 @@ def _expecting(panel: Panel, asking: Iterable[Asker]) -> Iterator[tuple[sqlite3.
 
 
 def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
+    # The empty frame first: without any page there is a table of the right columns all the same.
     return pl.concat([pl.DataFrame(schema=schema), *pages])
 
 
@@ -255,6 +258,7 @@ def iterate_parsed(
         known: dict[Any, Parsed] = {}
         for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
             replies = NOT_ASKED if kept is None else kept
+            # Replies repeat: of yes and no there are a handful among millions.
             key = tuple((reply.text, reply.finish_reason) for reply in replies)
             if key not in known:
                 known[key] = read_replies(asker, replies)
@@ -280,9 +284,11 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
     panel, rows = panel_of(folder, plugins), []
     for connection, asker in _expecting(panel, panel.of("judge")):
         for item, first, _, _, kept, *_ in answered(connection, asker.id, asker.runs):
+            # Half of them would make a rater look as sure as its surest replies.
             if not kept or not all(reply.option_logprobs for reply in kept):
                 continue
             names = list(read_replies(asker, kept).scores)
+            # One reply an attribute: else nobody can tell whose probability it is.
             if len(names) != len(kept):
                 continue
             for name, reply in zip(names, kept, strict=True):

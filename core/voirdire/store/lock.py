@@ -22,6 +22,7 @@ def acquire(folder: Path) -> int:
     SessionError
         Another process works in the folder; the message says which.
     """
+    # Never deleted: another process might hold the lock of a file that has no name any more.
     descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _lock(descriptor)
@@ -33,6 +34,7 @@ def acquire(folder: Path) -> int:
             f"session {folder}: process {holder} works in it already; "
             "wait for it to end, or give another folder"
         ) from None
+    # Only now, with the lock: the name of the holder before must be readable until then.
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, f" {os.getpid()}".encode())
@@ -53,4 +55,5 @@ else:
     import fcntl
 
     def _lock(descriptor: int) -> None:
+        # flock and not lockf: the latter is given up when any descriptor of the file is closed.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -54,12 +54,16 @@ _KNOWN_BY = {
     "params": ("hash",),
     "batches": ("name",),
 }
+# An item is present if it is in any of the sessions. WHERE true: without it SQLite reads ON
+# CONFLICT as a join's ON.
 _ITEMS = """INSERT INTO items (id, body, reference, extra, present)
 SELECT id, body, reference, extra, present FROM from_items WHERE true ORDER BY rowid
 ON CONFLICT (id) DO UPDATE SET present = max(present, excluded.present)"""
 _RESPONSES = """INSERT INTO responses (item, system, body, origin, present)
 SELECT item, system, body, origin, present FROM from_responses WHERE true ORDER BY rowid
 ON CONFLICT (item, system) DO UPDATE SET present = max(present, excluded.present)"""
+# None is current at first: `won` says afterwards whose tasks count. Messages name rows of
+# texts, which are others here.
 _CALLS = """INSERT INTO calls (key, rater, task, run, step, messages, params, current, cut, role)
 SELECT c.key, r.now, t.now, c.run, c.step, moved(c.messages), p.now, 0, c.cut, c.role
 FROM from_calls c JOIN raters_now r ON r.was = c.rater JOIN tasks_now t ON t.was = c.task
@@ -90,8 +94,10 @@ FROM ({_STANDING.format("from_")}) f JOIN raters_now r ON r.was = f.rater
 JOIN tasks_now t ON t.was = f.task
 LEFT JOIN ({_STANDING.format("")}) h ON (h.rater, h.task, h.run) = (r.now, t.now, f.run)
 WHERE h.rater IS NULL OR (f.done, f.at) > (h.done, h.at)"""  # noqa: S608
+# Before `_TAKEN`: of a slot only one call may be current, by a unique index.
 _LOST = """UPDATE calls SET current = 0 WHERE current = 1
 AND (rater, task, run) IN (SELECT rater, task, run FROM won)"""
+# The final attempt has another row here, and is found again by what tells attempts apart.
 _TAKEN = f"""UPDATE calls SET current = 1, status = w.status, cut = w.cut,
 final = (SELECT a.id FROM from_attempts f JOIN calls_now n ON n.was = f.call
     JOIN attempts a ON {_SAME} WHERE f.id = w.was LIMIT 1)
@@ -140,6 +146,7 @@ def merge_sessions(
         for folder in folders:
             take_session(connection, folder)
 
+    # In one transaction: a merge that fails at the third session leaves none of the first two.
     with usable(out), open_session(out, study, text, take=take) as session:
         written = write_tables(out, plugins, connection=session.connection)
     for folder in folders:
@@ -156,9 +163,11 @@ def _check_new(out: str | Path) -> None:
 
 
 def _check_study(folder: str | Path, first: str | Path) -> None:
+    # Where the study's files lay is no difference: sessions of two machines are merged.
     one, other = (session_study(each).model_copy(update={"folder": ""}) for each in (folder, first))
     if study_hash(one) == study_hash(other):
         return
+    # Which keys differ, and not how: whole rubrics would fill the screen.
     now, then = one.model_dump(mode="json"), other.model_dump(mode="json")
     keys = ", ".join(key for key in now if now[key] != then[key])
     raise SessionError(
@@ -232,6 +241,7 @@ def _taken(
         for table, columns in _KNOWN_BY.items():
             _know(connection, table, columns)
         numbers = dict(connection.execute("SELECT was, now FROM texts_now"))
+        # In SQL a list within a list cannot be mapped and put together again in order.
         connection.create_function("moved", 1, lambda said: _moved(said, numbers))
         for sql in (_CALLS, _CALLS_NOW, _WON, _ATTEMPTS, _LINES, _LOST, _TAKEN, _STUDIES):
             connection.execute(sql)
@@ -247,11 +257,13 @@ def _stage(
     for table, columns in _STAGED.items():
         names, marks = ", ".join(columns), ", ".join("?" * len(columns))
         subjects = table in ("items", "responses")
+        # Joins go by it. Items have ids of their own, which are texts, and responses none.
         key = ", PRIMARY KEY (id)" if columns[0] == "id" and not subjects else ""
         connection.execute(f"CREATE TEMP TABLE from_{table} ({names}{key})")
         order = "position" if subjects else columns[0]
         sql = f"SELECT {names} FROM {table} WHERE {where.get(table, 'true')} ORDER BY {order}"  # noqa: S608
         connection.executemany(f"INSERT INTO from_{table} VALUES ({marks})", other.execute(sql))  # noqa: S608
+    # Without it each attempt is looked for among all: minutes for a hundred thousand.
     connection.execute("CREATE INDEX temp.from_attempt_of ON from_attempts (call)")
 
 

@@ -80,6 +80,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     tasks: list[tuple[Any, ...]] = []
     for item, first, second, run, kept, *_ in page:
         replies = NOT_ASKED if kept is None else kept
+        # All that a parser may look at: replies that differ in one of these are parsed apart.
         key = tuple(
             (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)
             for r in replies
@@ -91,7 +92,9 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
         tasks.append((item, first, second, run, number))
     read, statuses = _read(distinct, asker)
     left = framed(tasks, _TASKS)
+    # polars promises the order of rows only where it is asked for.
     rows = left.join(read, on="uid", how="inner", maintain_order="left_right")
+    # One that failed has no reply that could be read otherwise.
     changed = [
         Changed(asker.id, before.item, before.first, before.second, before.run, statuses[task[4]])
         for task, before in zip(tasks, page, strict=True)
@@ -118,6 +121,7 @@ def _read(
     rater = asker.rater
     if isinstance(rater, ParsesColumns) and all(len(replies) == 1 for replies in distinct):
         columns: ScoreColumns | None = rater.parse_column([replies[0] for replies in distinct])
+        # None: a column would not do here, such as where scores come from log-probabilities.
         if columns is not None:
             return _from_columns(columns), columns.status
     read = [read_replies(asker, replies) for replies in distinct]
@@ -146,6 +150,7 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
 
 def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
     statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
+    # Once for a reply: on each of its attributes the same flag would be counted several times.
     flags: list[Any] | None = flags_series([parsed.flags]).to_list()[0]
     for attribute, score in parsed.scores.items():
         kept = statuses.get(attribute, status)
@@ -183,5 +188,6 @@ def as_preferences(parsed: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl
         system_a=pl.when("ahead").then("first").otherwise("second"),
         system_b=pl.when("ahead").then("second").otherwise("first"),
         shown_first=pl.col("first"),
+        # A score prefers what was shown first; the table's prefers system_a.
         score=pl.when("ahead").then("score").otherwise(-pl.col("score")),
     ).select(pl.col(name).cast(kind) for name, kind in PREFERENCES.items())  # fmt: skip

@@ -88,6 +88,7 @@ class Asker:
 def askers(study: Study, plugins: Plugins) -> list[Asker]:
     """Everyone in a study that asks a model: generators first, then judges and annotators."""
     generators = [_generator(spec, study, plugins) for spec in study.generators]
+    # Humans and raters of a file ask nobody, and need no rubric.
     run = [spec for spec in study.panel if is_run(spec)]
     rubric = _rubric_for_all(study, plugins) if run else ""
     return [*generators, *(_rater(spec, rubric, study, plugins) for spec in run)]
@@ -97,6 +98,7 @@ def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
     """The rubric, read once; a plugin's judge may take something else that only it can read."""
     try:
         return read_rubric(study, plugins)
+    # Handed on as its name: who needs it read says what is wrong with it, and others need not.
     except VoirdireError:
         return rubric_of(study)
 
@@ -105,6 +107,8 @@ def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
         return checked_parsed(asker.rater.parse(replies))
+    # One reply that breaks a parser must cost that reply, and neither the
+    # run nor its other tables.
     except BROKEN_PLUGIN as error:
         return _broken(dict.fromkeys(_keys(asker)), error)
 
@@ -113,6 +117,7 @@ def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Pa
     """What a generator's replies come to: a status, and the response's text where there is one."""
     if not replies:
         return Parsed({}, "blank"), ""
+    # A response that was cut is kept: it is what the system said, as readers would see it.
     status = _OF_TEXT[replies[-1].finish_reason]
     try:
         text = asker.rater.parse(replies, item).text
@@ -170,6 +175,7 @@ def model_identity(model: str, options: Mapping[str, Any]) -> str:
 
     How it is reached is no part of it: a longer timeout makes no reply another's.
     """
+    # All else may change what is said, and so makes it another model to the store.
     kept = {name: value for name, value in options.items() if name not in _REACHED_BY}
     return f"{model} {dumps(kept)}" if kept else model
 
@@ -227,6 +233,8 @@ def prompt_hash(rater: Any, task: TaskKind) -> str:
     requests = _sample(rater, task)
     if requests is None:
         return ""
+    # Its own words and parameters with stand-ins for the texts: any edit of the prompt gives
+    # another hash, and no item does.
     parts = [[params_json(r), *((m.role, m.content) for m in r.messages)] for r in requests]
     return hashlib.blake2b(dumps(parts).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
@@ -253,6 +261,7 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
     rater = _made(spec.kind, use, spec, given, study, plugins)
     task: TaskKind = "item" if spec.kind == "annotator" else "rating"
     task = rater.task if isinstance(rater, SaysTask) else task
+    # The study goes before the rater's own wish, which goes before 1.
     runs = rater.runs if isinstance(rater, SaysRuns) else 1
     runs = spec.runs if "runs" in spec.model_fields_set else runs
     rater_id = _rater_id(_STAGE[spec.kind], spec, rater, task)
@@ -312,6 +321,7 @@ def _made(
         raise
     except PluginError as error:
         raise PluginError(f"{spec.name!r}, key 'use': {error}") from error
+    # By their names: a factory asks for what it needs, and most need neither.
     takes = inspect.signature(factory).parameters
     around = {"study": study, "plugins": plugins}
     handed: dict[str, Any] = {name: value for name, value in around.items() if name in takes}
@@ -319,6 +329,8 @@ def _made(
     sampled = {name: options.pop(name) for name in _SAMPLED if name in options}
     sampled |= {name: value for name in _SAMPLED if (value := getattr(spec, name)) is not None}
     if sampled:
+        # What the study does not say stays as the factory has it: some judges
+        # default to temperature 0.
         default = takes["sampling"].default if "sampling" in takes else Sampling()
         handed["sampling"] = replace(default, **sampled)
     try:
@@ -375,6 +387,8 @@ def checked_requests(asked: Iterable[Any]) -> list[Request]:
         for name, kind in (
             ("temperature", Real), ("top_p", Real), ("max_tokens", Integral), ("seed", Integral),
         ):  # fmt: skip
+            # Checked before it is asked: a wrong type may be serialised otherwise each
+            # time, and its key with it.
             value = getattr(request, name)
             if value is not None and not isinstance(value, kind):
                 what = type(value).__name__
@@ -399,6 +413,7 @@ def checked_parsed(parsed: Any) -> Parsed:
     """
     if not isinstance(parsed, Parsed):
         raise TypeError(f"a parser must return a Parsed, got {type(parsed).__name__}")
+    # The tables' column of statuses is an enumeration, and would refuse the whole page.
     wrong = {parsed.status, *parsed.statuses.values()} - _STATUSES
     if wrong:
         raise ValueError(f"there is no status {wrong.pop()!r}")
@@ -406,6 +421,7 @@ def checked_parsed(parsed: Any) -> Parsed:
         raise TypeError("flags must be of voirdire.schema.Flag")
     if not all(isinstance(rank, Integral) for rank in parsed.ranks.values()):
         raise TypeError("a rank must be a whole number")
+    # Nearly always so: the copy below is made for plugins that return ints or NumPy's numbers.
     if all(type(score) is float and math.isfinite(score) for score in parsed.scores.values()):
         return parsed
     return replace(parsed, scores={name: _score(score) for name, score in parsed.scores.items()})

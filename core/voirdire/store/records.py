@@ -108,6 +108,7 @@ _PIECE = 2_047
 
 def call_key(rater: bytes, slot: Slot, params: str, messages: Iterable[bytes]) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
+    # Run and step are part of it: equal questions of two runs are two calls, and each is paid for.
     about = (slot.item, slot.first, slot.second, str(slot.run), str(slot.step), params)
     raw = b"".join((rater, _framed(about), *messages))
     digest = hashlib.blake2b(digest_size=16)
@@ -129,6 +130,7 @@ def _framed_message(message: Message) -> bytes:
 
 def calls_json(message: Message) -> str:
     """The calls of a message, or which call it answers, as canonical JSON; empty without any."""
+    # Most messages have none, and keys of earlier sessions were made without it.
     if not (message.calls or message.call_id or message.name):
         return ""
     calls = [[call.id, call.name, call.arguments, call.signature] for call in message.calls]
@@ -152,6 +154,7 @@ def reply_of(row: Sequence[Any]) -> Reply:
     """A reply from text, finish, four token counts, latency, provider id, model, extra, message."""
     text, finish, given, out, cached, reasoning, latency, provider_id, model, extra, message = row
     usage = Usage(given, out, cached, reasoning)
+    # Most replies have nothing of it, and this is asked for every reply of a session.
     if not extra:
         return Reply(
             unpack(text), finish, usage, model or "", provider_id=provider_id or "",
@@ -209,6 +212,7 @@ class CallMaker:
 
     def make(self, slot: Slot, request: Request) -> Call:
         """The call that a request makes in a slot, as `make_call`."""
+        # Free parameters may hold anything that changes: those are written anew each time.
         params = params_json(request) if request.params else self._params(request)
         rater = _once(self._raters, slot.rater, _framed_rater)
         # The last message is what is rated, and new each time.
@@ -223,8 +227,11 @@ class CallMaker:
         key = (*ids, numbers, request.options, request.role)
         known = self._known.get(key)
         if known is None:
+            # Only a rater that makes new schemas at each request comes here: then
+            # nothing is worth keeping.
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
+            # Schema and tools are held: once freed, another object might get their ids.
             known = (request.schema, request.tools, params_json(request))
             self._known[key] = known
         return known[2]
@@ -288,6 +295,7 @@ def models_identity(models: Mapping[str, str]) -> str:
     >>> models_identity({"": "openai:gpt-4o"}), models_identity({"judge": "a:b"})
     ('openai:gpt-4o', '{"judge":"a:b"}')
     """
+    # As before a rater could have several: its replies stay under their name.
     return models[""] if set(models) == {""} else dumps(dict(models))
 
 
@@ -305,5 +313,7 @@ def model_in_role(identity: str, role: str) -> str:
 
 def _framed(parts: Any) -> bytes:
     """Parts joined so that no two different lists give the same bytes."""
+    # Lone surrogates come in texts that were cut between two halves of a sign.
     raw = [part.encode("utf-8", "surrogatepass") for part in parts]
+    # Each with its length before it: else ("ab", "c") and ("a", "bc") would be one key.
     return b"".join([b"%d:%b" % (len(part), part) for part in raw])

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from voirdire.store.records import RaterId
 
 PAGE = 20_000
+# LEFT JOINs: a task without a rater's call, and a call without a final reply, are rows as well.
 _FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
 c.messages != '[]', a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.latency,
 a.provider_id, a.model, a.extra, a.message, c.status, c.role FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
+# Notes and calls of tools are put into lines by SQLite: in Python each row would parse its JSON.
 _ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
 c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
 a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
@@ -40,6 +42,7 @@ char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k),
 json_extract(a.extra, '$.inner')
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
+# A generator may bear the name of a rater; what it was sent is shown elsewhere.
 _SHOWN = """SELECT c.step, c.messages, a.extra FROM calls c JOIN tasks t ON t.id = c.task
 LEFT JOIN attempts a ON a.id = c.final JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND r.stage != 'generate'
@@ -81,6 +84,7 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
     """
     number = rater_number(connection, rater_id)
     rows = connection.execute(_FINAL, (-1 if number is None else number, runs))
+    # By the position and not by the names: rows come in its order, and a page is all that is held.
     for _, group in groupby(rows, key=itemgetter(0)):
         by_run: dict[int, list[Reply]] = {}
         roles: dict[int, list[str]] = {}
@@ -92,6 +96,7 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
                 if row[5]:
                     replies.append(_reply(row))
                     roles.setdefault(row[4], []).append(row[18])
+        # Counted out: a run that was never asked has no row.
         for run in range(1, runs + 1):
             in_role = tuple(roles.get(run, ()))
             yield Answered(row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role)
@@ -192,5 +197,6 @@ def readable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
+        # Through UTF-16, where two halves that stand side by side become the sign that they are.
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text

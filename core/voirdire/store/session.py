@@ -38,10 +38,12 @@ WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
     "reply_findings.parquet", "remarks.parquet",
 )  # fmt: skip
+# Only the current call: what an older prompt asked at this step says nothing of this one.
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
 JOIN raters r ON r.id = c.rater JOIN tasks t ON t.id = c.task
 WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run, c.step, c.current)
 = (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
+# Faults are left out by the join: they are no replies, and a call of faults alone is asked again.
 _LOOKUP = """SELECT c.final, c.status, c.current, a.text, a.finish, a.input, a.output, a.cached,
 a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message FROM calls c
 LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""
@@ -97,6 +99,8 @@ class Session:
     def stop(self) -> None:
         """Write what waits and end the writer."""
         if self._writer is not None:
+            # First let go of, then closed: closing may raise, and must not be
+            # tried again by `__exit__`.
             writer, self._writer = self._writer, None
             writer.close()
 
@@ -133,6 +137,7 @@ class Session:
     def __exit__(self, *_: object) -> None:
         try:
             self.stop()
+        # The lock last: who gets it next must find the database closed.
         finally:
             self.connection.close()
             release(self._lock)
@@ -170,6 +175,7 @@ def open_session(
         database is empty or no session beside tables of one, or a newer voirdire wrote it.
     """
     folder = Path(folder)
+    # Looked for first: nothing of it may be on the disk, not even until an error.
     if held := held_keys(text):
         raise SessionError(
             f"session {folder}: the study holds the value of {held[0]}, which would be kept with "
@@ -177,6 +183,7 @@ def open_session(
         )
     _check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    # Before the database is looked at: two processes would both find none, and make it.
     lock = acquire(folder)
     try:
         with usable(folder):
@@ -193,7 +200,9 @@ def open_session(
             if take is not None:
                 take(session.connection)
             _remember(session, study, text)
+        # Behind the transaction: the file beside the database is the study as it ran last.
         write_text(folder / STUDY, text)
+        # From here on the caller closes it; until here any error does.
         opened.pop_all()
     return session
 
@@ -228,6 +237,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     if connection.in_transaction:
         yield
         return
+    # IMMEDIATE: a transaction that reads first and writes later would fail where
+    # another wrote in between.
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -274,6 +285,7 @@ def read_session(folder: str | Path) -> sqlite3.Connection:
     try:
         version = _version(connection, folder / DATABASE)
         check_tables_are_its_own(folder, connection)
+        # By temporary views: the file of an old session stays byte for byte as it is.
         if version < SCHEMA_VERSION:
             connection.executescript(MIGRATIONS[version].read)
     except BaseException:
@@ -295,9 +307,12 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         connection.close()
         log = path.with_name(path.name + "-wal")
+        # Any other error is one of the file: reading it as it stands would show a
+        # damaged session as sound.
         code = error.sqlite_errorcode & 0xFF  # the primary one, without its details
         if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise SessionError(f"{path}: not a session of voirdire ({error})") from None
+        # `immutable` does not look at the log: the last replies of a killed run stand there alone.
         if log.exists() and log.stat().st_size:
             return _copied(path, log)
         return _connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
@@ -367,6 +382,7 @@ def _prepare(folder: Path) -> None:
     """See that the database can be written: made where there is none, brought up to date if old."""
     path = folder / DATABASE
     if path.exists() and not _is_empty(path):
+        # A connection that writes would turn a foreign database into WAL before it is refused.
         with closing(_connect_to_read(path)) as connection:  # what is foreign is not touched
             version = _version(connection, path)
             check_tables_are_its_own(folder, connection)
@@ -424,9 +440,12 @@ def _migrate(path: Path, version: int) -> None:
     """Bring an old session up to date in one transaction, after a copy has been put beside it."""
     with closing(connect(path)) as connection:
         backup = path.with_name(f"session.v{version}.sqlite")
+        # SQLite's own copy: it holds what is still in the log as well, and is whole or not there.
         with whole(backup) as draft, closing(sqlite3.connect(draft)) as copy:
             connection.backup(copy)
         with transaction(connection):
+            # Statement by statement: `executescript` would commit, and a
+            # migration must be undone as one.
             for older in range(version, SCHEMA_VERSION):
                 for statement in filter(str.strip, MIGRATIONS[older].write.split(";")):
                     connection.execute(statement)
@@ -456,6 +475,8 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 def _remember(session: Session, study: Study, text: str) -> None:
     """Keep this version of the study in the database."""
+    # Both ways to the study's folder: the absolute one outlives a move of the session, the
+    # relative one that of both together.
     origin = Path(study.folder).resolve()
     places = [("origin", str(origin))]
     with suppress(ValueError):  # on another drive there is no way from here

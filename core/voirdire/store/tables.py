@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 #: Rows of a group in a Parquet file, which are held until it is full.
 ROWS = 50_000
 #: What a task's replies say now.
+# Every step of the task, as `Finish` does. One without a final reply has
+# failed, whatever is parsed.
 _NOTE = """UPDATE calls SET status = ? WHERE current = 1 AND final IS NOT NULL
 AND rater = (SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?))
 AND task = (SELECT id FROM tasks WHERE (item, first, second) = (?, ?, ?)) AND run = ?"""
@@ -129,6 +131,8 @@ def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, i
     write_reply_findings(panel, flagged)
     if connection is not None:
         with transaction(connection):
+            # After the tables are whole: a kill in between makes the next
+            # derivation note the same again.
             connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:5]) for c in changed))
     return rows
 
@@ -147,6 +151,7 @@ def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) 
         for page in pages():
             yield page if columns is None else page.select(columns)
 
+    # polars pulls page after page and writes as it goes: a table need not fit into memory.
     lazy = register_io_source(source, schema=schema)
     with whole(path) as draft:
         lazy.sink_parquet(draft, row_group_size=ROWS)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Task = Rating | Comparison | Item
 Names = tuple[str, str, str]
 PAGE = 256
+# `changed` compares within the statement that overwrites the old text; IS NOT, since
+# a reference may be NULL.
 _ITEM = """INSERT INTO items (id, body, reference, extra, present) VALUES (?, ?, ?, ?, 1)
 ON CONFLICT (id) DO UPDATE SET body = excluded.body, reference = excluded.reference,
 extra = excluded.extra, present = 1,
@@ -38,6 +40,7 @@ _STALE_ITEMS = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM t
 JOIN items i ON i.id = t.item WHERE i.changed = 1)"""
 _STALE_RESPONSES = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
 JOIN responses r ON r.item = t.item AND r.system IN (t.first, t.second) WHERE r.changed = 1)"""
+# By position, a page after another: an OFFSET would count through all rows before it.
 _ITEMS = """SELECT position, id, body, reference, extra FROM items
 WHERE present = 1 AND position > ? ORDER BY position LIMIT ?"""
 _RATED = """SELECT r.position, i.id, i.body, i.reference, i.extra, r.system, r.body
@@ -55,6 +58,8 @@ def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]
         for item, reference in items
     )
     with transaction(connection):
+        # Set aside and not deleted: what was said about them stays, for the
+        # study may go back to them.
         connection.execute("UPDATE items SET present = 0, changed = 0")
         connection.executemany(_ITEM, rows)
         connection.execute(_STALE_ITEMS)
@@ -133,6 +138,8 @@ def item_of(row: Sequence[Any]) -> Item:
 
 def _pages(connection: sqlite3.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
     position = 0
+    # A new statement a page: one that stays open would see what the loop writes
+    # meanwhile, or not, by chance.
     while rows := connection.execute(sql, (position, PAGE)).fetchall():
         position = rows[-1][0]
         yield from rows
@@ -164,6 +171,7 @@ def _generated(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterato
     for asker in made:
         expect(connection, "item", Comparisons())
         for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
+            # A text before an error or a filter is not what the system would have said.
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
                 _, text = read_response(asker, replies, item)
                 if text.strip():
@@ -189,6 +197,7 @@ def iterate_tasks(
 
 def expect(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparisons) -> None:
     """Fill the temporary table `expected` (position, item, first, second) with those tasks."""
+    # In the connection's own memory: many may read a session at once, each with tasks of its own.
     connection.execute("DROP TABLE IF EXISTS temp.expected")
     connection.execute(
         "CREATE TEMP TABLE expected (position INTEGER PRIMARY KEY, item TEXT, first TEXT,"
@@ -230,6 +239,8 @@ def _shown(pair: Comparison, comparisons: Comparisons) -> Sequence[Comparison]:
         return pair, swapped
     if comparisons.order == "fixed":
         return (pair,)
+    # By a hash of the names, and no generator: an item that is added must
+    # not turn the others round.
     coin = f"{comparisons.seed}\0{pair.item.id}\0{pair.first.system}\0{pair.second.system}"
     digest = hashlib.blake2b(coin.encode("utf-8", "surrogatepass"), digest_size=1).digest()
     return (swapped if digest[0] & 1 else pair,)

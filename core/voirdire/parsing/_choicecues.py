@@ -207,6 +207,7 @@ def strong_cues(text: str, by: Patterns) -> list[Cue]:
     """Places that say what the answer is, in order."""
     cues = [_cue(text, each, by) for pattern in by.strong for each in pattern.finditer(text)]
     whole = [line for line in _outer_lines(text) if by.alone.fullmatch(text[slice(*line)])]
+    # By the whole line, so that "A" alone answers and the "A" of a sentence does not.
     for start, end in whole:
         each = by.alone.fullmatch(text, start, end)
         cues.append(_cue(text, each, by) if each else None)
@@ -236,6 +237,7 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
 
 
 def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
+    # What denies further off belongs to another clause.
     before = text[max(0, match.start() - 40) : match.start()]
     if DENIED.search(before) or _OTHERS.search(before) or _NAMES.search(before):
         return None
@@ -246,6 +248,8 @@ def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
         return Cue(match.start(), match.end(), (), rank=rank)
     raw, start, end = match["letters"], *match.span("letters")
     alone = match.re is by.alone
+    # Case was ignored to find the place: a small letter is an option only where it is set
+    # off, since "a" is a word.
     kept = [
         each
         for each in by.letter.finditer(text, start, end)
@@ -254,6 +258,8 @@ def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
     if not kept or (_FAULTED.match(text, end) and match.re is not by.weak):
         return None
     letters = tuple(dict.fromkeys(each.group().upper() for each in kept))
+    # "A" and "I" are words, and "option B" may be spoken of in any sense: of these what follows
+    # must show that an answer was given.
     sure = alone or match.re is by.strong[2] or _GOES_ON.match(text, kept[-1].end())
     if (letters[-1] in "AI" or match.re is by.weak) and not sure:
         return None

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+#: Far beyond honest replies, far below what would take a second or Python's stack.
 MAX_DEPTH = 40
 MAX_STEPS = 60_000
 
@@ -132,6 +133,7 @@ class Reader:
             return self._list(depth + 1)
         if sign and sign in _DOUBLE:
             return self._string(_DOUBLE, in_object=in_object)
+        # The back-ticks of a fence are no quotes.
         if sign and sign in _SINGLE and not self.text.startswith("```", self.at):
             return self._string(_SINGLE, in_object=in_object)
         return self._bare(in_object=in_object)
@@ -167,6 +169,7 @@ class Reader:
                 break
             before = self.at
             values.append(self._value(in_object=False, depth=depth))
+            # A sign that no value takes would be met again for ever.
             self.at = max(self.at, before + 1)
         return values
 
@@ -177,6 +180,7 @@ class Reader:
         if self.text.startswith(closing, self.at):
             self.at += 1
             return False
+        # A fence ends an object that nobody closed, as the end of the text does.
         if self.at >= len(self.text) or self.text.startswith("```", self.at):
             self.closed = False
             return False
@@ -185,6 +189,7 @@ class Reader:
     def _string(self, quotes: str, *, in_object: bool) -> Any:
         ends = _ENDS_IN_OBJECT if in_object else _ENDS_IN_LIST
         start = self.at + 1
+        # Each quote is a candidate; only one behind which the structure goes on ends the text.
         for sign in _SIGNS[quotes].finditer(self.text, start):
             self._step(0)
             if sign.group()[0] != "\\" and ends.match(self.text, sign.end()):
@@ -199,7 +204,9 @@ class Reader:
 
     def _bare(self, *, in_object: bool) -> Any:
         number = _NUMBER.match(self.text, self.at)
+        # A number counts only where something closes it: "4 out of 5" is a text.
         if number and _CLOSES_NUMBER.match(self.text, number.end()):
+            # In a list the comma parts two numbers: [4,5].
             comma = in_object and _DECIMAL_COMMA.match(self.text, number.end())
             self.at = comma.end() if comma else number.end()
             return f"{number.group()}{comma.group()}" if comma else self._number(number.group())
@@ -215,6 +222,7 @@ class Reader:
     def _number(self, digits: str) -> Any:
         """An int where it is one, so that a total of 12 stays 12."""
         value = float(digits)
+        # Beyond 2 ** 53 a float skips whole numbers, and int would show digits that nobody wrote.
         whole = value.is_integer() and abs(value) < 2**53
         return self._maybe_cut(int(value) if whole else value)
 

@@ -50,6 +50,7 @@ class Reading:
 
 def read_json(text: str) -> Reading:
     """Every outermost JSON value of a text; never raises, in time linear in its length."""
+    # The whole text first, at the decoder's speed: most replies are an object and nothing else.
     head = _CLEAN_HEAD.match(text)
     start = head.end() if head else 0
     try:
@@ -59,6 +60,7 @@ def read_json(text: str) -> Reading:
     tail = _CLEAN_TAIL.match(text, end)
     if isinstance(value, dict | list) and tail and tail.end() == len(text):
         return Reading((value,))
+    # JSON within a JSON string: some servers encode a reply twice.
     if isinstance(value, str) and tail and tail.end() == len(text):
         return _read_mixed(value)
     return _read_mixed(text)
@@ -97,6 +99,7 @@ def _scan(text: str) -> Reading:
         value, at, way = _one(reader, opening.start())
         if value is None:
             continue
+        # Of values only: a bracket of prose at the end must not make a sound reply a cut one.
         how = way
         first = min(first, opening.start())
         values.append(value)
@@ -120,6 +123,7 @@ def _without_drafts(reading: Reading, text: str, places: list[tuple[int, int]]) 
     ``Final: {...} Draft: {...}``: what is left out is blanked, so that its keys state nothing.
     """
     ranks = [_rank_of_object(text, *place) for place in places] if len(places) > 1 else ["said"]
+    # Where all are drafts they are all that was said, and count.
     best = "final" if "final" in ranks else "said"
     kept = [at for at, rank in enumerate(ranks) if rank == best or best not in ranks]
     for at in sorted({*range(len(places))} - {*kept}):
@@ -140,6 +144,7 @@ def _rank_of_object(text: str, start: int, end: int) -> str:
 
 def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
     """One value from its opening sign: the value (None where it is prose), its end, and how."""
+    # From strict to lenient: what a stricter reader takes needs no mending and gets no flag.
     for decoder, how in ((decode, "plain"), (decode_loose, "mended")):
         try:
             return *decoder(reader.text, at), how

@@ -112,6 +112,7 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     tree = _final_part(tree, forms)
     by_key: dict[str, list[Any]] = {}
     level, nodes = [(False, tree)], 0
+    # Level by level: an outer key answers, and one further in is about a part.
     for _ in range(_MAX_DEPTH):
         ranked: dict[str, list[tuple[tuple[bool, bool, bool], Any]]] = {}
         below: list[tuple[bool, Any]] = []
@@ -120,9 +121,12 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
                 nodes += 1
                 name = match_key(key, forms) if key else None
                 final = key and name is None and (name := _finally(key, forms)) is not None
+                # What an outer level says is not replaced by a detail of it.
                 if name is not None and name not in by_key:
                     rank = (bool(final), exact_key(key, forms) is not None, answers)
                     ranked.setdefault(name, []).append((rank, value))
+                # A node that names what it scores comes as its own value: opened
+                # again it would never end.
                 if value is not node and (inner := _opened(value)) is not None:
                     below.append((answers or plain_key(key) in _ANSWER_KEYS, inner))
         for name, values in ranked.items():
@@ -202,6 +206,7 @@ def _scalar(value: Any, depth: int, *, keep_cut: bool, own: str) -> RawValue:
     if depth < _MAX_DEPTH:
         if isinstance(opened, dict):
             return _scored(opened, depth + 1, keep_cut=keep_cut, own=own)
+        # [4] is 4; of two numbers nobody can tell which is the score.
         if len(opened) == 1:
             return _scalar(opened[0], depth + 1, keep_cut=keep_cut, own=own)
     return RawValue(reason="ambiguous" if opened else "empty")
@@ -213,8 +218,11 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> R
     for key, inner in pairs_of(value):
         decorated = _DECORATED.fullmatch(key[:_LONGEST_KEY])
         by_form.setdefault(plain_key(decorated["bare"] if decorated else key), []).append(inner)
+    # {"score": 4, "final": true}: a flag is no score.
     last = [key for key in _LAST_KEYS if not any(isinstance(v, bool) for v in by_form.get(key, ()))]
     known = (*last, *_SCORE_KEYS, own, f"{own}score", f"{own}rating")
+    # By the order of `known`: what is revised goes before the score, and
+    # that before the key itself.
     values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
         return RawValue(reason="no_score")

@@ -166,9 +166,11 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
     bullet = _BULLET.match(line)
     line = line[bullet.end() :] if bullet else line
+    # Half of a bracket: a piece of a list or of code that goes on, and names nothing alone.
     if not line or _SHOWS_NONE.search(line) or line.count("[") != line.count("]"):
         return Line("prose")
     marked = bullet is not None or _BULLET.match(raw) is not None
+    # First: what explains a label may hold commas and the names of others.
     if leads := _leads(labels, line):
         return Line("lead", leads, marked=marked)
     cue = _CUE.match(line)
@@ -207,6 +209,7 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     named = labels.forms.get(spelled(cue))
     if named is None and is_no_answer(cue):
         return Line("prose")
+    # *None* and *Other* as heads are words of a form; only what stands behind them names a label.
     if named is None or named in (labels.none, labels.other):
         leads = _leads(labels, _TURNED.sub("", body))
         return Line("lead", leads, marked=True) if leads else None
@@ -300,6 +303,7 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
         if (entry.labels or entry.rest) and _BREAK.search(line, entry.end, start):
             yield entry
             entry = _Entry(start=start)
+        # *and* parts two entries, unless a label begins with it.
         if _BREAK.fullmatch(words[at].group()) and not label_at(labels, line, words, forms, at):
             entry.end = entry.end or start
             if entry.labels or entry.rest:
@@ -311,6 +315,7 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
         if not (entry.labels or entry.rest):
             entry.start = start
         if named:
+            # "Paranoia (Mind Reading)": the label explains another word, which is the entry.
             entry.bracketed |= bool(entry.rest) and "(" in line[entry.end : start]
             other = _is_other_word(line, words, forms, at, count)
             entry.rest.append(forms[at]) if other else entry.labels.append(named[0])
@@ -373,9 +378,11 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
     """
     line = _NOT_ONLY.sub("", line)
     decides = list(_SETTLES.finditer(line))
+    # Of two such sentences neither is the last word.
     if len(decides) == 1 and not DENIED.search(line[: decides[0].start()]):
         line = line[decides[0].end() :]
     for sentence in _CLAUSE.split(line):
+        # Reasons and what is set against the label name others, which are not meant.
         kept = _BECAUSE.sub("", _TURNED.sub("", sentence))
         entries = list(_entries(labels, kept))
         if sentence.endswith("?") or _SUPPOSES.search(kept) or _is_either(kept, entries):
@@ -386,6 +393,7 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
         if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
             continue
         for label in (label for entry in entries for label in entry.labels):
+            # "others" and "none" stand in any sentence.
             ordinary = label in (labels.none, labels.other) and len(WORD.findall(label)) == 1
             if not ordinary and (label != labels.none or "none" not in sentence.casefold()):
                 yield label

@@ -65,9 +65,11 @@ class LabelSet:
         if self.none is None:
             named = next((label for label in self.labels if spelled(label) == "none"), None)
             object.__setattr__(self, "none", named)
+        # The class is frozen, and these follow from its fields.
         object.__setattr__(self, "forms", _all_forms(self))
         object.__setattr__(self, "offered", _offered(self))
         words = (len(WORD.findall(text)) for text in (*self.labels, *self.synonyms))
+        # Two more: a reply may part what is declared as one word, as in *over generalization*.
         object.__setattr__(self, "longest", max(words) + 2)
 
 
@@ -108,6 +110,7 @@ def _all_forms(labels: LabelSet) -> dict[str, str]:
     if labels.none is not None:
         derived.setdefault("none", set()).add(labels.none)
         forms.setdefault("none", labels.none)
+    # A form that two labels share tells neither; one that is declared is never taken away.
     for form, meant in derived.items():
         if len(meant) == 1:
             forms.setdefault(form, next(iter(meant)))
@@ -131,6 +134,7 @@ def label_at(
     labels: LabelSet, line: str, words: Sequence[re.Match[str]], forms: Sequence[str], at: int
 ) -> tuple[str, int] | None:
     """The longest label that begins at a word, and how many words it takes."""
+    # The longest first: "Mind Reading" before a label "Mind".
     for count in range(min(labels.longest, len(words) - at), 0, -1):
         label = labels.forms.get("".join(forms[at : at + count]))
         if label is not None and _joined(line, words[at : at + count], label):

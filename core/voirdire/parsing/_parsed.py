@@ -64,6 +64,8 @@ FLAGS: Mapping[str, str] = {
     "echoes_orders": "the reply speaks of orders in the text that it judges",
     "parser_raised": "the rater's own parser failed",
 }
+# *failed* last: what never came hides all else; *blank* first, for a reply that leaves
+# out one key is not broken.
 _WORST_LAST: tuple[Status, ...] = (
     "ok",
     "repaired",
@@ -91,6 +93,7 @@ def answered(
 ) -> Parsed:
     """A reply that answers: each key has a number, or the reason why it has none."""
     read: Status = "repaired" if source.reading.mended else "ok"
+    # Nobody knows what a reply that was cut would have said of a key that it does not name.
     reasons = {
         key: "cut" if source.cut and answer == "absent" else answer
         for key, answer in answers.items()

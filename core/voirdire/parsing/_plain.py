@@ -66,6 +66,7 @@ class Plain(NamedTuple):
 def _plain_object(text: str) -> dict[str, Any] | None:
     """The object that makes up the reply, fenced or bare; None where anything else is there."""
     start = text.find("{")
+    # A fence and its language alone may stand before; a word there may be a draft's head.
     head = text[:start].strip() if start >= 0 else text
     if head and not (head.startswith("```") and head[3:].isalnum()) and head != "```":
         return None
@@ -90,6 +91,7 @@ class _Shapes:
             return None
         shape = tuple(fields)
         if shape not in self._seen:
+            # Keys that differ in every reply, such as texts: nothing is worth remembering then.
             if len(self._seen) >= _MAX_SHAPES:
                 self._seen.clear()
             self._seen[shape] = self._matched(shape)
@@ -97,6 +99,7 @@ class _Shapes:
 
     def _matched(self, shape: tuple[str, ...]) -> Shape | None:
         by_name: dict[str, str] = {}
+        # {"name": "Empathy", "score": 4} says by a value which key it scores.
         if names_its_score(shape):
             return None
         for key in shape:

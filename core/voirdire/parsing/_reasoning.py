@@ -56,6 +56,7 @@ def drop_reasoning(text: str) -> Answer:
 
 def _last_channel(text: str) -> Answer:
     finals = list(_FINAL.finditer(text))
+    # Analysis alone: the channel of the answer was never opened.
     if not finals:
         return Answer("", removed=True, unclosed=True)
     return Answer(text[finals[-1].end() :].partition("<|")[0], removed=True)
@@ -64,9 +65,12 @@ def _last_channel(text: str) -> Answer:
 def _without_blocks(text: str) -> Answer:
     kept: list[str] = []
     at = start = looks = 0
+    # From tag to tag; objects in between are stepped over, for a tag within is part of their text.
     while match := _TAG_OR_OBJECT.search(text, at):
         if match.group() == "{":
             looks += 1
+            # Each look may read to the end of the text: ten of them, so that a
+            # hostile one stays linear.
             at = _behind_object(text, match.start()) if looks <= _MAX_LOOKS else match.end()
         elif _closes(match):  # all before it was reasoning, whether or not a tag opened it
             kept, at, start = [], match.end(), match.end()

@@ -63,6 +63,7 @@ def settled(
         return Settled(None, "cut")
     if not values:
         return None
+    # Second thoughts are about the value before them: they are looked for up to the next one.
     starts = [*sorted({each.at for each, _ in values}), len(text)]
     live = [
         (each, value)
@@ -130,11 +131,14 @@ def with_last_words(
 
 
 def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
+    # The highest rank that is there decides, and within it the last word.
     top = next(rank for rank in ("final", "apart", "said") if any(e.rank == rank for e, _ in live))
     ranked = [pair for pair in live if pair[0].rank == top]
     chosen, value = ranked[-1]
     differ = [each for each, other in live if other != value]
     later = [each for each in differ if each.at > chosen.at]
+    # A final statement settles what stands before it. A box that comes behind it with another
+    # value does not agree, and plain statements that differ settle nothing.
     undecided = (top == "said" and differ) or (
         later and (top == "apart" or any(each.rank == "apart" for each in later))
     )
@@ -166,12 +170,14 @@ def _falls_to_the_cut(
     last = order[-1]
     if last.end >= len(text.rstrip()) and not last.closed:
         value = read(last.text)
+        # Without its last word it says something else: that word may be half of one.
         torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
         if torn or (value is None and (values or not last.text)):
             return True
     if not values:
         return False
     last = values[-1][0]
+    # "4. However, ..." and the cut: the weighing was not over.
     if TURNS_AT_ONCE.match(text, last.end):
         return True
     return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None

@@ -117,17 +117,21 @@ def nothing_there(text: str | None, finish_reason: FinishReason) -> str:
 
 def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     """The JSON of a reply: as it stands if all of it is JSON, else without its reasoning."""
+    # As it stands first: tags within sound JSON are part of its texts.
     whole = read_json(text)
     if whole.values and not (whole.mixed or whole.mended):
         return Source(text, whole, finish_reason)
     answer = drop_reasoning(text)
     if struck := STRUCK.search(answer.text):
         answer = replace(answer, text=STRUCK.sub("", answer.text))
+    # Not read twice where nothing was taken out.
     reading = read_json(answer.text) if answer.removed or struck else whole
     flags = [Flag("reasoning")] if answer.removed else []
     flags += [Flag("other_text")] if reading.values and reading.mixed else []
     seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
     seen = seen[-_LONGEST_TEXT:]
+    # At its end alone: a mark within the text is quoted, and a search from each
+    # blank of a long text is slow.
     seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
     return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
@@ -135,6 +139,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
 def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[RawValue]]:
     """Declared key -> what the last object that names it says; an empty list where none does."""
     by_key: dict[str, list[RawValue]] = {name: [] for name in forms.values()}
+    # From the last on: where a reply corrects itself, the last object that names a key answers.
     for tree in reversed(source.reading.values):
         for name, values in find_keys(tree, forms).items():
             by_key[name] = by_key[name] or scalars(values, keep_cut=source.keep_cut, name=name)
@@ -186,6 +191,7 @@ def why_no_answer(source: Source) -> str:
 
 def storable(value: Any, depth: int = 0) -> Any:
     """A JSON value that any file can hold: no NaN, no lone surrogate, no endless nesting."""
+    # Most fields are; the rest of the function is for those that are not.
     if type(value) is int:
         return value
     if isinstance(value, Cut):

@@ -175,6 +175,7 @@ def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     forms = {plain_key(key): key for key in names}
     stated = []
     for match, end in zip(matches, ends, strict=True):
+        # A denial reaches no further than its line: each line of a list speaks for itself.
         if DENIED.search(text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]):
             continue
         field = _field(text[match.end() : end], below="\n" in match.group())
@@ -218,6 +219,7 @@ def set_apart(text: str) -> list[Statement]:
     """
     stated = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
     boxes = list(_APART.finditer(text))[-_MOST:]
+    # By identity: two boxes of the same text are two.
     alternatives = {
         id(box)
         for pair in pairwise(boxes)
@@ -284,6 +286,8 @@ def _spoken_of(text: str, match: re.Match[str], keys: tuple[str, ...]) -> list[s
     other = _joined(keys)
     start = max(0, match.start() - _LONGEST)
     before = text[start : match.start()].rpartition("\n")[2]
+    # A key over its value, without a colon, must have its line for itself: else it
+    # is a word of a sentence.
     heading = "\n" in match.group() and _COLONS.isdisjoint(match.group())
     if heading and not _HEADING.fullmatch(before):
         return []
@@ -355,6 +359,7 @@ def _verdict_cells(text: str) -> list[Statement]:
     forms, cells = key_forms((*VERDICTS, *_MARKED_NOUNS)), list[Statement]()
     for table in _tables(text):
         head, *rows = _rows(table.group())
+        # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:
             continue
         known = [match_key(_MARKED.sub("", cell, count=1), forms) is not None for cell in head]
@@ -378,6 +383,7 @@ def _rows(table: str) -> list[list[str]]:
 def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     head, *rows = _rows(table)
     names = [match_key(cell, forms) for cell in head]
+    # A first row that holds numbers is no head: such a table has its keys in a column.
     if any(names) and not any(cell[:1].isdigit() for cell in head):
         for row in rows:
             for name, cell in zip(names, row, strict=False):
@@ -387,6 +393,7 @@ def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]
     scores = _columns_of_scores(head)
     for row in rows:
         name = next((name for cell in row if (name := match_key(cell, forms))), None)
+        # Of two columns of scores nobody can tell which is meant.
         if name is not None and len(scores) == 1 and scores[0] < len(row):
             yield name, row[scores[0]]
 

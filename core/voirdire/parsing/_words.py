@@ -239,6 +239,7 @@ SAYS_DRAFT = re.compile(
 _SECTION = 2_000
 # "At first I thought 2, but now 4": behind these words the draft is over.
 _NOT_DRAFT = re.compile(r"\b(?:but|now)\b[^.!?;\n]*$", re.IGNORECASE)
+#: Words further before a statement belong to another one; a heading reaches `_SECTION`.
 _REACH = 80
 
 
@@ -269,6 +270,7 @@ def _rank_of_section(text: str, at: int) -> Rank:
     return ranks[last] if last >= 0 and at - ends[last] < _SECTION else "said"
 
 
+# A text is asked once for each of its statements; few texts are read at a time.
 @lru_cache(maxsize=16)
 def headings(text: str) -> tuple[list[int], list[Rank]]:
     """Where the headings of a text end, and what each makes of its section."""

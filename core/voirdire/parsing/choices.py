@@ -127,6 +127,7 @@ def parse_choice(
     if text is None or nothing_there(text, finish_reason):
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
+    # The end of a long text: the answer stands there.
     source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
     settles = _chosen(source, _Asked(letters, texts, patterns(letters), several))
     flags = (*source.flags, Flag("conflicting")) if settles.conflict else source.flags
@@ -145,6 +146,7 @@ def _bare(text: str, letters: tuple[str, ...]) -> str:
 def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
     """The letters chosen, or the reason why there are none."""
     listed = any(_is_list_of_text(tree) for tree in source.reading.values)
+    # An object answers for itself: letters in the text beside it explain it.
     if source.has_object or (listed and not set_apart(source.text)):  # [[A]] is no list
         return _from_object(source, asked)
     if (letter := _by_text(source.text, asked.texts)) is not None:
@@ -186,6 +188,7 @@ def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
 def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled[Chosen] | None:
     """What cues and boxes settle on: letters, or the reason why they are none."""
     standing = [cue for cue in cues if not cue.retracted]
+    # Where all are retracted they are what was said: the reply is ambiguous, and not silent.
     said, values = _claims(standing or cues, text, asked)
     return settled(said, text, values.get, cut=cut)
 
@@ -197,6 +200,7 @@ def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement],
         for cue in cues
     ]
     for box in set_apart(text):
+        # A box without a letter is kept without a value: at a cut it may be the beginning of one.
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
         claims += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
     names = [str(number) for number in range(len(claims))]
@@ -227,6 +231,7 @@ def _run_of_letters(text: str, asked: _Asked) -> tuple[str, ...]:
 
 def _without_cue(source: Source, asked: _Asked) -> Chosen:
     leading = tuple(dict.fromkeys(leading_letters(source.text, asked.by)))
+    # All letters in turn are the options told again.
     if len(leading) == 1 or (asked.several and 1 < len(leading) < len(asked.letters)):
         return leading
     spoken = weak_cues(source.text, asked.by)
@@ -263,6 +268,7 @@ def _of_object(source: Source, asked: _Asked) -> Chosen:
 def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
     """The scalars under *answer*, *choice* and the like, or of a bare list; None where none is."""
     for tree in reversed(source.reading.values):
+        # The surest key first, in whatever order the object holds them.
         for key in _KEYS:
             if answers := find_keys(tree, {key: key}).get(key):
                 flat = [
@@ -282,6 +288,7 @@ def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
 
 def _from_value(answer: RawValue, asked: _Asked) -> tuple[str, ...]:
     value: Any = answer.value
+    # Options may be numbered, and a reply give 2 as well as "2".
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = f"{value:g}"
     if not isinstance(value, str):

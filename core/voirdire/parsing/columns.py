@@ -71,6 +71,7 @@ def parse_scores_column(
     n = len(texts)
     if finish_reasons is not None and len(finish_reasons) != n:
         raise InputError(f"finish_reasons has {len(finish_reasons)} entries for {n} replies")
+    # As if all were well: only the few rows that need care are written over.
     columns = ScoreColumns(
         scores={name: [] for name in attributes},
         statuses={name: ["ok"] * n for name in attributes},
@@ -105,6 +106,7 @@ def _fill_plain(
             careful.append(row)
         rows.append(empty if fields is None else fields.scores)
     if rows:
+        # Turned round once, in C: to append to a list an attribute takes several times as long.
         columns.scores.update(zip(attributes, map(list, zip(*rows, strict=True)), strict=True))
     return careful
 

@@ -169,6 +169,8 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
     named = _from_objects(source, labels) if _is_data(source) else None
     if named is not None and source.has_object:
         behind = source.reading.behind
+        # Behind an object a plain sentence explains it; only what calls itself final
+        # or corrects replaces it.
         said = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
         settles = with_last_words(named, source, said, lambda text: _of_line(text, labels))
         return settles or Settled(named)
@@ -189,6 +191,8 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     """What final statements and boxes settle on; plain ones may each name a label of several."""
     text, cut = source.text, not source.keep_cut
     boxes = set_apart(text)
+    # Plain statements count only at a cut: "Label: Anger" on each of three
+    # lines names three labels.
     said = [*boxes, *verdicts(text, _HEADS)]
     values = {each.text: _of_line(each.text, labels) for each in said}
     named = [each for each in said if values[each.text] is not None]
@@ -277,6 +281,7 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
     label = labels.forms.get(spelled(key))
     if label is not None:
         said = said_yes(scalars([value], keep_cut=False)[0].value)
+        # "Anger": "perhaps" is neither: to leave it out would say no.
         yield from [label] if said else [None] if said is None else []
     elif (
         plain_key(key) in _ASIDE
@@ -307,9 +312,11 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
     lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
+    # A list without a mark counts where it is all: in a longer text it is a phrase of a sentence.
     lists = lists or [line for line in lines if line.kind == "list" and len(lines) == 1]
     if any(line.labels for line in lists):
         named = _together(lists)
+        # All labels in the order in which they were offered: the prompt told again.
         echo = len(lists) >= _MANY_OFFERED and named.labels == labels.offered
         return None if echo else named
     if mentioned := [line for line in lines if line.labels]:
@@ -404,6 +411,7 @@ def _parsed(
     unknown = tuple(dict.fromkeys(storable(entry[:_LONGEST_ENTRY]) for entry in named.unknown))
     flags = [*source.flags, *flags, *(Flag("unknown_label", entry) for entry in unknown)]
     beside = [label for label in known if label not in (labels.none, labels.other)]
+    # Before contradictions are looked for: *none* beside an unknown entry is one.
     if unknown and labels.other is not None and labels.other not in known:
         known.append(labels.other)
     if named.explicit_none and labels.none is not None:
@@ -428,6 +436,7 @@ def _scored(
 ) -> Parsed:
     cut = source.cut or not (source.keep_cut or source.reading.values)
     read: Status = "repaired" if source.reading.mended else "ok"
+    # A label that was not named before the cut may have been about to be.
     absent = None if cut else 0.0
     scores = {label: 1.0 if label in known else absent for label in labels.labels}
     return Parsed(

@@ -56,6 +56,7 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     )
     said: dict[str, list[Statement]] = {name: [] for name in names}
     own = {plain_key(name): name for name in names}
+    # Reasoning speaks of the same lines before they are answered.
     body = STRUCK.sub("", drop_reasoning(text or "").text)
     starts = list(marker.finditer(body))[-_MOST:]
     for here, end in zip(starts, [*(m.start() for m in starts[1:]), len(body)], strict=False):
@@ -138,6 +139,7 @@ def parse_named(
         return missing(keys, "contradiction")
     extra = {"named": name, "rationale": said[reason_line] or ""}
     if answer and not name:
+        # That something is there is an answer; which it is was left open.
         statuses: dict[str, Status] = {whole: "ok", **dict.fromkeys(patterns, "blank")}
         absent = dict.fromkeys(patterns, "absent")
         scores = {whole: 1.0, **dict.fromkeys(patterns)}

@@ -222,6 +222,7 @@ def on_scale(numeral: Numeral, scale: Scale) -> Number:
     >>> on_scale(read_numeral("1,234"), Scale(1000, 5000)).value
     1234.0
     """
+    # What is written beside it first: 4/10 is no value of a scale to 5, though 4 is one.
     if not _is_of(numeral, scale):
         return Number(None, "scale_mismatch")
     if numeral.percent:
@@ -230,6 +231,8 @@ def on_scale(numeral: Numeral, scale: Scale) -> Number:
         return _placed(numeral.value * scale.high / 100, scale)
     if numeral.other is not None:
         both = [_placed(value, scale) for value in (numeral.value, numeral.other)]
+        # The scale may have one of the readings alone: 1,234 on 0 to 5000 is 1234, on 0 to 5 in
+        # steps of 0.001 it is 1.234.
         have = [number for number in both if number.value is not None and not number.between]
         return have[0] if len(have) == 1 else Number(None, "ambiguous")
     if numeral.comma and _between(numeral.value, scale):
@@ -282,6 +285,7 @@ def _from_text(raw: str, scale: Scale, words: Mapping[str, float]) -> Number:
     text = _cleaned(raw)
     if text.casefold() in MISSING_WORDS:
         return Number(None, "null" if text else "empty")
+    # Words of the study first: a level may be called "2nd".
     if words and (level := _word(text, words)) is not None:
         return _placed(level, scale)
     written = _written(text)
@@ -335,6 +339,7 @@ def _digits(written: str | None) -> Numeral | None:
     written = written.lower()
     mantissa, _, power = written.partition("e")
     power = f"e{power}" if power else ""
+    # First: 1,234 would fit the decimal comma as well.
     if _EITHER.fullmatch(mantissa):
         decimal, thousands = (mantissa.replace(",", by) + power for by in (".", ""))
         return Numeral(float(decimal), other=float(thousands), comma=True)
@@ -360,6 +365,7 @@ def _is_of(numeral: Numeral, scale: Scale) -> bool:
 
 def _between(value: float, scale: Scale) -> bool:
     """Whether a value is none of the scale's levels, as a mean may be."""
+    # By a tolerance: 0.1 + 0.2 is a level of a scale in tenths.
     steps = 0.0 if scale.continuous else (value - scale.low) / scale.step
     return math.isfinite(steps) and abs(steps - round(steps)) > 1e-9
 
@@ -367,6 +373,7 @@ def _between(value: float, scale: Scale) -> bool:
 def _placed(number: float, scale: Scale) -> Number:
     if number != number:  # noqa: PLR0124 - NaN; math.isnan overflows on a huge int
         return Number(None, "nan")
+    # Before it is made a float, which a whole number of 400 digits cannot be.
     if scale.low <= number <= scale.high:
         return Number(float(number), between=_between(number, scale))
     try:

@@ -167,10 +167,12 @@ def _level_of(text: str) -> float | str:
     """The level on which everything said in a text agrees."""
     text = text.strip(" *_`\"'.")
     said, limited = set[float](), True
+    # All ways of saying it are read, and must agree: "A>B, since B is worse".
     for pattern, read in ((_SIGNS, _signed), (_WORDS, _worded), (_PICKS, _picked)):
         told = [each for each in pattern.finditer(text) if not _is_denied(text, each)]
         said |= {level for each in told if (level := read(each)) is not None}
         limited &= all(_QUALIFIED.match(text, each.end()) for each in told)
+    # Every statement is about one point, and none about the whole.
     if said and limited:
         return "ambiguous"
     if _SAME.search(text):
@@ -183,6 +185,7 @@ def _level_of(text: str) -> float | str:
         said.add(0.0)
     if len(said) > 1:
         return "ambiguous"
+    # A swapped tie may be -0.0, which prints as one that is not.
     return said.pop() or 0.0 if said else "no_answer"
 
 
@@ -260,6 +263,7 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
         by_key = _by_verdict_key(source, keys[0])
     if any(by_key.values()):
         return _from_objects(by_key, source, keys)
+    # An object without the keys has been asked for something else; its text explains it.
     if source.has_object:
         return dict.fromkeys(keys, Settled(None, "absent"))
     text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
@@ -269,6 +273,7 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
         here = [each for each in said if each.key == key]
         settles: Settled[float | str] | None = settled(here, text, _read_level, cut=cut)
         levels[key] = settles or Settled(None, "absent")
+    # A statement on the key that cannot be read is no reason to read the text at large.
     if len(keys) == 1 and not said:
         levels = {keys[0]: _in_text(text, cut=cut)}
     return levels

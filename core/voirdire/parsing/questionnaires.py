@@ -109,11 +109,13 @@ def parse_questionnaire(
         return _nothing(serials, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     answers = _in_objects(source)
+    # Beside an object that does not answer, numbered lines are not answers either.
     behind = source.reading.behind if answers else "" if source.has_object else source.text
     said = _in_lines(behind)
     known = answers.keys() | {n for n in said if not answers or any(e.final for e in said[n])}
     if known.isdisjoint((0, *serials)):
         return _nothing(serials, why_no_answer(source))
+    # Numbered from 0: to shift them is a guess that moves every answer.
     if 0 in known and len(items) not in known:
         return _nothing(serials, "zero_based_keys")
     settles: dict[int, Settled[Number]] = {}
@@ -184,6 +186,7 @@ def _outermost(tree: Any) -> dict[int, list[Any]]:
         for node in level:
             for serial, value in _numbered(node):
                 by_serial.setdefault(serial, []).append(value)
+        # The outermost level that has serial numbers: those further in number something else.
         if by_serial:
             return by_serial
         level = [
@@ -234,6 +237,7 @@ def _read(raw: RawValue, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
         if raw.top is not None and read_number(raw.top, scale).value != scale.high:
             return Number(None, "scale_mismatch")
         number = read_number(raw.value, scale)
+        # An item is answered by a level; 1.5 between two of them is none.
         return Number(None, "off_scale", number.value) if number.between else number
     answer = said_yes(raw.value)
     if answer is not None:
@@ -243,6 +247,7 @@ def _read(raw: RawValue, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
 
 def _finished(numbers: dict[int, Number], source: Source, flags: list[Flag]) -> Parsed:
     values = [number.value for number in numbers.values() if number.value is not None]
+    # A sum of some answers would look like that of a milder case.
     total = sum(values) if len(values) == len(numbers) else None
     lacking = tuple(serial for serial, number in numbers.items() if number.value is None)
     extra: dict[str, Any] = {"total": total, "complete": not lacking, "missing": lacking}

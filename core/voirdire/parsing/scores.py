@@ -152,6 +152,7 @@ def _with_care(
     """What any reply says; of a plain one the same as the quick way, ten times slower."""
     source = read_source(text, finish_reason)
     by_key = _raw_values(source, attributes)
+    # An object that names any of the keys answers; what its text says then explains it.
     if any(by_key.values()):
         return _finished(_from_objects(by_key, source, attributes, scale, words), source)
     stated = {} if source.has_object else _from_statements(source, attributes, scale, words)
@@ -226,6 +227,7 @@ def _from_statements(
         (name,) = attributes
         by_name[name] = _of_single(by_name[name], text, read)
     stated = {n: _stated(here, text, read, cut=not source.keep_cut) for n, here in by_name.items()}
+    # Last of all, and for one question alone: with several a bare number is nobody's.
     if len(attributes) == 1 and stated[attributes[0]].reason in _NOTHING:
         stated = {attributes[0]: _alone(source, text, scale, words)}
     none = all(_reason(each) in (*_NOTHING, "null") for each in stated.values())
@@ -265,6 +267,7 @@ def _stated(
     """The number on which the statements on a key settle, or one in the section below it."""
     if settles := settled(here, text, read, cut=cut):
         return settles
+    # "Empathy: warm" may have its own "Score: 4" further down.
     below = [
         settles
         for each in here
@@ -284,6 +287,7 @@ def _alone(
     if words and (worded := read_number(text, scale, words)).value is not None:
         return Settled(worded)
     lines = [line for line in text.splitlines() if line.strip()]
+    # The answer begins a reply or ends it; numbers in between are of its reasons.
     outer = [line for line in (lines[:1] + lines[1:][-1:]) if _BARE.fullmatch(line)]
     listed = len(_LISTED.findall(text)) > 1 or _FIRST_ITEM.match(text)
     if not outer and not listed and _STARTS.match(text):
@@ -300,6 +304,7 @@ def _in_a_sentence(text: str, scale: Scale) -> Number:
     One that is denied (*I would not give it 5/5*) states none.
     """
     text = text[:_LONGEST]
+    # From the surest to the least: a scale that is named, then what one gives, then any fraction.
     on_scale = {
         read_number(f"{each['number']} ({each['low']}-{each['top']})", scale)
         for each in _ON_SCALE.finditer(text)

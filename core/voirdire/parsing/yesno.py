@@ -74,6 +74,7 @@ def _in_words(text: str) -> bool | None:
     first = _FIRST.match(text[:2_000].strip())
     if first is None:
         return None
+    # "Not present" begins with no word of yes or no.
     if presence := _PRESENCE.match(text[:200]):
         return None if _HOWEVER.search(text[presence.end() : 300]) else False
     word, tail = first[1].casefold(), first["tail"]
@@ -82,11 +83,13 @@ def _in_words(text: str) -> bool | None:
     if tail and not _REMARK.match(tail):
         return None
     hedge = _HEDGE.match(tail[:60])
+    # "Yes, yes" repeats itself and takes nothing back.
     again = hedge is not None and (hedge["again"] or "").casefold() == word
     if (hedge is not None and not again) or TAKES_BACK.search(
         text, first.end(1), first.end(1) + 300
     ):
         return None
+    # A later line that says the other word, or has second thoughts, undoes the first.
     below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}
     return word in _YES if below <= {word} else None
 
@@ -149,6 +152,8 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
     said = statements(text, keys)
     if len(keys) == 1:
         generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
+        # A statement of the key itself goes before general ones, unless
+        # those are final or set apart.
         own = any(_read(each.text) is not None for each in said)
         said += [each for each in generic if not own or each.rank in ("apart", "final")]
     settles: dict[str, Settled[float | str] | None] = {

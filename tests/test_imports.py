@@ -63,7 +63,8 @@ def test_examining_a_small_table_enters_few_of_our_modules(tmp_path):
         "if 'estimate' not in said.getvalue(): sys.exit(said.getvalue())"
     )
     ours = [name for name in loaded_after(code) if re.match(r"voirdire(_\w+)?(\.|$)", name)]
-    assert 100 < len(ours) < 175, len(ours)
+    assert 100 < len(ours) < 148, len(ours)
+    assert [name for name in ours if name.startswith("voirdire_plugins.readers.")] == []
 
 
 def test_a_paper_is_a_plugin_of_under_500_lines():

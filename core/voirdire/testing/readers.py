@@ -32,8 +32,8 @@ def check_reader(reader: Any, sample: Path | str | None = None) -> None:
 
     Examples
     --------
-    >>> from voirdire_plugins.readers.doccano import Reader
-    >>> check_reader(Reader)
+    >>> from voirdire_plugins.readers import DOCCANO
+    >>> check_reader(DOCCANO)
     """
     checks = Checks(f"the reader {name_of(reader)}")
     made = checks.made(reader) if isinstance(reader, type) else reader

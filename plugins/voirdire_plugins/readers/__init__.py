@@ -1,29 +1,241 @@
-"""Readers of other tools' files: each turns an export into tidy ratings (docs/readers.md)."""
+"""Readers of other tools' files: each turns an export into tidy ratings (docs/readers.md).
+
+How each export is known stands here in one place, so that a plain table loads none of the modules
+that read them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import voirdire
 
-#: Name -> module; each holds a class `Reader`.
-READERS = (
-    "alpaca_eval",
-    "argilla",
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from voirdire.tables import Reading
+
+#: How sure a reader is by keys that other tools write too in part, and by keys of its tool alone.
+_LIKELY, _SURE = 0.9, 0.95
+_JSON = (".json", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The reader of one tool's exports, whose module is imported once there is one to be read.
+
+    Attributes
+    ----------
+    name : str
+        The reader's, and its module's.
+    about : str
+        The tool, the file and how it is exported.
+    sniff : callable
+        How sure it is that a file is such an export, from 0 to 1, by its path and first bytes.
+    """
+
+    name: str
+    about: str
+    sniff: Callable[[Path, bytes], float]
+
+    def read(self, path: Path) -> Reading:
+        """The file as tidy tables."""
+        reading: Reading = importlib.import_module(f"{__name__}.{self.name}").read(path)
+        return reading
+
+
+def has(head: bytes, *marks: str) -> bool:
+    """Whether the beginning of a file holds all of these."""
+    return all(mark.encode() in head for mark in marks)
+
+
+def _first_line(head: bytes) -> bytes:
+    return head.split(b"\n", 1)[0]
+
+
+def _columns(path: Path, head: bytes) -> frozenset[str]:
+    """The columns of a CSV file or, by its footer, of a Parquet file; none for any other."""
+    if path.suffix == ".csv":
+        names = _first_line(head).replace(b'"', b"").strip().split(b",")
+        return frozenset(name.decode("utf-8", "replace") for name in names)
+    if not head.startswith(b"PAR1"):
+        return frozenset()
+    import polars as pl  # noqa: PLC0415 - only for Parquet
+
+    try:
+        return frozenset(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, OSError):
+        return frozenset()
+
+
+def _is_alpaca_eval(path: Path, head: bytes) -> float:
+    """By the keys of an annotation."""
+    known = has(head, '"generator_1"', '"generator_2"', '"preference"', '"annotator"')
+    return _SURE * (known and path.suffix in _JSON)
+
+
+def _is_argilla(path: Path, head: bytes) -> float:
+    """By the fields, responses and suggestions of a record."""
+    known = has(head, '"fields"', '"responses"', '"suggestions"')
+    return _LIKELY * (known and path.suffix in _JSON)
+
+
+def _is_deepeval(path: Path, head: bytes) -> float:
+    """By the list of test cases and their metrics; its cache by its name, to say what to take."""
+    known = has(head, '"testCases"') and (has(head, '"metricsData"') or has(head, '"testFile"'))
+    return _SURE * (known or (path.name == ".deepeval-cache.json"))
+
+
+def _is_doccano(path: Path, head: bytes) -> float:
+    """By the keys of a line; of an archive by those of its first file."""
+    if path.suffix == ".zip":
+        return _is_doccano_archive(path)
+    line = _first_line(head)
+    known = has(line, '"id"', '"text"', '"Comments"') and (
+        has(line, '"label"') or has(line, '"entities"') or has(line, '"labels"')
+    )
+    return _LIKELY * (known and path.suffix in _JSON)
+
+
+def _is_doccano_archive(path: Path) -> float:
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - only for archives
+
+    try:
+        with ZipFile(path) as archive:
+            names = archive.namelist()
+            if not names or not all(name.endswith(".jsonl") for name in names):
+                return 0.0
+            with archive.open(names[0]) as file:
+                head = file.read(65_536)
+    except (BadZipFile, OSError, NotImplementedError, RuntimeError):
+        # No archive, or one with a password or a method of packing that Python does not know.
+        return 0.0
+    return _is_doccano(path.with_suffix(".jsonl"), head)
+
+
+def _is_inspect_ai(path: Path, head: bytes) -> float:
+    """By the suffix of an archive, or the keys of a log."""
+    if path.suffix == ".eval":
+        return _SURE * head.startswith(b"PK")
+    log = has(head, '"version"', '"status"', '"eval"') and has(head, '"task"', '"model"')
+    # Older logs do not say of which evaluation they are, only of which run and task.
+    named = has(head, '"eval_id"') or has(head, '"run_id"', '"task_id"')
+    return _LIKELY * (log and named and head.lstrip().startswith(b"{"))
+
+
+def _is_label_studio(path: Path, head: bytes) -> float:
+    """By the keys of a task, or those of an annotation in JSON-MIN and CSV."""
+    if path.suffix == ".csv":
+        return _SURE * ({"annotation_id", "annotator", "lead_time"} <= _columns(path, head))
+    nested = has(head, '"annotations"', '"completed_by"') or has(head, '"completions"')
+    small = has(head, '"annotation_id"', '"annotator"', '"lead_time"')
+    tasks = has(head, '"annotations"', '"total_annotations"')
+    return _SURE * (head.lstrip().startswith(b"[") and (nested or small or tasks))
+
+
+def _is_langfuse(path: Path, head: bytes) -> float:
+    """By the keys of a score."""
+    if path.suffix == ".csv":
+        return _LIKELY * ({"traceId", "dataType", "source", "value"} <= _columns(path, head))
+    known = has(head, '"dataType"', '"source"', '"value"')
+    return _LIKELY * (known and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"')))
+
+
+def _is_langsmith(path: Path, head: bytes) -> float:
+    """By the keys of a run or of feedback, or the columns of the bulk export."""
+    if head.startswith(b"PAR1"):
+        columns = _columns(path, head)
+        feedback = {"run_id", "key", "score", "feedback_source"}
+        return _LIKELY * (columns >= {"id", "run_type", "trace_id"} or columns >= feedback)
+    known = has(head, '"feedback_stats"', '"run_type"') or has(
+        head, '"feedback_source"', '"run_id"', '"key"', '"score"'
+    )
+    return _LIKELY * (known and path.suffix in _JSON)
+
+
+def _is_lm_eval(path: Path, head: bytes) -> float:
+    """By the keys of a sample: the first line, or before 0.4.3 the first of one list."""
+    start = head if head.startswith(b"[") else _first_line(head)
+    known = has(start, '"doc_id"', '"filtered_resps"', '"resps"')
+    return _SURE * (known and path.suffix in _JSON)
+
+
+def _is_mt_bench(path: Path, head: bytes) -> float:
+    """By the keys of a judgment."""
+    line = _first_line(head) if path.suffix == ".jsonl" else head
+    single = has(line, '"question_id"', '"model"', '"judge"', '"score"', '"turn"')
+    pair = has(line, '"question_id"', '"judge"') and (
+        has(line, '"model_1"', '"g1_winner"') or has(line, '"model_a"', '"winner"', '"turn"')
+    )
+    return _LIKELY * (single or pair)
+
+
+def _is_promptfoo(path: Path, head: bytes) -> float:
+    """By the keys around results, or the columns of a CSV."""
+    if path.suffix == ".csv":
+        first = _first_line(head)
+        new = has(first, ",Status,Score,Named Scores,", ",Grader Reason,Comment")
+        # Before 0.93 an output's cell held its grades, under a header such as [provider] prompt.
+        graded = has(head, '"[PASS] (') or has(head, '"[FAIL] (')
+        return _LIKELY * (new or (b",[" in first and graded))
+    return _SURE * (has(head, '"evalId"', '"results"') or has(head, '"gradingResult"', '"vars"'))
+
+
+ALPACA_EVAL = Export("alpaca_eval", "AlpacaEval: annotations.json (comparisons)", _is_alpaca_eval)
+ARGILLA = Export("argilla", "Argilla: dataset.records.to_json(path)", _is_argilla)
+DEEPEVAL = Export(
     "deepeval",
-    "doccano",
-    "inspect_ai",
-    "label_studio",
-    "langfuse",
-    "langsmith",
-    "lm_eval",
-    "mt_bench",
-    "promptfoo",
+    "DeepEval: a test run in DEEPEVAL_RESULTS_FOLDER, or .deepeval/.latest_test_run.json",
+    _is_deepeval,
 )
+DOCCANO = Export(
+    "doccano",
+    "doccano: Export dataset as JSONL; the archive, or a file an annotator",
+    _is_doccano,
+)
+INSPECT_AI = Export(
+    "inspect_ai",
+    "inspect_ai: a log of inspect eval, .eval (pip install 'voirdire[eval]') or .json",
+    _is_inspect_ai,
+)
+LABEL_STUDIO = Export(
+    "label_studio", "Label Studio: Export as JSON (the best), JSON-MIN or CSV", _is_label_studio
+)
+LANGFUSE = Export(
+    "langfuse",
+    "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores (and v3)",
+    _is_langfuse,
+)
+LANGSMITH = Export(
+    "langsmith",
+    "LangSmith: runs (client.list_runs, or the bulk export as Parquet) or feedback "
+    "(client.list_feedback)",
+    _is_langsmith,
+)
+LM_EVAL = Export(
+    "lm_eval",
+    "lm-evaluation-harness: samples_*.jsonl, by lm_eval --log_samples --output_path OUT",
+    _is_lm_eval,
+)
+MT_BENCH = Export(
+    "mt_bench",
+    "MT-Bench (FastChat): model_judgment/*_single.jsonl, *_pair.jsonl, human judgments",
+    _is_mt_bench,
+)
+PROMPTFOO = Export(
+    "promptfoo", "promptfoo: promptfoo eval -o results.json (or .csv)", _is_promptfoo
+)
+READERS = (
+    "ALPACA_EVAL", "ARGILLA", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO", "LANGFUSE",
+    "LANGSMITH", "LM_EVAL", "MT_BENCH", "PROMPTFOO",
+)  # fmt: skip
 
 
 @voirdire.hookimpl
 def voirdire_register_readers(register: Any) -> None:
     """Register the readers."""
     for name in READERS:
-        register(name, f"voirdire_plugins.readers.{name}:Reader")
+        register(name.lower(), f"{__name__}:{name}")

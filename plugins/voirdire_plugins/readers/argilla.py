@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import facts_of, has, objects, part, records_of
+from voirdire_plugins.readers.files import facts_of, objects, part, records_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,31 +13,20 @@ if TYPE_CHECKING:
 NAME = "argilla"
 
 
-class Reader:
-    """Records of Argilla."""
-
-    name = NAME
-    about = "Argilla: dataset.records.to_json(path)"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the fields, responses and suggestions of a record."""
-        known = has(head, '"fields"', '"responses"', '"suggestions"')
-        return 0.9 * (known and path.suffix in (".json", ".jsonl"))
-
-    def read(self, path: Path) -> Reading:
-        """Questions (attributes) of records (items), by user (a person) or agent (a model)."""
-        rows, open_ = ReadingBuilder(NAME, path.name), 0
-        for place, record in records_of(path):
-            fields, metadata = facts_of(record.get("fields")), facts_of(record.get("metadata"))
-            named = record.get("id") or record.get("external_id") or record.get("_server_id")
-            item = rows.shown(named or place, facts_of(fields), metadata)
-            _responses(rows, item, record.get("responses"), place)
-            _suggestions(rows, item, record.get("suggestions"))
-            open_ += record.get("status") == "pending" and bool(record.get("responses"))
-        if open_:
-            said = f"{open_} records with responses are pending. Argilla exports drafts as answers."
-            rows.note("drafts_unknown", said, "Filter by status before you export.")
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Questions (attributes) of records (items), by user (a person) or agent (a model)."""
+    rows, open_ = ReadingBuilder(NAME, path.name), 0
+    for place, record in records_of(path):
+        fields, metadata = facts_of(record.get("fields")), facts_of(record.get("metadata"))
+        named = record.get("id") or record.get("external_id") or record.get("_server_id")
+        item = rows.shown(named or place, facts_of(fields), metadata)
+        _responses(rows, item, record.get("responses"), place)
+        _suggestions(rows, item, record.get("suggestions"))
+        open_ += record.get("status") == "pending" and bool(record.get("responses"))
+    if open_:
+        said = f"{open_} records with responses are pending. Argilla exports drafts as answers."
+        rows.note("drafts_unknown", said, "Filter by status before you export.")
+    return rows.reading()
 
 
 def _responses(rows: ReadingBuilder, item: str, given: Any, place: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.schema import Scale
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, json_of, objects, part
+from voirdire_plugins.readers.files import json_of, objects, part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,39 +15,30 @@ if TYPE_CHECKING:
 NAME = "deepeval"
 
 
-class Reader:
-    """A test run of DeepEval."""
-
-    name = NAME
-    about = "DeepEval: a test run in DEEPEVAL_RESULTS_FOLDER, or .deepeval/.latest_test_run.json"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the list of test cases and their metrics."""
-        known = has(head, '"testCases"') and (has(head, '"metricsData"') or has(head, '"testFile"'))
-        return 0.95 * (known or (path.name == ".deepeval-cache.json"))
-
-    def read(self, path: Path) -> Reading:
-        """Metrics (attributes) of test cases (items)."""
-        found = json_of(path)
-        if part(found, "testRunData") is not None:
-            found = found["testRunData"]
-        if not isinstance(part(found, "testCases"), list):
-            raise voirdire.TableError(
-                f"{path.name}: is no test run of DeepEval with test cases; set "
-                f"DEEPEVAL_RESULTS_FOLDER and run the tests, or take "
-                f".deepeval/.latest_test_run.json"
-            )
-        rows = ReadingBuilder(NAME, path.name)
-        system = part(found, "hyperparameters", "model")
-        cases = objects(found["testCases"]) + objects(found.get("conversationalTestCases"))
-        names = [case.get("name") for case in cases]
-        unique = len(set(names)) == len(names) and None not in names
-        for at, case in enumerate(cases, 1):
-            item = rows.item(case["name"] if unique else _order(case, at), _text(case))
-            named = system if isinstance(system, str) else None
-            rows.respond(item, case.get("actualOutput"), named)
-            _metrics(rows, case, item, named, at)
-        return rows.reading(Scale(0, 1, 0))
+def read(path: Path) -> Reading:
+    """Metrics (attributes) of test cases (items)."""
+    run = json_of(path)
+    # .latest_test_run.json holds the run one level down.
+    if part(run, "testRunData") is not None:
+        run = run["testRunData"]
+    if not isinstance(part(run, "testCases"), list):
+        raise voirdire.TableError(
+            f"{path.name}: is no test run of DeepEval with test cases; set "
+            f"DEEPEVAL_RESULTS_FOLDER and run the tests, or take "
+            f".deepeval/.latest_test_run.json"
+        )
+    rows = ReadingBuilder(NAME, path.name)
+    system = part(run, "hyperparameters", "model")
+    cases = objects(run["testCases"]) + objects(run.get("conversationalTestCases"))
+    names = [case.get("name") for case in cases]
+    # Names are set by whoever wrote the tests: where they repeat, the order tells cases apart.
+    unique = len(set(names)) == len(names) and None not in names
+    for at, case in enumerate(cases, 1):
+        item = rows.item(case["name"] if unique else _order(case, at), _text(case))
+        named = system if isinstance(system, str) else None
+        rows.respond(item, case.get("actualOutput"), named)
+        _metrics(rows, case, item, named, at)
+    return rows.reading(Scale(0, 1, 0))
 
 
 def _order(case: dict[str, Any], at: int) -> Any:
@@ -57,8 +48,8 @@ def _order(case: dict[str, Any], at: int) -> Any:
 
 def _text(case: dict[str, Any]) -> str | None:
     """The input, or what a conversation is about."""
-    found = case.get("input") or case.get("scenario")
-    return found if isinstance(found, str) else None
+    text = case.get("input") or case.get("scenario")
+    return text if isinstance(text, str) else None
 
 
 def _metrics(

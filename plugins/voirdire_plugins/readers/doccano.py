@@ -7,7 +7,7 @@ from zipfile import BadZipFile, ZipFile
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, records_in, text_of
+from voirdire_plugins.readers.files import records_in, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,43 +18,15 @@ NAME = "doccano"
 _MOST = 2**30
 
 
-class Reader:
-    """Labels of doccano."""
-
-    name = NAME
-    about = "doccano: Export dataset as JSONL; the archive, or a file an annotator"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a line; of an archive by those of its first file."""
-        if path.suffix == ".zip":
-            return self._sniff_archive(path)
-        line = head.split(b"\n", 1)[0]
-        known = has(line, '"id"', '"text"', '"Comments"') and (
-            has(line, '"label"') or has(line, '"entities"') or has(line, '"labels"')
-        )
-        return 0.9 * (known and path.suffix in (".jsonl", ".json"))
-
-    def _sniff_archive(self, path: Path) -> float:
-        try:
-            with ZipFile(path) as archive:
-                names = archive.namelist()
-                if not names or not all(name.endswith(".jsonl") for name in names):
-                    return 0.0
-                with archive.open(names[0]) as file:
-                    head = file.read(65_536)
-        except (BadZipFile, OSError, NotImplementedError, RuntimeError):
-            return 0.0
-        return self.sniff(path.with_suffix(".jsonl"), head)
-
-    def read(self, path: Path) -> Reading:
-        """Labels of texts (items) by people who are called as their files."""
-        rows = ReadingBuilder(NAME, path.name)
-        for person, text in _files(path):
-            rows.rater(person, "human")
-            name = f"{path.name}, {person}.jsonl" if path.suffix == ".zip" else path.name
-            for place, line in records_in(text, name):
-                _line(rows, person, place, line)
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Labels of texts (items) by people who are called as their files."""
+    rows = ReadingBuilder(NAME, path.name)
+    for person, text in _files(path):
+        rows.rater(person, "human")
+        name = f"{path.name}, {person}.jsonl" if path.suffix == ".zip" else path.name
+        for place, line in records_in(text, name):
+            _line(rows, person, place, line)
+    return rows.reading()
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:

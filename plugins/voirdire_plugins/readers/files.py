@@ -68,22 +68,13 @@ def records_in(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if text.lstrip().startswith("["):
         rows = ((f"record {at}", row) for at, row in enumerate(parsed(text, name), 1))
     else:
+        # Not splitlines, which also cuts at U+2028 and U+0085, and JSON may hold both in a text.
         lines = ((at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip())
         rows = ((f"line {at}", parsed(line, f"{name}, line {at}")) for at, line in lines)
     for place, row in rows:
         if not isinstance(row, dict):
             raise voirdire.TableError(f"{name}: {place} is no object")
         yield place, row
-
-
-def columns_of_parquet(path: Path, head: bytes) -> frozenset[str]:
-    """The columns of a Parquet file by its footer; none for any other file."""
-    if not head.startswith(b"PAR1"):
-        return frozenset()
-    try:
-        return frozenset(pl.read_parquet_schema(path))
-    except (pl.exceptions.PolarsError, OSError):
-        return frozenset()
 
 
 def records_of_parquet(path: Path, columns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -119,12 +110,12 @@ def csv_of(path: Path) -> list[list[str]]:
         It has no row below its header.
     """
     try:
-        found = [row for row in csv.reader(io.StringIO(text_of(path), newline="")) if row]
+        rows = [row for row in csv.reader(io.StringIO(text_of(path), newline="")) if row]
     except csv.Error as error:
         raise voirdire.TableError(f"{path.name}: cannot be read as CSV ({error})") from None
-    if len(found) < 2:
+    if len(rows) < 2:
         raise voirdire.TableError(f"{path.name}: there are no rows")
-    return found
+    return rows
 
 
 def part(value: Any, *keys: str | int) -> Any:
@@ -137,10 +128,10 @@ def part(value: Any, *keys: str | int) -> Any:
     """
     for key in keys:
         if isinstance(key, int):
-            found = isinstance(value, list) and len(value) > key
+            there = isinstance(value, list) and len(value) > key
         else:
-            found = isinstance(value, dict) and key in value
-        if not found:
+            there = isinstance(value, dict) and key in value
+        if not there:
             return None
         value = value[key]
     return value
@@ -149,11 +140,6 @@ def part(value: Any, *keys: str | int) -> Any:
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; none where it is no list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def has(head: bytes, *marks: str) -> bool:
-    """Whether the beginning of a file holds all of these."""
-    return all(mark.encode() in head for mark in marks)
 
 
 def facts_of(value: Any) -> dict[str, Any]:

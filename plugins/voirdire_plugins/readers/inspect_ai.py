@@ -8,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import facts_of, has, json_of, objects, parsed, part
+from voirdire_plugins.readers.files import facts_of, json_of, objects, parsed, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,41 +27,23 @@ _LOCAL = struct.Struct("<26xHH")
 _MOST = 2**30
 
 
-def _names_a_run(head: bytes) -> bool:
-    """Whether a log says of which evaluation it is: older ones only of which run and task."""
-    return has(head, '"eval_id"') or has(head, '"run_id"', '"task_id"')
-
-
-class Reader:
-    """Logs of inspect_ai."""
-
-    name = NAME
-    about = "inspect_ai: a log of inspect eval, .eval (pip install 'voirdire[eval]') or .json"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the suffix of an archive, or the keys of a log."""
-        if path.suffix == ".eval":
-            return 0.95 * head.startswith(b"PK")
-        log = has(head, '"version"', '"status"', '"eval"') and has(head, '"task"', '"model"')
-        return 0.9 * (log and head.lstrip().startswith(b"{") and _names_a_run(head))
-
-    def read(self, path: Path) -> Reading:
-        """Scorers (raters) of samples (items) by epoch (run); the model is the system."""
-        rows = ReadingBuilder(NAME, path.name)
-        if path.suffix == ".eval":
-            head, samples = _archive(path)
-        else:
-            head = json_of(path)
-            samples = iter(objects(part(head, "samples")))
-        rows.version(part(head, "version"), VERSIONS)
-        _state(rows, head)
-        scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
-        for one in scorers:
-            rows.rater(str(one))
-        model = str(part(head, "eval", "model") or "model")
-        for at, sample in enumerate(samples, 1):
-            _sample(rows, sample, model, at)
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Scorers (raters) of samples (items) by epoch (run); the model is the system."""
+    rows = ReadingBuilder(NAME, path.name)
+    if path.suffix == ".eval":
+        head, samples = _archive(path)
+    else:
+        head = json_of(path)
+        samples = iter(objects(part(head, "samples")))
+    rows.version(part(head, "version"), VERSIONS)
+    _state(rows, head)
+    scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
+    for one in scorers:
+        rows.rater(str(one))
+    model = str(part(head, "eval", "model") or "model")
+    for at, sample in enumerate(samples, 1):
+        _sample(rows, sample, model, at)
+    return rows.reading()
 
 
 def _state(rows: ReadingBuilder, head: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, objects, part
+from voirdire_plugins.readers.files import csv_of, facts_of, json_of, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,37 +24,21 @@ _MOST_VALUES = 20
 _REGIONS = "labels"
 
 
-class Reader:
-    """Exports of Label Studio."""
-
-    name = NAME
-    about = "Label Studio: Export as JSON (the best), JSON-MIN or CSV"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a task, or those of an annotation in JSON-MIN and CSV."""
-        if path.suffix == ".csv":
-            first = head.split(b"\n", 1)[0].replace(b'"', b"").strip().split(b",")
-            return 0.95 * ({b"annotation_id", b"annotator", b"lead_time"} <= set(first))
-        nested = has(head, '"annotations"', '"completed_by"') or has(head, '"completions"')
-        small = has(head, '"annotation_id"', '"annotator"', '"lead_time"')
-        tasks = has(head, '"annotations"', '"total_annotations"')
-        return 0.95 * (head.lstrip().startswith(b"[") and (nested or small or tasks))
-
-    def read(self, path: Path) -> Reading:
-        """Results (attributes) of tasks (items) by annotator (a person) or prediction (a model)."""
-        rows = ReadingBuilder(NAME, path.name)
-        if path.suffix == ".csv":
-            header, *lines = csv_of(path)
-            _read_small([dict(zip(header, map(_cell, line), strict=False)) for line in lines], rows)
+def read(path: Path) -> Reading:
+    """Results (attributes) of tasks (items) by annotator (a person) or prediction (a model)."""
+    rows = ReadingBuilder(NAME, path.name)
+    if path.suffix == ".csv":
+        header, *lines = csv_of(path)
+        _read_small([dict(zip(header, map(_cell, line), strict=False)) for line in lines], rows)
+    else:
+        tasks = objects(json_of(path))
+        if any("annotation_id" in task for task in tasks[:20]):
+            _read_small(tasks, rows)
         else:
-            tasks = objects(json_of(path))
-            if any("annotation_id" in task for task in tasks[:20]):
-                _read_small(tasks, rows)
-            else:
-                for at, task in enumerate(tasks, 1):
-                    _task(rows, task, at)
-        _refuse_comparisons(rows)
-        return rows.reading()
+            for at, task in enumerate(tasks, 1):
+                _task(rows, task, at)
+    _refuse_comparisons(rows)
+    return rows.reading()
 
 
 def _refuse_comparisons(rows: ReadingBuilder) -> None:
@@ -110,10 +94,10 @@ def _annotator(annotation: dict[str, Any]) -> str:
 
 
 def _results(rows: ReadingBuilder, item: str, rater: str, results: Any, where: str) -> None:
-    found = objects(results)
-    if not found:
+    chosen = objects(results)
+    if not chosen:
         rows.leave_out("nothing was chosen", where)
-    for one in found:
+    for one in chosen:
         _result(rows, item, rater, one, where)
 
 
@@ -126,6 +110,7 @@ def _result(
         rows.rate(item, rater, name, part(value, kind))
     elif kind == "choices":
         chosen = part(value, "choices")
+        # A place in a text or sound, or in a picture.
         region = part(value, "start") is not None or part(value, "x") is not None
         if region:
             rows.leave_out("it is chosen for a region of the task, and not for all of it", where)
@@ -149,10 +134,10 @@ def _cell(text: str) -> Any:
     return text or None
 
 
-def _read_small(found: Sequence[dict[str, Any]], rows: ReadingBuilder) -> None:
+def _read_small(annotations: Sequence[dict[str, Any]], rows: ReadingBuilder) -> None:
     """One object an annotation; data and results stand side by side under their own names."""
-    names = list(dict.fromkeys(name for one in found for name in one if name not in _META))
-    results = [name for name in names if _holds_results(found, name)]
+    names = list(dict.fromkeys(name for one in annotations for name in one if name not in _META))
+    results = [name for name in names if _holds_results(annotations, name)]
     data = [name for name in names if name not in results]
     if not results:
         raise voirdire.TableError(
@@ -166,7 +151,7 @@ def _read_small(found: Sequence[dict[str, Any]], rows: ReadingBuilder) -> None:
         "Export the project as JSON where that is wrong.",
         serious=False,
     )
-    for at, one in enumerate(found, 1):
+    for at, one in enumerate(annotations, 1):
         shown = {name: one[name] for name in data if name in one}
         item = rows.shown(one.get("id", at), shown)
         who = _annotator({"completed_by": _whole(one.get("annotator"))})
@@ -194,9 +179,9 @@ def _small(rows: ReadingBuilder, item: str, rater: str, name: str, value: Any) -
         rows.label(item, rater, name, [str(value)])
 
 
-def _holds_results(found: Sequence[dict[str, Any]], name: str) -> bool:
+def _holds_results(annotations: Sequence[dict[str, Any]], name: str) -> bool:
     """Whether a column holds few values that repeat, or what only results look like."""
-    filled = [one for one in found if one.get(name) is not None]
+    filled = [one for one in annotations if one.get(name) is not None]
     values = [one[name] for one in filled]
     marks = ("rating", "selected")
     if any(part(v, "choices") or any(part(v, 0, mark) for mark in marks) for v in values):

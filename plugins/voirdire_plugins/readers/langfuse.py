@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, has, json_of, objects, part, records_of
+from voirdire_plugins.readers.files import csv_of, json_of, objects, part, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,35 +15,21 @@ NAME = "langfuse"
 _KINDS = ("NUMERIC", "BOOLEAN", "CATEGORICAL")
 
 
-class Reader:
-    """Scores of Langfuse."""
-
-    name = NAME
-    about = "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores (and v3)"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a score."""
-        if path.suffix == ".csv":
-            first = set(head.split(b"\n", 1)[0].replace(b'"', b"").strip().split(b","))
-            return 0.9 * ({b"traceId", b"dataType", b"source", b"value"} <= first)
-        known = has(head, '"dataType"', '"source"', '"value"')
-        return 0.9 * (known and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"')))
-
-    def read(self, path: Path) -> Reading:
-        """Scores by trace or observation (item) and name (attribute)."""
-        rows = ReadingBuilder(NAME, path.name)
-        for place, one in _scores(path):
-            kind = one.get("dataType")
-            if kind not in _KINDS:
-                rows.leave_out(f"scores of the type {kind} are no ratings", place)
-                continue
-            about, trace = _subject(one)
-            if not about:
-                rows.leave_out("the score is of a session or experiment, and of no trace", place)
-                continue
-            item = rows.item(about, None, {"traceId": trace})
-            _score(rows, item, one)
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Scores by trace or observation (item) and name (attribute)."""
+    rows = ReadingBuilder(NAME, path.name)
+    for place, one in _scores(path):
+        kind = one.get("dataType")
+        if kind not in _KINDS:
+            rows.leave_out(f"scores of the type {kind} are no ratings", place)
+            continue
+        about, trace = _subject(one)
+        if not about:
+            rows.leave_out("the score is of a session or experiment, and of no trace", place)
+            continue
+        item = rows.item(about, None, {"traceId": trace})
+        _score(rows, item, one)
+    return rows.reading()
 
 
 def _scores(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -53,8 +39,8 @@ def _scores(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"row {at}", dict(zip(header, line, strict=False))
         return
     if path.suffix == ".json":
-        found = json_of(path)
-        listed = part(found, "data") if isinstance(found, dict) else found
+        whole = json_of(path)  # the API wraps its list in an object, and the export does not
+        listed = part(whole, "data") if isinstance(whole, dict) else whole
         for at, one in enumerate(objects(listed), 1):
             yield f"record {at}", one
         return
@@ -74,6 +60,7 @@ def _subject(one: dict[str, Any]) -> tuple[str | None, str | None]:
 def _score(rows: ReadingBuilder, item: str, one: dict[str, Any]) -> None:
     name, rater = str(one.get("name") or "score"), _rater(rows, one)
     rows.explain(item, rater, name, one.get("comment"))
+    # The number beside a category only stands for it: a category is a label.
     if one.get("dataType") == "CATEGORICAL":
         rows.label(item, rater, name, [str(one.get("stringValue") or one.get("value"))])
         return

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import (
-    columns_of_parquet,
     facts_of,
-    has,
     longest,
     part,
     records_of,
@@ -20,41 +18,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "langsmith"
-#: Columns by which a Parquet file of runs, or of feedback, is known.
-_RUN = frozenset(("id", "run_type", "trace_id"))
-_FEEDBACK = frozenset(("run_id", "key", "score", "feedback_source"))
 #: What is read of one; the bulk export holds objects as JSON texts.
 _COLUMNS = ("id", "session_id", "reference_example_id", "inputs", "outputs", "feedback_stats")
 _OF_FEEDBACK = ("run_id", "key", "score", "value", "comment", "feedback_source")
 
 
-class Reader:
-    """Runs or feedback of LangSmith."""
-
-    name = NAME
-    about = (
-        "LangSmith: runs (client.list_runs, or the bulk export as Parquet) or feedback "
-        "(client.list_feedback)"
-    )
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a run or of feedback, or the columns of the bulk export."""
-        columns = columns_of_parquet(path, head)
-        if columns:
-            return 0.9 * (columns >= _RUN or columns >= _FEEDBACK)
-        runs = has(head, '"feedback_stats"', '"run_type"')
-        feedback = has(head, '"feedback_source"', '"run_id"', '"key"', '"score"')
-        return 0.9 * ((runs or feedback) and path.suffix in (".json", ".jsonl"))
-
-    def read(self, path: Path) -> Reading:
-        """Feedback by run (item) and key (attribute)."""
-        rows = ReadingBuilder(NAME, path.name)
-        for place, one in _records(path):
-            if "run_id" in one and "key" in one:
-                _feedback(rows, one, place)
-            else:
-                _run(rows, one, place)
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Feedback by run (item) and key (attribute)."""
+    rows = ReadingBuilder(NAME, path.name)
+    for place, one in _records(path):
+        if "run_id" in one and "key" in one:
+            _feedback(rows, one, place)
+        else:
+            _run(rows, one, place)
+    return rows.reading()
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, part, records_of
+from voirdire_plugins.readers.files import part, records_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,26 +21,14 @@ _OTHER = frozenset(
 )  # fmt: skip
 
 
-class Reader:
-    """Samples of lm-evaluation-harness."""
-
-    name = NAME
-    about = "lm-evaluation-harness: samples_*.jsonl, by lm_eval --log_samples --output_path OUT"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a sample: the first line, or before 0.4.3 the first of one list."""
-        start = head if head.startswith(b"[") else head.split(b"\n", 1)[0]
-        known = has(start, '"doc_id"', '"filtered_resps"', '"resps"')
-        return 0.95 * known if path.suffix in (".jsonl", ".json") else 0.0
-
-    def read(self, path: Path) -> Reading:
-        """Metrics (attributes) of documents (items); a filter is a rater, the folder the model."""
-        rows = ReadingBuilder(NAME, path.name)
-        named = _FILE.match(path.stem)
-        system = path.parent.name if named and path.parent.name else None
-        for place, line in records_of(path):
-            _line(rows, line, system, place)
-        return rows.reading()
+def read(path: Path) -> Reading:
+    """Metrics (attributes) of documents (items); a filter is a rater, the folder the model."""
+    rows = ReadingBuilder(NAME, path.name)
+    named = _FILE.match(path.stem)
+    system = path.parent.name if named and path.parent.name else None
+    for place, line in records_of(path):
+        _line(rows, line, system, place)
+    return rows.reading()
 
 
 def _line(rows: ReadingBuilder, line: dict[str, Any], system: str | None, place: str) -> None:
@@ -48,6 +36,7 @@ def _line(rows: ReadingBuilder, line: dict[str, Any], system: str | None, place:
         rows.leave_out("the line names no document (doc_id)", place)
         return
     filtered = line.get("filter")
+    # Each filter reads the same answer its own way, so that its metrics are those of another rater.
     rater = NAME if filtered in (None, "none") else f"{NAME} {filtered}"
     item = rows.item(line["doc_id"], _text(line))
     # What the model wrote; of a choice among continuations these are likelihoods.
@@ -68,9 +57,10 @@ def _line(rows: ReadingBuilder, line: dict[str, Any], system: str | None, place:
 
 def _text(line: dict[str, Any]) -> str | None:
     """The prompt of the first request."""
-    for found in (part(line, "arguments", "gen_args_0", "arg_0"), part(line, "arguments", 0, 0)):
-        if isinstance(found, str):
-            return found
+    # Objects now; in 0.4.2 they were lists.
+    for text in (part(line, "arguments", "gen_args_0", "arg_0"), part(line, "arguments", 0, 0)):
+        if isinstance(text, str):
+            return text
     doc = line.get("doc")
     texts = [one for one in doc.values() if isinstance(one, str)] if isinstance(doc, dict) else []
     return max(texts, key=len, default=None)

@@ -6,48 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.schema import Scale
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import has, records_of
+from voirdire_plugins.readers.files import records_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "mt_bench"
-#: What a judge's reply could not be read as.
+#: The score that FastChat writes where it could not read a judge's reply.
 _UNREAD = -1
 
 
-class Reader:
-    """Judgments of MT-Bench."""
-
-    name = NAME
-    about = "MT-Bench (FastChat): model_judgment/*_single.jsonl, *_pair.jsonl, human judgments"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys of a judgment."""
-        line = head.split(b"\n", 1)[0] if path.suffix == ".jsonl" else head
-        single = has(line, '"question_id"', '"model"', '"judge"', '"score"', '"turn"')
-        pair = has(line, '"question_id"', '"judge"') and (
-            has(line, '"model_1"', '"g1_winner"') or has(line, '"model_a"', '"winner"', '"turn"')
-        )
-        return 0.9 * (single or pair)
-
-    def read(self, path: Path) -> Reading:
-        """Answers by question and turn (item) and model (system), from 1 to 10; or comparisons."""
-        rows = ReadingBuilder(NAME, path.name)
-        compares = False
-        for place, line in records_of(path):
-            item = rows.item(f"{line.get('question_id')} turn {line.get('turn', 1)}")
-            if "score" in line:
-                _single(rows, line, item)
-            elif "g1_winner" in line:
-                compares = True
-                _both_orders(rows, line, item, place)
-            elif "winner" in line:
-                compares = True
-                _pair(rows, line, item, place)
-            else:
-                rows.leave_out("it is neither a score nor a winner", place)
-        return rows.preferences() if compares else rows.reading(Scale(1, 10, 0))
+def read(path: Path) -> Reading:
+    """Answers by question and turn (item) and model (system), from 1 to 10; or comparisons."""
+    rows = ReadingBuilder(NAME, path.name)
+    compares = False
+    for place, line in records_of(path):
+        item = rows.item(f"{line.get('question_id')} turn {line.get('turn', 1)}")
+        if "score" in line:
+            _single(rows, line, item)
+        elif "g1_winner" in line:
+            compares = True
+            _both_orders(rows, line, item, place)
+        elif "winner" in line:
+            compares = True
+            _pair(rows, line, item, place)
+        else:
+            rows.leave_out("it is neither a score nor a winner", place)
+    return rows.preferences() if compares else rows.reading(Scale(1, 10, 0))
 
 
 def _judge(rows: ReadingBuilder, line: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.schema import Scale
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, facts_of, has, json_of, longest, objects, part
+from voirdire_plugins.readers.files import csv_of, facts_of, json_of, longest, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,30 +32,14 @@ _OLD_CELL = re.compile(r"\[(PASS|FAIL|ERROR)\] \((-?\d+\.\d\d)((?:(?>, [^\n]*?: 
 _OLD_METRIC = re.compile(r", ([^\n]*?): (-?\d+\.\d\d)(?=, |$)")
 
 
-class Reader:
-    """Results of promptfoo, as JSON or CSV."""
-
-    name = NAME
-    about = "promptfoo: promptfoo eval -o results.json (or .csv)"
-
-    def sniff(self, path: Path, head: bytes) -> float:
-        """By the keys around results, or the columns of a CSV."""
-        if path.suffix == ".csv":
-            first = head.split(b"\n", 1)[0]
-            new = has(first, ",Status,Score,Named Scores,", ",Grader Reason,Comment")
-            passed_or_failed = any(has(head, mark) for mark in ('"[PASS] (', '"[FAIL] ('))
-            old = b",[" in first and passed_or_failed
-            return 0.9 * (new or old)
-        return 0.95 * (has(head, '"evalId"', '"results"') or has(head, '"gradingResult"', '"vars"'))
-
-    def read(self, path: Path) -> Reading:
-        """Outputs by test (item) and provider (system)."""
-        rows = ReadingBuilder(NAME, path.name)
-        if path.suffix == ".csv":
-            _read_csv(csv_of(path), rows)
-        else:
-            _read_json(json_of(path), rows)
-        return rows.reading(Scale(0, 1, 0))
+def read(path: Path) -> Reading:
+    """Outputs by test (item) and provider (system)."""
+    rows = ReadingBuilder(NAME, path.name)
+    if path.suffix == ".csv":
+        _read_csv(csv_of(path), rows)
+    else:
+        _read_json(json_of(path), rows)
+    return rows.reading(Scale(0, 1, 0))
 
 
 class _Tests:
@@ -75,8 +59,8 @@ class _Tests:
         return self.runs[item, system]
 
 
-def _read_json(found: Any, rows: ReadingBuilder) -> None:
-    whole = part(found, "results")
+def _read_json(saved: Any, rows: ReadingBuilder) -> None:
+    whole = part(saved, "results")
     rows.version(part(whole, "version"), VERSIONS)
     results = list(_of_table(whole)) or objects(part(whole, "results"))
     if not results:
@@ -243,14 +227,14 @@ def _block(header: list[str], line: list[str], start: int) -> dict[str, str]:
 def _old_block(line: list[str], start: int) -> dict[str, str]:
     """The same of a cell that holds all of it, as promptfoo wrote them before 0.93."""
     cell = line[start] if start < len(line) else ""
-    found = _OLD_CELL.match(cell)
-    if found is None:
+    match = _OLD_CELL.match(cell)
+    if match is None:
         return {}
-    metrics = {f"Metric: {name}": score for name, score in _OLD_METRIC.findall(found[3])}
+    metrics = {f"Metric: {name}": score for name, score in _OLD_METRIC.findall(match[3])}
     # Only what was graded ends with a reason, which stands before a failed output as well.
-    ending = f"\n\n{found[1].capitalize()} Reason: "
-    text, graded, reason = cell[found.end() :].strip().rpartition(ending)
-    return {"Status": found[1] if graded else "ERROR", "Score": found[2], "Grader Reason": reason,
+    ending = f"\n\n{match[1].capitalize()} Reason: "
+    text, graded, reason = cell[match.end() :].strip().rpartition(ending)
+    return {"Status": match[1] if graded else "ERROR", "Score": match[2], "Grader Reason": reason,
             _OUTPUT: text.removeprefix(f"{reason}\n---\n"), **metrics}  # fmt: skip
 
 

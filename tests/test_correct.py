@@ -68,7 +68,7 @@ def test_corrected_means_hold_the_truth_that_the_judge_misses():
     )  # fmt: skip
     found = correct(frame, reference=["human"], judges=["judge"])
     for system, mean in truth.iter_rows():
-        one = next(s.found for s in found.scores if s.group == system)
+        one = next(s.corrected for s in found.scores if s.group == system)
         assert one.interval.low <= mean <= one.interval.high
         claimed = one.judge.interval()
         assert not claimed.low <= mean <= claimed.high
@@ -77,7 +77,7 @@ def test_corrected_means_hold_the_truth_that_the_judge_misses():
 
 def test_a_coin_is_worth_nothing_and_both_together_as_much_as_the_judge():
     found = correct(ratings(), reference=["human"])
-    worth = {s.judge: s.found.worth.value for s in found.scores if not s.group}
+    worth = {s.judge: s.corrected.worth.value for s in found.scores if not s.group}
     assert worth["coin"] < 1.05 * 120
     assert worth["judge"] > 1.5 * 120
     assert worth["all judges together"] == pytest.approx(worth["judge"], rel=0.15)
@@ -86,7 +86,7 @@ def test_a_coin_is_worth_nothing_and_both_together_as_much_as_the_judge():
 def test_the_difference_of_two_releases():
     found = correct(ratings(), reference=["human"], judges=["judge"], compare=[("B", "A")])
     (one,) = found.differences
-    assert one.found.interval.low <= 0.4 <= one.found.interval.high
+    assert one.corrected.interval.low <= 0.4 <= one.corrected.interval.high
     with pytest.raises(InputError, match="no system 'C'"):
         correct(ratings(), reference=["human"], compare=[("A", "C")])
 
@@ -106,13 +106,15 @@ def test_two_systems_are_compared_whatever_items_they_answered(tmp_path, first, 
     frame = renamed(ratings(), first)
     found = correct(frame, reference=["human"], judges=["judge"], compare=[("B", "A")])
     (one,) = found.differences
-    assert (one.compared.paired, one.compared.shared) == (paired, shared)
-    assert one.compared.labels == (60, 60)
-    assert one.found.interval.low <= 0.4 <= one.found.interval.high
-    means = {score.group: score.found for score in found.scores}
-    assert one.found.human.value == pytest.approx(means["B"].human.value - means["A"].human.value)
+    assert (one.basis.paired, one.basis.shared) == (paired, shared)
+    assert one.basis.labels == (60, 60)
+    assert one.corrected.interval.low <= 0.4 <= one.corrected.interval.high
+    means = {score.group: score.corrected for score in found.scores}
+    assert one.corrected.human.value == pytest.approx(
+        means["B"].human.value - means["A"].human.value
+    )
     # The worth of the judge is that of two samples: no wider than the labels alone.
-    assert one.found.interval.width < one.found.human.interval().width
+    assert one.corrected.interval.width < one.corrected.human.interval().width
     frame.write_csv(tmp_path / "r.csv")
     done = voirdire(
         "correct", "r.csv", "--reference", "human", "--judge", "judge", "--compare", "B,A",
@@ -129,7 +131,11 @@ def test_a_system_without_labels_has_no_difference_and_none_is_compared_with_its
     frame = ratings()
     some = frame.filter((pl.col("rater") != "human") | (pl.col("system") == "A"))
     (one,) = correct(some, reference=["human"], judges=["judge"], compare=[("B", "A")]).differences
-    assert (one.found.interval, one.found.reason, one.compared.labels) == (None, "no_data", (0, 60))
+    assert (one.corrected.interval, one.corrected.reason, one.basis.labels) == (
+        None,
+        "no_data",
+        (0, 60),
+    )
     some.write_csv(tmp_path / "r.csv")
     done = voirdire("correct", "r.csv", "--reference", "human", "--compare", "B,A", cwd=tmp_path)
     said = " ".join(done.stdout.split())
@@ -144,9 +150,9 @@ def test_labels_of_different_items_that_both_answered_are_compared_on_these():
     own = pl.when(pl.col("system") == "A").then(at < 60).otherwise(at >= 60)
     some = frame.filter((pl.col("rater") != "human") | own)
     (one,) = correct(some, reference=["human"], judges=["judge"], compare=[("B", "A")]).differences
-    assert (one.compared.paired, one.compared.labels) == (True, (60, 60))
-    assert one.found.interval.low <= 0.4 <= one.found.interval.high
-    assert one.found.n_labelled == 120
+    assert (one.basis.paired, one.basis.labels) == (True, (60, 60))
+    assert one.corrected.interval.low <= 0.4 <= one.corrected.interval.high
+    assert one.corrected.n_labelled == 120
 
 
 def test_chosen_labels_are_refused_and_their_probabilities_taken():
@@ -196,9 +202,9 @@ def test_a_judge_that_is_silent_on_half_is_counted_and_still_corrected(tmp_path)
     frame = ratings()
     odd = (pl.col("rater") == "judge") & (pl.col("item").str.slice(1).cast(pl.Int32) % 2 == 1)
     frame = frame.with_columns(score=pl.when(odd).then(None).otherwise(pl.col("score")))
-    one = correct(frame, reference=["human"], judges=["judge"]).scores[0].found
+    one = correct(frame, reference=["human"], judges=["judge"]).scores[0].corrected
     assert (one.n_labelled, one.n_unlabelled, one.n_unjudged) == (120, 480, 300)
-    whole = correct(ratings(), reference=["human"], judges=["judge"]).scores[0].found
+    whole = correct(ratings(), reference=["human"], judges=["judge"]).scores[0].corrected
     assert whole.interval.width < one.interval.width <= 1.02 * one.human.interval().width
     frame.write_csv(tmp_path / "r.csv")
     done = voirdire("correct", "r.csv", "--reference", "human", "--compare", "A,B", cwd=tmp_path)
@@ -220,7 +226,7 @@ def test_known_probabilities_take_the_place_of_a_random_draw():
                           "label_probability": probability}).filter(known),
         ]
     )  # fmt: skip
-    one = correct(frame, reference=["human"]).scores[0].found
+    one = correct(frame, reference=["human"]).scores[0].corrected
     assert one.interval.low <= truth.mean() <= one.interval.high
     assert abs(truth[known].mean() - truth.mean()) > 0.3
 
@@ -239,8 +245,8 @@ def test_errors_measured_elsewhere_correct_a_pass_rate():
         judged(1000, 20, "a"), reference=["human"], errors_from=judged(400, 400, "b"), gate=1
     )
     (one,) = [share for share in found.shares if not share.group][:1]
-    assert one.found.interval().low <= 0.3 <= one.found.interval().high
-    assert one.found.details["judged"] > 0.38
+    assert one.corrected.interval().low <= 0.3 <= one.corrected.interval().high
+    assert one.corrected.details["judged"] > 0.38
 
 
 @pytest.mark.parametrize("scores", [[3.0] * 40, [None] * 40, [float(1 + i % 5) for i in range(40)]])
@@ -253,14 +259,14 @@ def test_a_judge_that_is_constant_silent_or_right_gives_an_answer(scores):
             "score": [*scores, *(t if i < 20 else None for i, t in enumerate(truth))],
         }
     )
-    one = correct(frame, reference=["human"]).scores[0].found
+    one = correct(frame, reference=["human"]).scores[0].corrected
     assert one.value == pytest.approx(3)
     assert one.interval.low < 3 < one.interval.high
 
 
 def said_of_worth(frame):
     (first, *_) = correct(frame, reference=["human"], judges=["judge"]).scores
-    return first.found, worth_sentence(first.found, "judge")
+    return first.corrected, worth_sentence(first.corrected, "judge")
 
 
 def test_what_a_worth_cannot_be_said_of_is_said():
@@ -386,13 +392,13 @@ def test_the_commands_print_write_and_gate(tmp_path):
     assert "requirement met: corrected_mean_low>=2" in done.stdout
     found = json.loads((tmp_path / "out" / "corrected.json").read_text())
     assert found["schema_version"] == 1
-    assert found["scores"][0]["found"]["n_labelled"] == 120
+    assert found["scores"][0]["corrected"]["n_labelled"] == 120
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"corrected.html", "corrected.md", "corrected.tex", "corrected.csv"} <= names
     assert {"corrected_section_1.svg", "corrected_section_2.svg"} <= names
     with (tmp_path / "out" / "corrected.csv").open() as file:
         row = next(csv.DictReader(file))
-    one = found["scores"][0]["found"]
+    one = found["scores"][0]["corrected"]
     assert float(row["Corrected"]) == pytest.approx(one["value"])
     unmet = voirdire(
         "correct", "r.csv", "--reference", "human", "--require", "corrected_mean_low@A>=4",
@@ -452,7 +458,7 @@ def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
     )
     assert [score.group for score in found.scores] == ["", "0", "1", "2"]
     assert found.clustered
-    assert found.scores[0].found.n_clusters == 12
+    assert found.scores[0].corrected.n_clusters == 12
 
 
 def test_calibration_takes_a_lenient_judge_from_no_to_yes(tmp_path):
@@ -503,18 +509,18 @@ def test_a_win_rate_is_the_corrected_mean_of_wins_and_ties():
     judge, human = (won.filter(pl.col("rater") == name)["score"] for name in ("judge", "human"))
     labels = np.r_[human.to_numpy(), np.full(240, np.nan)]
     same = prediction_powered_mean(labels, judge.to_numpy(), scale=(0, 1))
-    assert (one.group, one.wins, one.found.n_labelled) == ("new over old", True, 60)
-    assert one.found.value == pytest.approx(same.value, abs=1e-12)
-    assert one.found.interval.low == pytest.approx(same.interval.low, abs=1e-12)
+    assert (one.group, one.wins, one.corrected.n_labelled) == ("new over old", True, 60)
+    assert one.corrected.value == pytest.approx(same.value, abs=1e-12)
+    assert one.corrected.interval.low == pytest.approx(same.interval.low, abs=1e-12)
     truth = comparisons(items=300, labelled=300, pairs=PAIRS[:1]).filter(pl.col("rater") == "human")
     mean = float(((truth["score"] + 1) / 2).mean())
-    assert one.found.interval.low <= mean <= one.found.interval.high
-    assert not one.found.judge.interval().low <= mean <= one.found.judge.interval().high
+    assert one.corrected.interval.low <= mean <= one.corrected.interval.high
+    assert not one.corrected.judge.interval().low <= mean <= one.corrected.judge.interval().high
 
 
 def test_win_rates_of_several_pairs_are_given_by_pair_and_by_system():
     found = correct(comparisons(), reference=["human"])
-    rates = {one.group: one.found for one in found.scores}
+    rates = {one.group: one.corrected for one in found.scores}
     pairs = ["new over old", "new over mid", "mid over old"]
     assert (list(rates)[:3], set(rates)) == (pairs, {*pairs, "new", "mid", "old"})
     # Each comparison gives its two systems 1 together, so the three of them 3 of 6 halves.
@@ -534,7 +540,7 @@ def test_comparisons_whose_orders_disagree_are_missing_and_not_ties():
     )
     (one,) = correct(pl.concat([frame, other]), reference=["human"]).scores
     assert frame.filter(pl.col("item") == "q0")["score"][0] != 0
-    assert (one.found.judge.n, one.found.n_unjudged) == (299, 1)
+    assert (one.corrected.judge.n, one.corrected.n_unjudged) == (299, 1)
 
 
 def test_comparisons_as_a_command(tmp_path):
@@ -566,9 +572,11 @@ def test_chosen_labels_are_left_out_where_that_is_asked(tmp_path):
         origin=pl.when(some).then(pl.lit("chosen")).otherwise(pl.col("origin"))
     )
     found = correct(picked, reference=["human"], judges=["judge"], leave_out=True)
-    assert found.scores[0].found.n_labelled == 114
+    assert found.scores[0].corrected.n_labelled == 114
     kept = correct(frame.filter(~some), reference=["human"], judges=["judge"])
-    assert found.scores[0].found.value == pytest.approx(kept.scores[0].found.value, abs=1e-12)
+    assert found.scores[0].corrected.value == pytest.approx(
+        kept.scores[0].corrected.value, abs=1e-12
+    )
     (finding,) = (one for one in found.findings if one.kind == "chosen_left_out")
     assert finding.count == 6
     picked.write_csv(tmp_path / "r.csv")

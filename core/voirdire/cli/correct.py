@@ -191,8 +191,10 @@ def calibrate(
         columns,
         reference,
     )  # fmt: skip
-    sections = correcting.calibration_sections(made.found)
-    show_sections("Calibration", "calibration", sections, made.found, out, formats, as_json=as_json)
+    sections = correcting.calibration_sections(made.calibrations)
+    show_sections(
+        "Calibration", "calibration", sections, made.calibrations, out, formats, as_json=as_json
+    )
     if out is not None:
         study = correcting.write_calibrated(made, out)
         said = f"Examine the calibrated judges beside the raw: voirdire examine {study}"

@@ -158,7 +158,7 @@ def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> Stored | No
         if named:
             raise
         return None
-    if named and not found.found and not _asks(probes):
+    if named and not found.pairs and not _asks(probes):
         raise InputError(f"{source}: {' '.join(one.message for one in found.findings)}")
     return found
 

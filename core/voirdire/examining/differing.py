@@ -17,7 +17,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MethodPair:
     """Two raters of one task, and the label on which they are compared."""
 
     label: str
@@ -121,7 +121,7 @@ def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
 def differing_sections(
     ratings: pl.DataFrame,
     gold: str,
-    pairs: Sequence[Compared],
+    pairs: Sequence[MethodPair],
     texts: Mapping[str, str],
     excerpt: int = 0,
     evidence: Mapping[str, str] | None = None,
@@ -134,7 +134,7 @@ def differing_sections(
         Tidy ratings, a label being an attribute scored 0 or 1; the majority of runs counts.
     gold : str
         The rater that holds the gold labels.
-    pairs : sequence of Compared
+    pairs : sequence of MethodPair
     texts : mapping
         Item -> text; without any, nothing is said of lengths.
     excerpt : int
@@ -151,7 +151,7 @@ def differing_sections(
     return [*sections, _items(aside, texts, excerpt, evidence or {})]
 
 
-_Aside = list[tuple[Compared, pl.DataFrame]]
+_Aside = list[tuple[MethodPair, pl.DataFrame]]
 
 
 def _who_was_right(aside: _Aside) -> Section:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.panel import Panel
-    from voirdire.examining.preferences.source import Compared
+    from voirdire.examining.preferences.source import ReadPreferences
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
@@ -62,7 +62,7 @@ class Opened:
 
     study: Study
     tables: Tables | None = None
-    preferences: Compared | None = None
+    preferences: ReadPreferences | None = None
     benchmark: Benchmark | None = None
     session: Path | None = None
 
@@ -77,7 +77,7 @@ class Inputs:
         What was read, labels beside a rubric included; None where there are no ratings.
     ratings : DataFrame
         The ratings with the study's policy for values off the scale applied.
-    preferences : Compared or None
+    preferences : ReadPreferences or None
         Comparisons of systems.
     findings : tuple of Finding
         What is odd in all of these, worst first.
@@ -89,7 +89,7 @@ class Inputs:
     panel: Panel
     tables: Tables | None
     ratings: pl.DataFrame
-    preferences: Compared | None
+    preferences: ReadPreferences | None
     findings: tuple[Finding, ...]
     benchmark: Benchmark | None
     session: Path | None

@@ -83,9 +83,9 @@ def _ratings(study: Study, rated: Tables, item: str) -> list[Section]:
     own = own.filter(pl.col("item") == item, ~pl.col("rater").is_in(names))
     several = set(own.group_by("rater").agg(pl.col("run").n_unique() > 1).filter("run")["rater"])
     declared = [system.name for system in study.systems]
-    found = own["system"].drop_nulls().unique(maintain_order=True).to_list()
-    systems = [name for name in declared if name in found]
-    systems += [name for name in found if name not in declared]
+    occurring = own["system"].drop_nulls().unique(maintain_order=True).to_list()
+    systems = [name for name in declared if name in occurring]
+    systems += [name for name in occurring if name not in declared]
     return [
         _matrix(
             f"Ratings of item {item} by {rater}" + (f", run {run}" if rater in several else ""),

@@ -128,11 +128,11 @@ def used(inputs: Inputs) -> dict[str, Price]:
 
     if not is_session(inputs.session):
         return {}
-    found = {}
+    used_by = {}
     for name, models in spent_by_rater(inputs.session).items():
         parts = [_price(name, model, spent, inputs.study) for model, spent in models.items()]
-        found[name] = together(name, parts)
-    return found
+        used_by[name] = together(name, parts)
+    return used_by
 
 
 def _price(name: str, model: str, spent: Spent, study: Study) -> Price:

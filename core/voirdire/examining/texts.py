@@ -85,11 +85,11 @@ class Texts:
 
     def answers(self, item: str, system: str) -> list[tuple[str, str]]:
         """The texts of a response, each with a heading; mostly one."""
-        found = self.responses.filter(pl.col("item") == item, pl.col("system") == system)
-        rows = found.select("run", "text").rows()
+        texts = self.responses.filter(pl.col("item") == item, pl.col("system") == system)
+        rows = texts.select("run", "text").rows()
         if len(rows) == 1:
             return [("Answer", rows[0][1])]
-        by_run = found["run"].n_unique() == found.height
+        by_run = texts["run"].n_unique() == texts.height
         return [
             (f"Answer, run {run}" if by_run else f"Answer, {at} of {len(rows)}", text)
             for at, (run, text) in enumerate(rows, start=1)

@@ -273,13 +273,13 @@ def _runs(
         pl.col("system").cast(pl.String).fill_null(""),
         "score",
     )
-    found: dict[str, dict[tuple[str, str], list[float]]] = {
+    scores_of: dict[str, dict[tuple[str, str], list[float]]] = {
         attribute: defaultdict(list) for attribute in cube.attributes
     }
     for attribute, item, system, score in rows.iter_rows():
-        if attribute in found:
-            found[attribute][item, system].append(score)
-    return {attribute: _placed(scores, places) for attribute, scores in found.items()}
+        if attribute in scores_of:
+            scores_of[attribute][item, system].append(score)
+    return {attribute: _placed(scores, places) for attribute, scores in scores_of.items()}
 
 
 def trace_sections(

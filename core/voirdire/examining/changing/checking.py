@@ -330,7 +330,7 @@ def hold(
 
 def _sees(change: Change, alpha: float) -> float:
     """The shift that a test at this level sees with the power `POWER`, by the error that it has."""
-    details = change.found.bias.details
+    details = change.equivalence.bias.details
     reach = quantile(1 - alpha / 2, details["df"]) + quantile(POWER, details["df"])
     return float(reach * details["standard_error"])
 
@@ -390,10 +390,14 @@ def _changes(
 
 def _good(change: Change, lost: Sequence[LostUse], parts: Sequence[ComponentChange]) -> Good:
     worse = any(part.state == "worse" for part in parts)
-    if change.found.conclusion == "different" or worse or any(use.now == "no" for use in lost):
+    if (
+        change.equivalence.conclusion == "different"
+        or worse
+        or any(use.now == "no" for use in lost)
+    ):
         return "no"
     same = all(part.state in ("same", "better") for part in parts)
-    return "yes" if change.found.conclusion == "equivalent" and same and not lost else "open"
+    return "yes" if change.equivalence.conclusion == "equivalent" and same and not lost else "open"
 
 
 def _who(

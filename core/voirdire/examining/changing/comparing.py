@@ -62,7 +62,7 @@ class Change:
         Responses scored in both, and the units (declared clusters, else items) that they come in.
     mean_a, mean_b : float
         Over these responses.
-    found : Equivalence
+    equivalence : Equivalence
         The mean difference with its 90 % interval against the margin.
     low, high : float
         The 95 % interval of the difference.
@@ -81,7 +81,7 @@ class Change:
     clusters: int
     mean_a: float
     mean_b: float
-    found: Equivalence
+    equivalence: Equivalence
     low: float
     high: float
     p: float
@@ -91,7 +91,7 @@ class Change:
     @property
     def difference(self) -> float:
         """B less A, in points of the scale."""
-        return self.found.bias.value
+        return self.equivalence.bias.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +325,7 @@ def change_of(
         clusters=len(np.unique(groups[both])),
         mean_a=float(before[both].mean()) if both.any() else math.nan,
         mean_b=float(after[both].mean()) if both.any() else math.nan,
-        found=tested,
+        equivalence=tested,
         low=low,
         high=high,
         p=p_of_no_difference(tested),
@@ -354,13 +354,13 @@ def p_of_no_difference(equivalence: Equivalence) -> float:
 
 def with_holm(changes: Sequence[Change]) -> tuple[Change, ...]:
     """Holm over judges and attributes, and over these and systems for what is by system."""
-    found = list(changes)
+    adjusted_changes = list(changes)
     for by_system in (False, True):
         places = [k for k, change in enumerate(changes) if bool(change.system) == by_system]
         adjusted = adjust_p([changes[k].p for k in places]) if places else ()
         for k, p in zip(places, adjusted, strict=True):
-            found[k] = replace(changes[k], p_holm=float(p))
-    return tuple(found)
+            adjusted_changes[k] = replace(changes[k], p_holm=float(p))
+    return tuple(adjusted_changes)
 
 
 def _verdicts(

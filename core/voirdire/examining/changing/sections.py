@@ -54,9 +54,9 @@ def _said(comparison: SourceComparison) -> str:
 
 def reading(change: Change, alpha: float = 0.05) -> str:
     """What a row comes to, in a word or two."""
-    if change.found.conclusion == "undefined":
+    if change.equivalence.conclusion == "undefined":
         return "too few pairs"
-    if change.found.conclusion == "equivalent":
+    if change.equivalence.conclusion == "equivalent":
         return "small change" if change.p_holm <= alpha else "same"
     return "changed" if change.p_holm <= alpha else "open"
 

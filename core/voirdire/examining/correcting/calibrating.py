@@ -107,7 +107,7 @@ class Calibrations:
 class CalibratedRatings:
     """The ratings with the calibrated judges beside the raw ones, and a study of them."""
 
-    found: Calibrations
+    calibrations: Calibrations
     ratings: pl.DataFrame
     study: Study
 
@@ -151,7 +151,7 @@ def calibrate_ratings(
             else "calibration needs a judge and human scores: say by --reference who is human"
         )
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
-    found, frames = [], [inputs.ratings]
+    judged, frames = [], [inputs.ratings]
     items = item_names(cube)
     for case in gather_cases(cube, panel, study, inputs.ratings):
         if judges and case.judge not in judges:
@@ -164,7 +164,7 @@ def calibrate_ratings(
         verdicts = [
             judge_cases([one], study.margins, uses=("score",)).verdicts for one in (case, after)
         ]
-        found.append(
+        judged.append(
             CalibratedJudge(
                 case.judge, case.attribute, calibration, verdicts[0][0], verdicts[1][0],
                 _bias(case),
@@ -177,8 +177,8 @@ def calibrate_ratings(
     if simulate:
         size = len(cube.systems), len(cube.items), len(panel.reference)
         errors = simulate_errors(*size, method)
-    made = Calibrations(tuple(found), method, inputs.findings, errors)
-    return CalibratedRatings(made, ratings, _beside(study, found))
+    made = Calibrations(tuple(judged), method, inputs.findings, errors)
+    return CalibratedRatings(made, ratings, _beside(study, judged))
 
 
 def write_calibrated(made: CalibratedRatings, folder: Path) -> Path:
@@ -190,7 +190,7 @@ def write_calibrated(made: CalibratedRatings, folder: Path) -> Path:
     return path
 
 
-def _beside(study: Study, found: Sequence[CalibratedJudge]) -> Study:
+def _beside(study: Study, judges: Sequence[CalibratedJudge]) -> Study:
     """The study of the calibrated ratings: on the same scale, between and beyond whose levels
     calibrated scores may lie.
     """
@@ -204,7 +204,7 @@ def _beside(study: Study, found: Sequence[CalibratedJudge]) -> Study:
     scale, step = list(study.rubric.scale), 0
     raw["rubric"] = {**raw.get("rubric", {}), "scale": scale, "step": step}
     declared = {rater["name"]: rater for rater in raw.get("panel", [])}
-    names = dict.fromkeys(one.judge for one in found)
+    names = dict.fromkeys(one.judge for one in judges)
     own = [{**declared.get(name, {"name": name}), "name": name + SUFFIX} for name in names]
     # Nobody is asked again: what ran the raters is no part of a study of their ratings.
     keys = ("name", "kind", "family", "excludes")
@@ -303,8 +303,8 @@ def _calibrated(whole: SimulatedPanel, name: str, method: Method) -> Floats:
     scores = whole.judges[name]
     system, item = (at.ravel() for at in np.indices(scores.shape))
     human = whole.humans.mean(0).ravel()
-    found = calibrate(scores.ravel(), human, systems=system, clusters=item, method=method)
-    return np.asarray(found.scores.reshape(scores.shape))
+    calibration = calibrate(scores.ravel(), human, systems=system, clusters=item, method=method)
+    return np.asarray(calibration.scores.reshape(scores.shape))
 
 
 def _case(panel: SimulatedPanel, name: str) -> Case:

@@ -44,7 +44,7 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
     if unknown or not people:
         said = f"{unknown[0]!r} has no comparison" if unknown else "say who is human: --reference"
         raise InputError(f"{said} (raters: {', '.join(raters)})")
-    found = audit_of(replace(opened, tables=None))
+    findings = audit_of(replace(opened, tables=None))
     wins = _wins(table)
     by_pair = wins.with_columns(
         pl.concat_str("system_a", "system_b", separator=" over ").alias("system")
@@ -58,7 +58,7 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
         study = adjust(study, {"rubric": _SCALE})
         panel = adjust(opened.study, {"data": {"reference": people}}).panel
         study = study.model_copy(update={"panel": panel or study.panel, "run": opened.study.run})
-        yield replace(inputs_of(replace(opened, study=study, tables=read)), findings=found)
+        yield replace(inputs_of(replace(opened, study=study, tables=read)), findings=findings)
 
 
 def _wins(table: pl.DataFrame) -> pl.DataFrame:
@@ -68,8 +68,8 @@ def _wins(table: pl.DataFrame) -> pl.DataFrame:
         pl.col(name).drop_nulls().first() for name in facts
     )
     won = (pl.col("score").sign() + 1) / 2
-    found = combine_comparisons(table).with_columns(won.alias("score"))
-    return found.select(*COMPARISON, "score").join(
+    scored = combine_comparisons(table).with_columns(won.alias("score"))
+    return scored.select(*COMPARISON, "score").join(
         said, on=COMPARISON, how="left", maintain_order="left"
     )
 

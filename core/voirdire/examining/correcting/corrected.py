@@ -37,7 +37,7 @@ TOGETHER = "all judges together"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class DifferenceBasis:
     """What a difference of two systems rests on.
 
     Attributes
@@ -62,17 +62,17 @@ class CorrectedScore:
     """One attribute and judge, of one group (system) or of all: `group` is empty for all.
 
     `against` is the other system where the number is a difference, `group` less `against`, and
-    `compared` what it rests on. `wins` says that it is a win rate: the share of comparisons in
+    `basis` what it rests on. `wins` says that it is a win rate: the share of comparisons in
     which `group` is preferred.
     """
 
     attribute: str
     judge: str
     group: str
-    found: Corrected
+    corrected: Corrected
     against: str = ""
     wins: bool = False
-    compared: Compared | None = None
+    basis: DifferenceBasis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class CorrectedShare:
     attribute: str
     judge: str
     group: str
-    found: Estimate
+    corrected: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     ...     "rater": ["judge"] * 40 + ["human"] * 40,
     ...     "score": [1 + i % 5 for i in rows] + [1 + i % 4 if i < 20 else None for i in rows],
     ... })
-    >>> found = correct(frame, reference=["human"])
-    >>> found.scores[0].found.n_labelled, found.scores[0].found.n_unlabelled
+    >>> correction = correct(frame, reference=["human"])
+    >>> score = correction.scores[0].corrected
+    >>> score.n_labelled, score.n_unlabelled
     (20, 20)
     """
     here, elsewhere = columns_of((source, errors_from), columns)
@@ -254,8 +255,8 @@ def _scores(
         human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
         scale=data.scale, level=level,
     )  # fmt: skip
-    for group, found in by_group.items():
-        yield CorrectedScore(attribute, judge, str(group), found, wins=data.wins)
+    for group, corrected in by_group.items():
+        yield CorrectedScore(attribute, judge, str(group), corrected, wins=data.wins)
 
 
 def _difference(
@@ -287,20 +288,20 @@ def _difference(
         clusters = np.zeros(len(data.items), int)
         clusters[data.item] = data.cluster
         clusters = clusters[used]
-    found = prediction_powered_difference(
+    difference = prediction_powered_difference(
         human[0, used], judged[0, used], human[1, used], judged[1, used], clusters=clusters,
         probabilities_a=chances[0], probabilities_b=chances[1], scale=data.scale, level=level,
     )  # fmt: skip
     first, second = (labelled & used).sum(1).tolist()
-    compared = Compared(paired, int(shared.sum()), (first, second))
-    return CorrectedScore(attribute, judge, pair[0], found, pair[1], compared=compared)
+    basis = DifferenceBasis(paired, int(shared.sum()), (first, second))
+    return CorrectedScore(attribute, judge, pair[0], difference, pair[1], basis=basis)
 
 
 def _by_item(data: Labelled, values: Floats, rows: NDArray[np.bool_]) -> Floats:
     """One system's values by item; NaN where it did not answer."""
-    found = np.full(len(data.items), np.nan)
-    found[data.item[rows]] = values[rows]
-    return found
+    by_item = np.full(len(data.items), np.nan)
+    by_item[data.item[rows]] = values[rows]
+    return by_item
 
 
 def _shares(
@@ -333,23 +334,23 @@ def _shares(
                 rows = ~np.isnan(data.judge[j, a]) & ((data.group == group) | (group == ""))
                 if not rows.any():
                     continue
-                found = rogan_gladen(
+                share = rogan_gladen(
                     int((data.judge[j, a][rows] >= cut).sum()), int(rows.sum()),
                     int((truth & passed).sum()), int(truth.sum()),
                     int((~truth & ~passed).sum()), int((~truth).sum()), level=level,
                 )  # fmt: skip
-                yield CorrectedShare(attribute, name, group, found)
+                yield CorrectedShare(attribute, name, group, share)
 
 
-def correction_values(found: Correction) -> tuple[GateValue, ...]:
+def correction_values(correction: Correction) -> tuple[GateValue, ...]:
     """What gates may name: ``corrected_mean``, its bounds ``_low`` and ``_high``, and ``worth``;
     of comparisons ``corrected_win_rate`` and its bounds.
 
     A gate holds for all responses of each attribute; one that names a system is about that system.
     """
     values = []
-    for score in found.scores:
-        one = score.found
+    for score in correction.scores:
+        one = score.corrected
         low, high = (math.nan, math.nan) if one.interval is None else (
             one.interval.low, one.interval.high,
         )  # fmt: skip

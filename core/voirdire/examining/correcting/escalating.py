@@ -129,11 +129,11 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
             f"confidence needs at least {2 * _FEWEST}, half of them to test it"
         )
     confidence = _confidence(features, same[at], fit)
-    found = automated_share(
+    share = automated_share(
         same[at][test], confidence[test], confidence[judged], target=agree, risk=risk
     )
     return Escalation(
-        data.judges[at], data.attributes[a], found, _queue(data, a, at, confidence, found),
+        data.judges[at], data.attributes[a], share, _queue(data, a, at, confidence, share),
         int(fit.sum()), data.judges, data.findings,
     )  # fmt: skip
 
@@ -213,9 +213,9 @@ def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
     spread = ratings.group_by(
         pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")
     ).agg(pl.col("score").std(ddof=0).fill_null(0.0).alias("spread"))
-    found = _responses(data).join(spread, on=["item", "system"], how="left", maintain_order="left")
     low, high = data.scale
-    return np.asarray(1 - 2 * found["spread"].fill_null(0.0).to_numpy() / (high - low))
+    spreads = _of_responses(data, spread, "spread").fill_null(0.0).to_numpy()
+    return np.asarray(1 - 2 * spreads / (high - low))
 
 
 def _certainty(data: Labelled, attribute: int, judge: int) -> Floats | None:
@@ -238,16 +238,17 @@ def _certainty(data: Labelled, attribute: int, judge: int) -> Floats | None:
     )
     if known.is_empty():
         return None
-    found = _responses(data).join(known, on=["item", "system"], how="left", maintain_order="left")[
-        "certainty"
-    ]
-    return np.asarray(found.fill_null(found.mean()).to_numpy())
+    certainty = _of_responses(data, known, "certainty")
+    return np.asarray(certainty.fill_null(certainty.mean()).to_numpy())
 
 
-def _responses(data: Labelled) -> pl.DataFrame:
-    return pl.DataFrame(
+def _of_responses(data: Labelled, known: pl.DataFrame, column: str) -> pl.Series:
+    """A column of some responses (item, system) in the order of all; null where one has none."""
+    responses = pl.DataFrame(
         {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
     )
+    keys = ["item", "system"]
+    return responses.join(known, on=keys, how="left", maintain_order="left")[column]
 
 
 def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:
@@ -261,11 +262,11 @@ def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Float
 
 
 def _queue(
-    data: Labelled, attribute: int, judge: int, confidence: Floats, found: AutomatedShare
+    data: Labelled, attribute: int, judge: int, confidence: Floats, automated: AutomatedShare
 ) -> pl.DataFrame:
     score = data.judge[judge, attribute]
     rows = np.flatnonzero(~np.isnan(score))
-    goes = np.where(confidence >= found.threshold, "automatic", "human")
+    goes = np.where(confidence >= automated.threshold, "automatic", "human")
     decision = np.where(np.isnan(data.human[attribute]), goes, "labelled")
     table = pl.DataFrame(
         {

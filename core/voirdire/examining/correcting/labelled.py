@@ -140,20 +140,20 @@ def read_parts(
         changes={"data": {"reference": tuple(reference) or None}},
         columns=named,
     )
-    found = []
+    parts = []
     if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
-        found.append(_labelled(inputs_of(opened), judges, by, leave_out=leave_out))
+        parts.append(_labelled(inputs_of(opened), judges, by, leave_out=leave_out))
     elif by != "system" or "cluster" in named:
         raise InputError(
             "comparisons are given by pair and by system, and items are their clusters: --by and "
             "--cluster are for ratings (a column called cluster is taken)"
         )
-    if opened.preferences is not None and (not found or _compares(opened, reference)):
-        found += [
+    if opened.preferences is not None and (not parts or _compares(opened, reference)):
+        parts += [
             replace(_labelled(part, judges, "system", leave_out=leave_out), wins=True)
             for part in inputs_of_wins(opened, reference)
         ]
-    return tuple(found)
+    return tuple(parts)
 
 
 def _rates(opened: Opened, reference: Sequence[str]) -> bool:
@@ -190,15 +190,15 @@ def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool
         groups = np.array(["" if one is None else str(one) for one in named])  # type: ignore[union-attr]
     clusters = _of_ratings(inputs, rows, "cluster")
     weights, odd = _chosen(inputs, rows, np.asarray(known.any((0, 1))))
-    found = Labelled(
+    data = Labelled(
         inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
         cube.system, groups.astype(str),
         None if clusters is None else np.unique(clusters, return_inverse=True)[1],
         weights, (*left, *inputs.findings, *odd),
     )  # fmt: skip
     if weights is not None:
-        return found
-    return _checked(_without_labels(_without_second_labels(found)))
+        return data
+    return _checked(_without_labels(_without_second_labels(data)))
 
 
 def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
@@ -263,15 +263,15 @@ def _chosen(
     """Probabilities of the labels where they are known, and what is not known of them."""
     probability = _of_ratings(inputs, rows, "label_probability")
     if probability is not None:
-        found = np.asarray(probability, float)
-        if np.isnan(found[labelled]).any():
-            missing = int(np.isnan(found[labelled]).sum())
+        chances = np.asarray(probability, float)
+        if np.isnan(chances[labelled]).any():
+            missing = int(np.isnan(chances[labelled]).sum())
             raise InputError(
                 f"label_probability is missing for {missing} of {int(labelled.sum())} labelled "
                 "responses: give it for each, or for none"
             )
-        same = np.ptp(found[labelled]) == 0 if labelled.any() else True
-        return (None if same else found), ()
+        same = np.ptp(chances[labelled]) == 0 if labelled.any() else True
+        return (None if same else chances), ()
     origin = _of_ratings(inputs, rows, "origin")
     said = [] if origin is None else [str(one) for one in origin[labelled] if one is not None]
     if "chosen" in said:
@@ -342,7 +342,7 @@ def _without_second_labels(data: Labelled) -> Labelled:
     return replace(data, judges=judges, judge=data.judge[kept], findings=(finding, *data.findings))
 
 
-def _checked(found: Labelled) -> Labelled:
+def _checked(data: Labelled) -> Labelled:
     """The same with a finding where the judges see labelled responses otherwise than the rest.
 
     Raises
@@ -354,10 +354,10 @@ def _checked(found: Labelled) -> Labelled:
         (
             judge,
             attribute,
-            *_difference(found.judge[j, a], ~np.isnan(found.human[a]), found.overall_cluster),
+            *_difference(data.judge[j, a], ~np.isnan(data.human[a]), data.overall_cluster),
         )
-        for j, judge in enumerate(found.judges)
-        for a, attribute in enumerate(found.attributes)
+        for j, judge in enumerate(data.judges)
+        for a, attribute in enumerate(data.attributes)
     ]
     adjusted = adjust_p([test[3] for test in tests], "holm")
     worst = [
@@ -366,7 +366,7 @@ def _checked(found: Labelled) -> Labelled:
         if p < _REPORTED
     ]
     if not worst:
-        return found
+        return data
     judge, attribute, apart, p = min(worst, key=lambda test: test[3])
     said = (
         f"{judge} scores the labelled responses {abs(apart):.2f} points "
@@ -383,7 +383,7 @@ def _checked(found: Labelled) -> Labelled:
         tuple(f"{one[0]}, {one[1]}" for one in worst[:20]), f"{said}, or by bad luck.",
         "The corrected numbers rest on the labels being a random part of the responses.",
     )  # fmt: skip
-    return replace(found, findings=(finding, *found.findings))
+    return replace(data, findings=(finding, *data.findings))
 
 
 def _difference(

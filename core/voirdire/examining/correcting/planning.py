@@ -56,7 +56,7 @@ class MeanOfSeveral:
         Reliability of one, ICC(A,1) over responses; NaN where undefined.
     needed : int or None
         How many reach 0.80 together (Spearman and Brown); None where no number does.
-    found : int
+    present : int
         How many there are.
     """
 
@@ -64,7 +64,7 @@ class MeanOfSeveral:
     rater: str
     single: float
     needed: int | None
-    found: int
+    present: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +165,13 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
             for group in groups:
                 own = (data.group == group) | (not by)
                 clusters = data.cluster if by else data.overall_cluster
-                found = labels_needed(
+                plans = labels_needed(
                     data.human[a][own], data.judge[j, a][own], list(half_widths), judged=judged,
                     clusters=None if clusters is None else clusters[own], level=level, power=power,
                 )  # fmt: skip
                 each = prices.get(judge)
-                total = None if each is None else each * found[0].judged
-                rows.append(PlannedLabels(attribute, judge, str(group), found, total))
+                total = None if each is None else each * plans[0].judged
+                rows.append(PlannedLabels(attribute, judge, str(group), plans, total))
     unit = "labels"
     if data.cluster is not None:
         unit = "clusters"
@@ -184,14 +184,14 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
 
 def _prices(data: Labelled) -> dict[str, float]:
     """What one response costs to judge, in all runs, where a session knows tokens and prices."""
-    found = {}
+    prices = {}
     for name, price in used(data.inputs).items():
         if name not in data.judges or price.money is None:
             continue
         scored = ~np.isnan(data.judge[data.judges.index(name)]).all(0)
         if scored.any():
-            found[name] = price.money / int(scored.sum())
-    return found
+            prices[name] = price.money / int(scored.sum())
+    return prices
 
 
 def _means(data: Labelled) -> Iterator[MeanOfSeveral]:
@@ -221,8 +221,7 @@ def _mean(
     if own[column].n_unique() < 2:
         return
     wide = own.pivot(on=column, index="response", values="score", aggregate_function="mean")
-    found = icc(wide.drop("response").to_numpy(), "A,1")
-    single = found.value
+    single = icc(wide.drop("response").to_numpy(), "A,1").value
     yield MeanOfSeveral(attribute, rater, single, runs_needed(single, _WANTED).runs, wide.width - 1)
 
 
@@ -237,9 +236,9 @@ def _panels(data: Labelled) -> Iterator[PanelOfJudges]:
             continue
         judges, runs = several["rater"].to_list(), int(several["run"].min())  # type: ignore[arg-type]
         scores = _cells(own, judges, runs)
-        found = variance_components(scores)
-        needed = tuple(raters_needed(found, _WANTED, runs=n) for n in dict.fromkeys((1, runs)))
-        yield PanelOfJudges(attribute, tuple(judges), found, needed)
+        components = variance_components(scores)
+        needed = tuple(raters_needed(components, _WANTED, runs=n) for n in dict.fromkeys((1, runs)))
+        yield PanelOfJudges(attribute, tuple(judges), components, needed)
 
 
 def _cells(own: pl.DataFrame, judges: Sequence[str], runs: int) -> NDArray[np.float64]:

@@ -19,14 +19,14 @@ from voirdire.tabular import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from voirdire.examining.correcting.calibrating import CalibrationErrors, Calibrations
     from voirdire.examining.correcting.corrected import CorrectedScore, Correction
     from voirdire.examining.correcting.escalating import Escalation
     from voirdire.examining.correcting.planning import LabelPlan
     from voirdire.stats import Corrected, Estimate
-    from voirdire.tabular import Column
+    from voirdire.tabular import Cell, Column
 
 _HOW = (
     "The corrected mean adds the labels' average difference from the judge to the judge's own mean "
@@ -36,97 +36,111 @@ _HOW = (
 )
 #: Rows up to which a picture shows each judge, and not all of them together alone.
 _PICTURED = 6
+#: Rows whose worth is said in a sentence; a text of more would not be read.
+_SAID = 6
 _CEILING = (
     "Where few labels of one system happen to agree, its spread is taken from all systems, so that "
     "no interval claims a certainty that the labels do not give."
 )
 
 
-def correction_sections(found: Correction) -> tuple[Section, ...]:
+def correction_sections(correction: Correction) -> tuple[Section, ...]:
     """What humans would have said, what the judge is worth, and differences between systems."""
     parts = []
-    if any(not score.wins for score in found.scores):
-        parts.append(_overall(found))
-    if any(score.group and not score.wins for score in found.scores):
-        parts.append(_by_group(found))
-    if any(score.wins for score in found.scores):
-        parts.append(_wins(found))
-    if found.differences:
-        parts.append(_differences(found))
-    if found.shares:
-        parts.append(_shares(found))
+    if any(not score.wins for score in correction.scores):
+        parts.append(_overall(correction))
+    if any(score.group and not score.wins for score in correction.scores):
+        parts.append(_by_group(correction))
+    if any(score.wins for score in correction.scores):
+        parts.append(_wins(correction))
+    if correction.differences:
+        parts.append(_differences(correction))
+    if correction.shares:
+        parts.append(_shares(correction))
     return tuple(parts)
 
 
-def worth_sentence(found: Corrected, judge: str) -> str:
+def worth_sentence(corrected: Corrected, judge: str) -> str:
     """What the judge's scores save, in one sentence.
 
     >>> import numpy as np
     >>> from voirdire.stats import prediction_powered_mean
     >>> labels = np.r_[np.tile([1.0, 2, 3, 4, 5], 10), np.full(950, np.nan)]
-    >>> found = prediction_powered_mean(labels, np.tile([1.0, 3, 2, 5, 4], 200))
-    >>> print(worth_sentence(found, "Judge"))
+    >>> corrected = prediction_powered_mean(labels, np.tile([1.0, 3, 2, 5, 4], 200))
+    >>> print(worth_sentence(corrected, "Judge"))
     Judge: 950 judgements are worth 78 labels beside your 50.
     """
-    value = found.worth.value
-    if found.worth.reason == "zero_variance":
+    value = corrected.worth.value
+    if corrected.worth.reason == "zero_variance":
         return f"{judge}: its scores, or the labels beside them, never vary: nothing shows a worth."
     if not math.isfinite(value):
-        kept = found.n_clusters < found.n_labelled
-        where = f", on {found.n_clusters} items or clusters," if kept else ""
+        kept = corrected.n_clusters < corrected.n_labelled
+        where = f", on {corrected.n_clusters} items or clusters," if kept else ""
         return (
-            f"{judge}: {found.n_labelled} labels{where} are too few to say what its scores are "
+            f"{judge}: {corrected.n_labelled} labels{where} are too few to say what its scores are "
             "worth."
         )
-    if not found.n_unlabelled:
+    if not corrected.n_unlabelled:
         return f"{judge}: every response has a label, so that its scores add nothing."
-    saved = round(value - found.n_labelled)
+    saved = round(value - corrected.n_labelled)
     more = f"{saved:,} {'label' if saved == 1 else 'labels'}" if saved else "no label"
-    scored = f"{found.n_unlabelled:,} {'judgement' if found.n_unlabelled == 1 else 'judgements'}"
-    verb = "is" if found.n_unlabelled == 1 else "are"
-    return f"{judge}: {scored} {verb} worth {more} beside your {found.n_labelled:,}."
-
-
-def _overall(found: Correction) -> Section:
-    rows = [score for score in found.scores if not score.group]
-    sentences = " ".join(
-        f"{score.attribute}, {worth_sentence(score.found, score.judge)}" for score in rows[:6]
+    scored = (
+        f"{corrected.n_unlabelled:,} {'judgement' if corrected.n_unlabelled == 1 else 'judgements'}"
     )
-    level = f"{100 * found.level:g} % interval"
-    means = Table(
-        (
-            text("Attribute"), text("Judge"), number("Corrected"), interval(level),
-            number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
+    verb = "is" if corrected.n_unlabelled == 1 else "are"
+    return f"{judge}: {scored} {verb} worth {more} beside your {corrected.n_labelled:,}."
+
+
+def _score_table(
+    rows: Sequence[CorrectedScore], level: float, names: Sequence[str], group: str = ""
+) -> Table:
+    """The columns of these names, of those that tables of corrected scores may have."""
+    known: dict[str, tuple[Column, Callable[[CorrectedScore], Cell]]] = {
+        "attribute": (text("Attribute"), lambda row: row.attribute),
+        "judge": (text("Judge"), lambda row: row.judge),
+        "group": (text(group), lambda row: row.group),
+        "labels": (count("Labels"), lambda row: row.corrected.n_labelled),
+        "judged only": (count("Judged only"), lambda row: row.corrected.n_unlabelled),
+        "corrected": (number("Corrected"), lambda row: row.corrected.value),
+        "interval": (interval(f"{100 * level:g} % interval"), lambda row: row.corrected.interval),
+        "labels alone": (number("Labels alone"), lambda row: row.corrected.human.value),
+        "labels' interval": (
+            interval("Labels' interval"), lambda row: row.corrected.human.interval(),
         ),
-        tuple(
-            (
-                score.attribute, score.judge, score.found.value, score.found.interval,
-                score.found.human.value, score.found.human.interval(), score.found.judge.value,
-            )
-            for score in rows
+        "judge alone": (number("Judge alone"), lambda row: row.corrected.judge.value),
+        "weight": (number("Weight", 2), lambda row: row.corrected.weight),
+        "worth": (number("Worth", 0), lambda row: row.corrected.worth.value),
+        "worth's interval": (
+            interval("Worth, interval", 0), lambda row: row.corrected.worth.interval(),
         ),
-    )  # fmt: skip
-    worth = Table(
-        (
-            text("Attribute"), text("Judge"), count("Labels"), count("Judged only"),
-            number("Weight", 2), number("Worth", 0), interval("Worth, interval", 0),
-        ),
-        tuple(
-            (
-                score.attribute, score.judge, score.found.n_labelled, score.found.n_unlabelled,
-                score.found.weight, score.found.worth.value, score.found.worth.interval(),
-            )
-            for score in rows
-        ),
-    )  # fmt: skip
-    said = f"{sentences} {_HOW}"
-    if found.clustered:
-        units = max(score.found.n_clusters for score in rows)
+    }  # fmt: skip
+    columns = [known[name] for name in names]
+    return Table(
+        tuple(column for column, _ in columns),
+        tuple(tuple(cell(row) for _, cell in columns) for row in rows),
+    )
+
+
+def _worths(rows: Sequence[CorrectedScore]) -> str:
+    """What the judges of the first rows save."""
+    return " ".join(
+        f"{', '.join(filter(None, (row.attribute, row.group)))}, "
+        f"{worth_sentence(row.corrected, row.judge)}"
+        for row in rows[:_SAID]
+    )
+
+
+def _overall(correction: Correction) -> Section:
+    rows = [score for score in correction.scores if not score.group]
+    means = ("attribute", "judge", "corrected", "interval", "labels alone", "labels' interval",
+             "judge alone")  # fmt: skip
+    worth = ("attribute", "judge", "labels", "judged only", "weight", "worth", "worth's interval")
+    said = f"{_worths(rows)} {_HOW}"
+    if correction.clustered:
+        units = max(score.corrected.n_clusters for score in rows)
         said += f" Intervals take whole clusters as what was drawn: {units:,} of them have labels."
-    return Section(
-        "What humans would have said", said, (means, worth),
-        _figures(rows), leading=True,
-    )  # fmt: skip
+    tables = tuple(_score_table(rows, correction.level, names) for names in (means, worth))
+    return Section("What humans would have said", said, tables, _figures(rows), leading=True)
 
 
 def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
@@ -142,87 +156,51 @@ def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
             "intervals",
             labels,
             (
-                ("Labels alone", tuple(row.found.human.value for row in best)),
-                ("Judge alone", tuple(row.found.judge.value for row in best)),
-                ("Corrected", tuple(row.found.value for row in best)),
+                ("Labels alone", tuple(row.corrected.human.value for row in best)),
+                ("Judge alone", tuple(row.corrected.judge.value for row in best)),
+                ("Corrected", tuple(row.corrected.value for row in best)),
             ),
             y=what,
             caption=f"{what} by the labels alone, by the judge alone, and corrected, each with the "
             "interval that it claims.",
             intervals=(
-                tuple(row.found.human.interval() for row in best),
-                tuple(row.found.judge.interval() for row in best),
-                tuple(row.found.interval for row in best),
+                tuple(row.corrected.human.interval() for row in best),
+                tuple(row.corrected.judge.interval() for row in best),
+                tuple(row.corrected.interval for row in best),
             ),
         ),
     )
 
 
-def _by_group(found: Correction) -> Section:
-    rows = [score for score in found.scores if score.group and not score.wins]
-    name = "System" if found.by == "system" else found.by
-    attributes = dict.fromkeys(score.attribute for score in rows)
+def _by_group(correction: Correction) -> Section:
+    rows = [score for score in correction.scores if score.group and not score.wins]
+    name = "System" if correction.by == "system" else correction.by
     figures = tuple(
         figure
-        for attribute in attributes
+        for attribute in dict.fromkeys(score.attribute for score in rows)
         for figure in _figures([score for score in rows if score.attribute == attribute])
     )
-    return Section(
-        f"By {found.by}",
-        _CEILING,
-        (
-            Table(
-                (
-                    text("Attribute"), text("Judge"), text(name), count("Labels"),
-                    number("Corrected"), interval(f"{100 * found.level:g} % interval"),
-                    number("Labels alone"), number("Judge alone"), number("Worth", 0),
-                ),
-                tuple(
-                    (
-                        score.attribute, score.judge, score.group, score.found.n_labelled,
-                        score.found.value, score.found.interval, score.found.human.value,
-                        score.found.judge.value, score.found.worth.value,
-                    )
-                    for score in rows
-                ),
-            ),
-        ),
-        figures,
-    )  # fmt: skip
+    names = ("attribute", "judge", "group", "labels", "corrected", "interval", "labels alone",
+             "judge alone", "worth")  # fmt: skip
+    table = _score_table(rows, correction.level, names, name)
+    return Section(f"By {correction.by}", _CEILING, (table,), figures)
 
 
-def _wins(found: Correction) -> Section:
-    rows = [score for score in found.scores if score.wins]
-    sentences = " ".join(
-        f"{score.attribute}, {score.group}, {worth_sentence(score.found, score.judge)}"
-        for score in rows[:6]
-    )
-    table = Table(
-        (
-            text("Attribute"), text("Judge"), text("Preferred"), count("Labels"),
-            number("Corrected"), interval(f"{100 * found.level:g} % interval"),
-            number("Labels alone"), interval("Labels' interval"), number("Judge alone"),
-            number("Worth", 0),
-        ),
-        tuple(
-            (
-                score.attribute, score.judge, score.group, score.found.n_labelled,
-                score.found.value, score.found.interval, score.found.human.value,
-                score.found.human.interval(), score.found.judge.value, score.found.worth.value,
-            )
-            for score in rows
-        ),
-    )  # fmt: skip
+def _wins(correction: Correction) -> Section:
+    rows = [score for score in correction.scores if score.wins]
+    names = ("attribute", "judge", "group", "labels", "corrected", "interval", "labels alone",
+             "labels' interval", "judge alone", "worth")  # fmt: skip
+    table = _score_table(rows, correction.level, names, "Preferred")
     said = (
-        f"{sentences} The share of comparisons in which humans would have preferred the one named "
-        "first; a tie counts half. A system alone is set against all that it was compared with. "
-        f"{_HOW}"
+        f"{_worths(rows)} The share of comparisons in which humans would have preferred the one "
+        "named first; a tie counts half. A system alone is set against all that it was compared "
+        f"with. {_HOW}"
     )
     return Section("Win rates by humans", said, (table,), _figures(rows), leading=True)
 
 
-def _differences(found: Correction) -> Section:
-    pairs = {(one.group, one.against): one.compared for one in found.differences}
+def _differences(correction: Correction) -> Section:
+    pairs = {(one.group, one.against): one.basis for one in correction.differences}
     ways = {way.paired for way in pairs.values() if way is not None}
     said = (
         "A less B: above 0 humans would have scored A higher. An interval that holds 0 leaves open "
@@ -242,28 +220,28 @@ def _differences(found: Correction) -> Section:
             if way is not None and not way.paired
         )
         said += "."
-    if any(one.found.interval is None for one in found.differences):
+    if any(one.corrected.interval is None for one in correction.differences):
         said += " Without two labels of each system there is no difference with an interval."
     columns = (
         text("Attribute"), text("Judge"), text("A"), text("B"), text("Compared"),
         count("Labels of A"), count("Labels of B"),
-        number("A − B", signed=True), interval(f"{100 * found.level:g} % interval"),
+        number("A − B", signed=True), interval(f"{100 * correction.level:g} % interval"),
         number("Labels alone", signed=True), number("Judge alone", signed=True),
     )  # fmt: skip
     rows = tuple(
         (
             one.attribute, one.judge, one.group, one.against,
-            "paired" if one.compared.paired else "unpaired",
-            *one.compared.labels, one.found.value, one.found.interval, one.found.human.value,
-            one.found.judge.value,
+            "paired" if one.basis.paired else "unpaired",
+            *one.basis.labels, one.corrected.value, one.corrected.interval,
+            one.corrected.human.value, one.corrected.judge.value,
         )
-        for one in found.differences
-        if one.compared is not None
+        for one in correction.differences
+        if one.basis is not None
     )  # fmt: skip
     return Section("Differences between systems", said, (Table(columns, rows),), leading=True)
 
 
-def _shares(found: Correction) -> Section:
+def _shares(correction: Correction) -> Section:
     return Section(
         "Pass rates corrected by errors measured elsewhere",
         "These rest on an assumption that the data cannot check: that the judge passes what should "
@@ -272,16 +250,17 @@ def _shares(found: Correction) -> Section:
             Table(
                 (
                     text("Attribute"), text("Judge"), text("System"), share("Judged to pass"),
-                    number("Corrected"), interval(f"{100 * found.level:g} % interval"),
+                    number("Corrected"), interval(f"{100 * correction.level:g} % interval"),
                     share("Sensitivity"), share("Specificity"),
                 ),
                 tuple(
                     (
-                        one.attribute, one.judge, one.group or "all", _detail(one.found, "judged"),
-                        one.found.value, one.found.interval(), _detail(one.found, "sensitivity"),
-                        _detail(one.found, "specificity"),
+                        one.attribute, one.judge, one.group or "all",
+                        _detail(one.corrected, "judged"), one.corrected.value,
+                        one.corrected.interval(), _detail(one.corrected, "sensitivity"),
+                        _detail(one.corrected, "specificity"),
                     )
-                    for one in found.shares
+                    for one in correction.shares
                 ),
             ),
         ),
@@ -289,59 +268,59 @@ def _shares(found: Correction) -> Section:
     )  # fmt: skip
 
 
-def _detail(found: Estimate, name: str) -> float:
-    return float(found.details[name])
+def _detail(corrected: Estimate, name: str) -> float:
+    return float(corrected.details[name])
 
 
-def plan_sections(found: LabelPlan) -> tuple[Section, ...]:
+def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
     """Budget against half width, and how many humans or runs a mean needs."""
     what = (
-        f"detect a difference of that size with probability {found.power:g}"
-        if found.power is not None
+        f"detect a difference of that size with probability {plan.power:g}"
+        if plan.power is not None
         else "have an interval of that half width"
     )
     said = (
-        f"How many {found.unit} it takes to {what}. The pilot is small itself: four plans in five "
+        f"How many {plan.unit} it takes to {what}. The pilot is small itself: four plans in five "
         "need no more than the number under “at most”. A dash says that no number is enough."
     )
-    title = "Labels for each " + ("half width" if found.power is None else "difference")
-    parts = [Section(title, said, (_plans(found),), leading=True)]
-    if found.means:
-        parts.append(_means_section(found))
-    if found.panels:
-        parts.append(_panels_section(found))
+    title = "Labels for each " + ("half width" if plan.power is None else "difference")
+    parts = [Section(title, said, (_plans(plan),), leading=True)]
+    if plan.means:
+        parts.append(_means_section(plan))
+    if plan.panels:
+        parts.append(_panels_section(plan))
     return tuple(parts)
 
 
-def _plans(found: LabelPlan) -> Table:
+def _plans(plan: LabelPlan) -> Table:
     """A row a plan; costs where prices are known."""
-    asked = "Difference" if found.power is not None else "Half width"
-    grouped = any(row.group for row in found.rows)
-    judging = any(row.judging is not None for row in found.rows)
+    asked = "Difference" if plan.power is not None else "Half width"
+    grouped = any(row.group for row in plan.rows)
+    judging = any(row.judging is not None for row in plan.rows)
     columns: list[Column] = [
         text("Attribute"), text("Judge"), *([text("Group")] if grouped else []),
         number(asked, 2), number("With the judge", 0), number("at most (80 %)", 0),
         number("Without it", 0), number("Saved", 0),
         *([number("Cost of judging", 2)] if judging else []),
     ]  # fmt: skip
-    if found.cost is not None:
+    if plan.cost is not None:
         columns += [number("Cost with the judge", 2), number("Cost without it", 2)]
     rows = []
-    for row in found.rows:
-        for plan in row.plans:
+    for row in plan.rows:
+        for needed in row.plans:
             cells: list[object] = [
-                row.attribute, row.judge, *([row.group] if grouped else []), plan.half_width,
-                plan.with_judge, plan.upper, plan.without_judge,
-                plan.without_judge - plan.with_judge, *([row.judging] if judging else []),
+                row.attribute, row.judge, *([row.group] if grouped else []), needed.half_width,
+                needed.with_judge, needed.upper, needed.without_judge,
+                needed.without_judge - needed.with_judge, *([row.judging] if judging else []),
             ]  # fmt: skip
-            if found.cost is not None:
-                with_judge = plan.with_judge * found.cost + (row.judging or 0.0)
-                cells += [with_judge, plan.without_judge * found.cost]
+            if plan.cost is not None:
+                with_judge = needed.with_judge * plan.cost + (row.judging or 0.0)
+                cells += [with_judge, needed.without_judge * plan.cost]
             rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))
 
 
-def _means_section(found: LabelPlan) -> Section:
+def _means_section(plan: LabelPlan) -> Section:
     return Section(
         "How many humans, or runs of a judge",
         "Reliability of a single one on single responses, ICC(A,1), and how many together reach "
@@ -354,17 +333,17 @@ def _means_section(found: LabelPlan) -> Section:
                 ),
                 tuple(
                     (
-                        one.attribute, f"runs of {one.rater}" if one.rater else "humans", one.found,
-                        one.single, one.needed,
+                        one.attribute, f"runs of {one.rater}" if one.rater else "humans",
+                        one.present, one.single, one.needed,
                     )
-                    for one in found.means
+                    for one in plan.means
                 ),
             ),
         ),
     )  # fmt: skip
 
 
-def _panels_section(found: LabelPlan) -> Section:
+def _panels_section(plan: LabelPlan) -> Section:
     return Section(
         "More judges, or more runs",
         "Where the variance of the judges' scores comes from: responses that differ, judges that "
@@ -386,18 +365,20 @@ def _panels_section(found: LabelPlan) -> Section:
                         len(one.judges),
                         one.needed[0].raters, one.needed[-1].raters,
                     )
-                    for one in found.panels
+                    for one in plan.panels
                 ),
             ),
         ),
     )  # fmt: skip
 
 
-def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
+def calibration_sections(calibrations: Calibrations) -> tuple[Section, ...]:
     """Level and spread before and after, and whether means may be quoted."""
-    mended = [one for one in found.judges if one.before.state != "yes" == one.after.state]
-    names = ", ".join(f"{one.judge} on {one.attribute}" for one in mended) or "none"
-    simulated = () if found.errors is None else (_errors(found.errors),)
+    now_quotable = [
+        one for one in calibrations.judges if one.before.state != "yes" == one.after.state
+    ]
+    names = ", ".join(f"{one.judge} on {one.attribute}" for one in now_quotable) or "none"
+    simulated = () if calibrations.errors is None else (_errors(calibrations.errors),)
     return (
         Section(
             "Level and spread",
@@ -416,7 +397,7 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
                             one.calibration.stretch, one.before.state, one.after.state,
                             one.after.reason or ", ".join(one.after.deciding),
                         )
-                        for one in found.judges
+                        for one in calibrations.judges
                     ),
                 ),
             ),
@@ -426,13 +407,13 @@ def calibration_sections(found: Calibrations) -> tuple[Section, ...]:
     )  # fmt: skip
 
 
-def _errors(found: CalibrationErrors) -> Section:
+def _errors(errors: CalibrationErrors) -> Section:
     rows = tuple(
         (
             name, one.undeserving, one.wrong, one.wrong / max(one.undeserving, 1),
             one.deserving, one.right, one.right / max(one.deserving, 1),
         )
-        for name, one in (("Raw", found.raw), ("Calibrated", found.calibrated))
+        for name, one in (("Raw", errors.raw), ("Calibrated", errors.calibrated))
     )  # fmt: skip
     columns = (
         text("Judges"), count("Means must not be quoted"), count("of these yes"),
@@ -441,25 +422,25 @@ def _errors(found: CalibrationErrors) -> Section:
     )  # fmt: skip
     return Section(
         "What calibration does to the verdict's errors",
-        f"In {found.panels} simulated panels of {found.systems} systems, {found.items} items and "
-        f"{found.humans} humans, with twenty kinds of judges whose truth is known: how often the "
-        "verdict says that means may be quoted where they must not be, and where they may.",
+        f"In {errors.panels} simulated panels of {errors.systems} systems, {errors.items} items "
+        f"and {errors.humans} humans, with twenty kinds of judges whose truth is known: how often "
+        "the verdict says that means may be quoted where they must not be, and where they may.",
         (Table(columns, rows),),
     )
 
 
-def escalation_sections(found: Escalation) -> tuple[Section, ...]:
+def escalation_sections(escalation: Escalation) -> tuple[Section, ...]:
     """What share may go out without a human, and how the queue divides."""
-    one = found.share
-    counts = found.queue["decision"].value_counts()
+    one = escalation.share
+    counts = escalation.queue["decision"].value_counts()
     rows = tuple(
-        (str(decision), int(n), n / found.queue.height)
+        (str(decision), int(n), n / escalation.queue.height)
         for decision, n in counts.sort("decision").iter_rows()
     )
     return (
         Section(
             "Verdicts that need no human",
-            escalation_sentence(found),
+            escalation_sentence(escalation),
             (
                 Table(
                     (
@@ -469,8 +450,8 @@ def escalation_sections(found: Escalation) -> tuple[Section, ...]:
                     ),
                     (
                         (
-                            found.judge, found.attribute, one.share, one.agreement, one.low,
-                            one.target, one.n, one.threshold,
+                            escalation.judge, escalation.attribute, one.share, one.agreement,
+                            one.low, one.target, one.n, one.threshold,
                         ),
                     ),
                 ),
@@ -481,10 +462,10 @@ def escalation_sections(found: Escalation) -> tuple[Section, ...]:
     )  # fmt: skip
 
 
-def escalation_sentence(found: Escalation) -> str:
+def escalation_sentence(escalation: Escalation) -> str:
     """Whether any share of the verdicts may go out."""
-    one = found.share
-    asked, whose = _percent(one.target), f"{found.judge}'s verdicts on {found.attribute}"
+    one = escalation.share
+    asked, whose = _percent(one.target), f"{escalation.judge}'s verdicts on {escalation.attribute}"
     if one.reason == "too_few_items":
         return (
             f"{one.n} labels are too few to show agreement of {asked}: no share of {whose} can be "

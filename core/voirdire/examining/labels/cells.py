@@ -100,8 +100,8 @@ def ask_about_separators(
         if several is not None:
             raise _question(several, sign, where, option)
     for pair in sorted((one for one in different if all(one)), key=str):
-        if (found := _in_other_order(*pair)) is not None:
-            raise _question(*found, where, option)
+        if (question := _in_other_order(*pair)) is not None:
+            raise _question(*question, where, option)
 
 
 def _in_other_order(true: str | None, said: str | None) -> tuple[str, str] | None:

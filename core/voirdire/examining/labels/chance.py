@@ -109,10 +109,10 @@ def _row(result: LabelResult, options: dict[str, Any]) -> dict[str, Any]:
         "labels": result.labels,
         "task": result.task,
     }
-    if not isinstance(result.found, Predictions):
+    if not isinstance(result.outcome, Predictions):
         multilabel = result.task == "multi-label"
-        return {**where, **_printed(result.found, options, multilabel=multilabel)}
-    tested = result.found
+        return {**where, **_printed(result.outcome, options, multilabel=multilabel)}
+    tested = result.outcome
     try:
         scores = label_scores(tested.truth, tested.given, task=result.task, **options)
     except StatisticsError as error:

@@ -95,10 +95,10 @@ def label_set_differences(
     """
     rows = [
         {"configuration": a.configuration, "task": a.task, "first": a.labels, "second": b.labels,
-         **_compared(a.found, b.found, a.task, (level, resamples, seed))}
+         **_compared(a.outcome, b.outcome, a.task, (level, resamples, seed))}
         for a, b in combinations(results, 2)
         if (a.configuration, a.task) == (b.configuration, b.task) and a.labels != b.labels
-        and isinstance(a.found, Predictions) and isinstance(b.found, Predictions)
+        and isinstance(a.outcome, Predictions) and isinstance(b.outcome, Predictions)
     ]  # fmt: skip
     frame = pl.DataFrame(rows, schema={k: v for k, v in DIFFERENCES.items() if k != "p_adjusted"})
     values = adjust_p(frame["p"].fill_null(np.nan).to_numpy())

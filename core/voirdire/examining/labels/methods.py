@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.differing import Compared, majority_answers
+from voirdire.examining.differing import MethodPair, majority_answers
 from voirdire.examining.labels.matrix import matrix_of_ratings
 from voirdire.examining.labels.scores import label_scores
 from voirdire.stats import fleiss_kappa, joint_agreement
@@ -162,7 +162,7 @@ def best_method(methods: Sequence[Method], score: str = "f1_weighted") -> Method
 
 def pairs_to_compare(
     panel: Sequence[Rater], methods: Sequence[Method], kinds: Mapping[str, str]
-) -> list[Compared]:
+) -> list[MethodPair]:
     """One model asked in two ways, and the best of the asked against the best of the trained."""
     pairs = []
     for task in dict.fromkeys(one.task for one in methods):
@@ -179,7 +179,7 @@ def pairs_to_compare(
         same += [(tops[0].rater, tops[1].rater)] if tops[0] and tops[1] else []
         first = next(iter(here.values())).scores.labels
         labels = [one.label for one in first] if task == SEVERAL else [task]
-        pairs += [Compared(label, *pair) for label in labels for pair in same]
+        pairs += [MethodPair(label, *pair) for label in labels for pair in same]
     return pairs
 
 

@@ -51,7 +51,7 @@ class LabelResult:
     source, configuration, labels : str
         The file, and how the result is called.
     task : {"binary", "multi-class", "multi-label"}
-    found : Predictions or Printed
+    outcome : Predictions or Printed
         Predictions, or scores as a paper prints them.
     """
 
@@ -59,7 +59,7 @@ class LabelResult:
     configuration: str
     labels: str
     task: Task
-    found: Predictions | Printed
+    outcome: Predictions | Printed
 
 
 def read_results(

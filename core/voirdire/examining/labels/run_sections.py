@@ -70,7 +70,7 @@ def temperature_notes(raters: pl.DataFrame, names: tuple[str, ...]) -> tuple[str
     frozen = [name for name in names if known.get(name) == 0]
     silent = [name for name in names if known.get(name) is None]
     said = ((DETERMINISTIC, frozen), (UNDECLARED, silent))
-    return tuple(text.format(names=", ".join(found)) for text, found in said if found)
+    return tuple(text.format(names=", ".join(whose)) for text, whose in said if whose)
 
 
 def _replies(runs: LabelRuns) -> Section:

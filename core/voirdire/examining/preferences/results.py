@@ -154,11 +154,11 @@ class Preferences:
 
     def cell(self, rater: str, system: str, attribute: str, part: str = "") -> PreferenceCell:
         """The cell of one rater and system; `part` names a value of a grouping column."""
-        cells = self.cells if not part else (c for found in self.parts.values() for c in found)
+        cells = self.cells if not part else (one for cells in self.parts.values() for one in cells)
         key = (rater, system, attribute, part)
-        for found in cells:
-            if (found.rater, found.system_a, found.attribute, found.part) == key:
-                return found
+        for cell in cells:
+            if (cell.rater, cell.system_a, cell.attribute, cell.part) == key:
+                return cell
         raise KeyError(key)
 
 
@@ -257,8 +257,8 @@ def _parts(
 
 def _values(column: pl.Series) -> list[Any]:
     """The values of a grouping column: in their declared order, or as they first occur."""
-    found = column.unique(maintain_order=True)
-    return (found.sort() if isinstance(column.dtype, pl.Enum) else found).to_list()
+    values = column.unique(maintain_order=True)
+    return (values.sort() if isinstance(column.dtype, pl.Enum) else values).to_list()
 
 
 def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:

@@ -29,7 +29,7 @@ _UNSAID = "(not said)"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ReadPreferences:
     """Preferences as one table, and the hash of each file that they were read from.
 
     `findings` are those of a reader of another tool's file.
@@ -43,7 +43,7 @@ class Compared:
     findings: tuple[Finding, ...] = ()
 
 
-def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
+def preferences_alone(source: object) -> tuple[Study, ReadPreferences | None] | None:
     """A file or frame that holds preferences, with a study of its name; None for anything else.
 
     Raises
@@ -54,7 +54,7 @@ def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
     if isinstance(source, pl.DataFrame):
         if not holds_preferences(source.columns):
             return None
-        return Study(name="preferences"), Compared(preference_table(source))
+        return Study(name="preferences"), ReadPreferences(preference_table(source))
     path = Path(source) if isinstance(source, str | Path) else None
     if path is None or not path.is_file():
         return None
@@ -65,17 +65,17 @@ def preferences_alone(source: object) -> tuple[Study, Compared | None] | None:
     return split_preferences(study)
 
 
-def _foreign(path: Path) -> tuple[Study, Compared] | None:
+def _foreign(path: Path) -> tuple[Study, ReadPreferences] | None:
     """Comparisons in a file of another tool."""
     reading = None if path.suffix == ".toml" else read_foreign(path)
     if reading is None or reading.preferences is None:
         return None
     table = preference_table(reading.preferences, path.name)
     study = Study(name=path.stem, folder=str(path.parent))
-    return study, Compared(table, {path.name: file_hash(path)}, findings=reading.findings)
+    return study, ReadPreferences(table, {path.name: file_hash(path)}, findings=reading.findings)
 
 
-def split_preferences(study: Study) -> tuple[Study, Compared | None]:
+def split_preferences(study: Study) -> tuple[Study, ReadPreferences | None]:
     """A study without its sources of preferences, and these as one table; None without any.
 
     In a session the preferences derived there count too, and its ratings are left aside where
@@ -101,7 +101,7 @@ def split_preferences(study: Study) -> tuple[Study, Compared | None]:
         table = preference_table(table, "the preferences of all sources")
     hashes = {_shown(path, frames, study.folder): file_hash(path) for path in frames}
     groups = _groups(frames, table["item"].unique(maintain_order=True))
-    return study.model_copy(update={"data": data}), Compared(table, hashes, groups)
+    return study.model_copy(update={"data": data}), ReadPreferences(table, hashes, groups)
 
 
 def _shown(path: Path, all_paths: Iterable[Path], folder: str) -> str:

@@ -149,7 +149,7 @@ def measure_probes(
     ]  # fmt: skip
     if stored is not None:
         effects += [
-            stored_effect(probe, pairs, margin) for probe, pairs in stored.found
+            stored_effect(probe, pairs, margin) for probe, pairs in stored.pairs
         ]  # fmt: skip
     tested = [one for one in effects if one.probe != IDENTITY]
     used = (*(suite.probes if suite else ()), *(stored.probes if stored else ()))
@@ -241,10 +241,10 @@ def _effect(
         after = (before + after) / 2
     change = change_of((of[0], of[0]), of[1], "", before, after, groups, margin)
     net, low, high = _net(*flips, groups)
+    small = change.equivalence.conclusion == "equivalent"
     return ProbeEffect(
         probe.name, *of, probe.expects, change.n, change.clusters, change.difference, change.low,
-        change.high, margin, change.p, change.found.conclusion == "equivalent", _mean(flips[0]),
-        _mean(flips[1]), net, low, high,
+        change.high, margin, change.p, small, _mean(flips[0]), _mean(flips[1]), net, low, high,
     )  # fmt: skip
 
 

@@ -68,16 +68,16 @@ class Beside:
 
 def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[Beside]:
     """Of judges of single responses, then of judges of pairs, from the suite's sessions."""
-    found = {
+    measured = {
         arm: measured_of(folder, verdicts=False)
         for arm, folder in sessions.items()
         if arm != COMPARISONS
     }
-    if RESPONSES in found:
-        plain = found[RESPONSES]
+    if RESPONSES in measured:
+        plain = measured[RESPONSES]
         for judge in suite.judges:
             for attribute in plain.cube.attributes if judge in plain.judges else ():
-                yield from _rated(suite, found, judge, attribute)
+                yield from _rated(suite, measured, judge, attribute)
     if COMPARISONS in sessions:
         yield from _compared(suite, as_shown(preferences_of(sessions[COMPARISONS])))
 

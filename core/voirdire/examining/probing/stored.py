@@ -35,14 +35,14 @@ class Stored:
     """What probes of stored data found, and which of them found nothing."""
 
     probes: tuple[StoredProbe, ...]
-    found: tuple[tuple[StoredProbe, StoredPairs], ...]
+    pairs: tuple[tuple[StoredProbe, StoredPairs], ...]
     findings: tuple[Finding, ...]
 
 
 def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> Stored:
     """What the probes find in an examination; a note names those that find nothing."""
-    found = [(probe, pairs) for probe in probes for pairs in probe.pairs(examination)]
-    used = {probe.name for probe, _ in found}
+    every = [(probe, pairs) for probe in probes for pairs in probe.pairs(examination)]
+    used = {probe.name for probe, _ in every}
     lacking = [probe.name for probe in probes if probe.name not in used]
     findings = tuple(
         Finding(
@@ -53,7 +53,7 @@ def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> Sto
         for name in lacking
     )  # fmt: skip
     kept = tuple(probe for probe in probes if probe.name in used)
-    return Stored(kept, tuple(found), findings)
+    return Stored(kept, tuple(every), findings)
 
 
 def as_shown(table: pl.DataFrame) -> pl.DataFrame:

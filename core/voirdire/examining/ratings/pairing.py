@@ -141,7 +141,7 @@ def reference_scores(cube: Cube, panel: Panel, reference: Sequence[str]) -> NDAr
     at = [cube.raters.index(name) for name in reference]
     quorum = min(panel.quorum, len(reference))
     scores = cube.scores[at]
-    found = (
+    means = (
         np.stack(
             [panel_mean(scores[:, a].T, quorum=quorum).values for a in range(len(cube.attributes))]
         )
@@ -152,8 +152,8 @@ def reference_scores(cube: Cube, panel: Panel, reference: Sequence[str]) -> NDAr
         asked_of = [
             cube.raters.index(member.name) for member in panel.members if not member.derived
         ]
-        found[np.isnan(cube.scores[asked_of]).any(axis=0)] = np.nan
-    return found
+        means[np.isnan(cube.scores[asked_of]).any(axis=0)] = np.nan
+    return means
 
 
 def pairs_frame(pairings: Sequence[Pairing], cube: Cube) -> pl.DataFrame:

@@ -68,7 +68,7 @@ def audit_stream(
                 f"{row['rater']} gave {row['score']:g} on {row['attribute']}, off the scale "
                 f"{ends[0]:g} to {ends[1]:g}"
             )
-        loose = {name: frozenset(found.loose) for name, found in sums.patterns.items()}
+        loose = {name: frozenset(patterns.loose) for name, patterns in sums.patterns.items()}
         own = [part for part in parts if part.attribute in set(off["attribute"])]
         where = executor.map_reduce(partial(_off_scale, ends=ends, loose=loose), own)
         ratings = _counted(sums, panel, where.places)
@@ -182,18 +182,18 @@ def _matched(sums: FirstSums, panel: Panel, reference: Sequence[str]) -> dict[st
 
     Of the attribute on which most are rated by one side alone.
     """
-    found: dict[str, Matched] = {}
+    matched: dict[str, Matched] = {}
     for name in panel.names:
         if name in reference:
             continue
         for attribute in panel.attributes:
             one = _matched_on(sums.raters, attribute, name, reference)
-            most = found.get(name, Matched(0, 0, 0))
+            most = matched.get(name, Matched(0, 0, 0))
             if one.both + min(one.left, one.right) and (
                 one.left + one.right >= most.left + most.right
             ):
-                found[name] = one
-    return found
+                matched[name] = one
+    return matched
 
 
 def _matched_on(items: Tally, attribute: str, name: str, reference: Sequence[str]) -> Matched:

@@ -102,8 +102,8 @@ class FirstSums:
     def __add__(self, other: FirstSums) -> FirstSums:
         """The sums of both; parts hold whole clusters, so that these are not counted twice."""
         patterns = dict(self.patterns)
-        for attribute, found in other.patterns.items():
-            patterns[attribute] = patterns[attribute] + found if attribute in patterns else found
+        for attribute, more in other.patterns.items():
+            patterns[attribute] = patterns[attribute] + more if attribute in patterns else more
         largest = dict(self.largest)
         for attribute, size in other.largest.items():
             largest[attribute] = max(size, largest.get(attribute, 0))
@@ -251,8 +251,8 @@ def _sets(
 def _cells(cells: Ints, most: int) -> Iterator[tuple[int, int, int]]:
     """Each different number below `most`, how often it stands, and where first."""
     if most > _MOST_CELLS:
-        found, first, counts = np.unique(cells, return_index=True, return_counts=True)
-        yield from zip(found.tolist(), counts.tolist(), first.tolist(), strict=True)
+        different, first, counts = np.unique(cells, return_index=True, return_counts=True)
+        yield from zip(different.tolist(), counts.tolist(), first.tolist(), strict=True)
         return
     counts = np.bincount(cells, minlength=most)
     first = np.zeros(most, np.int64)

@@ -49,11 +49,11 @@ class Tally:
     places: Mapping[Any, tuple[Place, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> Tally:
+    def of(cls, things: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> Tally:
         """Of things, how often, and where first; a thing may come several times."""
         counts: Counter[Any] = Counter()
         places: dict[Any, tuple[Place, ...]] = {}
-        for key, n, where in found:
+        for key, n, where in things:
             counts[key] += n
             places[key] = tuple(nsmallest(MOST_PLACES, (*places.get(key, ()), *where)))
         return cls(counts, places)
@@ -217,8 +217,10 @@ def _with_subgroups(
         return systems, of
     blank = names.index("") if "" in names else -1
     place = np.where(code == blank, len(code), np.arange(len(code)))
-    found = np.minimum.reduceat(place, first)
-    own = np.where(found < len(code), code[np.minimum(found, len(code) - 1)].astype(np.int64), -1)
+    nearest = np.minimum.reduceat(place, first)
+    own = np.where(
+        nearest < len(code), code[np.minimum(nearest, len(code) - 1)].astype(np.int64), -1
+    )
     pairs, back = np.unique(np.stack([of, own], axis=1), axis=0, return_inverse=True)
     named = [systems[at] + (_OF + names[group] if group >= 0 else "") for at, group in pairs]
     order = np.argsort(np.array(named, dtype=object), kind="stable")

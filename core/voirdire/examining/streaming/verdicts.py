@@ -101,8 +101,8 @@ class PatternCounts:
         """Items with such a response."""
         if self.board.alone:
             return self.size()
-        found = self.board.ask(self._request("items", np.zeros((0, 0)), np.zeros(0, np.int64)))
-        return self.size() if found is None else int(found)
+        items = self.board.ask(self._request("items", np.zeros((0, 0)), np.zeros(0, np.int64)))
+        return self.size() if items is None else int(items)
 
     def shows(self, scores: Floats) -> bool:
         """Whether all nodes of a pattern have these scores, so that they were given."""
@@ -264,7 +264,7 @@ def board_of(table: Counted, largest: int) -> Board:
 
 def found_out(boards: Mapping[str, Board], answers: Mapping[str, Mapping[str, Any]]) -> bool:
     """Note what a pass found; whether there was anything."""
-    for name, found in answers.items():
-        boards[name].known.update(found)
+    for name, answer in answers.items():
+        boards[name].known.update(answer)
         boards[name].wanted.clear()
     return any(answers.values())

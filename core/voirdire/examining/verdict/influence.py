@@ -153,8 +153,8 @@ def _of_means(case: Case, panel: ResponsePanel, part: Component) -> Floats | Non
     alone = replace(panel, cluster=np.arange(panel.n), clusters=np.arange(panel.n))
     reference = panel.mean_human
     both = np.where(np.isnan(reference), np.nan, panel.mean_run)
-    found = means.system_means(alone, [reference, both])
-    (human, judge), (human_out, judge_out) = found.means, found.out.swapaxes(0, 1)
+    left_out = means.system_means(alone, [reference, both])
+    (human, judge), (human_out, judge_out) = left_out.means, left_out.out.swapaxes(0, 1)
     statistic = _statistic(case, part, names)
     if statistic is None:
         return None

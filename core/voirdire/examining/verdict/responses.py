@@ -340,8 +340,8 @@ def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
         table = panel.products(x, y, kept)
 
     def correlation(s: Floats) -> Floats:
-        found: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
-        return found
+        following: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
+        return following
 
     return table.jackknife(correlation, "fisher")
 

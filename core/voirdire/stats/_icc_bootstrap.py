@@ -54,8 +54,9 @@ def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
     if _last is not None and _last[0] == told and set(forms) <= set(_last[1]):
         values = _last[2][:, [_last[1].index(form) for form in forms]]
     else:
-        found = _over_counts(parts, forms, _sliced(counts, _width(parts)), len(weights))
-        values = found.reshape(len(parts.rows), len(forms), -1)
+        values = _over_counts(parts, forms, _sliced(counts, _width(parts)), len(weights)).reshape(
+            len(parts.rows), len(forms), -1
+        )
         _last = (told, tuple(forms), values) if values.size <= _MOST_KEPT else None
     return Distribution.of(values.reshape(-1, len(weights)), weights)
 

@@ -92,11 +92,11 @@ def hashes(text: Any, ends: Any, out: Any) -> None:
     """FNV-1a of each text, mixed as by splitmix64: the same on any machine."""
     start = 0
     for place in range(ends.size):
-        found = np.uint64(14695981039346656037)
+        digest = np.uint64(14695981039346656037)
         for at in range(start, ends[place]):
-            found = (found ^ np.uint64(text[at])) * np.uint64(1099511628211)
+            digest = (digest ^ np.uint64(text[at])) * np.uint64(1099511628211)
         start = ends[place]
-        out[place] = _mixed(found)
+        out[place] = _mixed(digest)
 
 
 @njit(nogil=True)
@@ -111,9 +111,9 @@ def poisson_weights(cluster: Any, seed: int, out: Any) -> None:
     """(B,) weights of one cluster: Poisson(1) by hash(cluster, replicate), to 2^-16."""
     for block in range((out.size + 3) // 4):
         step = np.uint64(block + 1) * np.uint64(0x9E3779B97F4A7C15)
-        found = _mixed(cluster + step + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
+        bits = _mixed(cluster + step + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
         for part in range(min(4, out.size - 4 * block)):
-            draw = np.uint16(found >> np.uint64(16 * part))
+            draw = np.uint16(bits >> np.uint64(16 * part))
             weight = 0
             for limit in _POISSON:
                 weight += draw >= limit

@@ -85,11 +85,11 @@ def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
     power = np.zeros(q + 1, np.int64)
     power[1:] = 1 << (bits * np.arange(q))
     keys, first, counts = (np.zeros(most, np.int64) for _ in range(3))
-    found = collapse_keys(np.ascontiguousarray(codes), power, _table(most), keys, first, counts)
-    kept = codes[first[:found]]
+    distinct = collapse_keys(np.ascontiguousarray(codes), power, _table(most), keys, first, counts)
+    kept = codes[first[:distinct]]
     last = np.iinfo(np.int32).max
     rows = np.sort(np.where(kept < 0, last, kept), axis=1)
-    return np.where(rows == last, -1, rows), (kept >= 0).sum(axis=1), counts[:found]
+    return np.where(rows == last, -1, rows), (kept >= 0).sum(axis=1), counts[:distinct]
 
 
 def _by_rows(codes: NDArray[np.int32]) -> Parts:
@@ -97,8 +97,8 @@ def _by_rows(codes: NDArray[np.int32]) -> Parts:
     n = len(codes)
     rows = np.full(codes.shape, -1, np.int32)
     sizes, counts = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    found = collapse_rows(np.ascontiguousarray(codes), _table(n), rows, sizes, counts)
-    return rows[:found], sizes[:found], counts[:found]
+    distinct = collapse_rows(np.ascontiguousarray(codes), _table(n), rows, sizes, counts)
+    return rows[:distinct], sizes[:distinct], counts[:distinct]
 
 
 def _table(most: int) -> NDArray[np.int64]:
@@ -170,7 +170,7 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
     equality is checked, so collisions cost time and never correctness.
     """
     line = np.empty(codes.shape[1], np.int64)
-    found = 0
+    distinct = 0
     for i in range(codes.shape[0]):
         size = _sorted_line(codes, i, line)
         mixed = size
@@ -188,20 +188,20 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
                 break
             slot = (slot + 1) & (table.size - 1)
         if table[slot] < 0:
-            table[slot] = found
-            sizes[found] = size
+            table[slot] = distinct
+            sizes[distinct] = size
             for k in range(size):
-                rows[found, k] = line[k]
-            found += 1
+                rows[distinct, k] = line[k]
+            distinct += 1
         counts[table[slot]] += 1
-    return found
+    return distinct
 
 
 def _keys_in_numpy(codes: Any, power: Any, _: Any, keys: Any, first: Any, counts: Any) -> int:
     of_item = power[codes + 1].sum(axis=1)
-    found, at, n = np.unique(of_item, return_index=True, return_counts=True)
+    different, at, n = np.unique(of_item, return_index=True, return_counts=True)
     order = np.argsort(at)
-    for out, values in ((keys, found), (first, at), (counts, n)):
+    for out, values in ((keys, different), (first, at), (counts, n)):
         out[: len(order)] = values[order]
     return len(order)
 
@@ -213,7 +213,7 @@ def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, cou
     `power[code + 1]` is what a rating adds to its item's key: counts stand side by side in the
     bits of one integer, so that equal keys are equal count vectors whatever the order of ratings.
     """
-    found = 0
+    distinct = 0
     for i in range(codes.shape[0]):
         key = np.int64(0)
         for j in range(codes.shape[1]):
@@ -223,9 +223,9 @@ def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, cou
         while table[slot] >= 0 and keys[table[slot]] != key:
             slot = (slot + 1) & (table.size - 1)
         if table[slot] < 0:
-            table[slot] = found
-            keys[found] = key
-            first[found] = i
-            found += 1
+            table[slot] = distinct
+            keys[distinct] = key
+            first[distinct] = i
+            distinct += 1
         counts[table[slot]] += 1
-    return found
+    return distinct

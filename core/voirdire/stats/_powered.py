@@ -310,10 +310,10 @@ def _sums(data: Columns) -> Floats:
 
 def _parts(sums: Floats, column: int, size: int) -> Floats:
     """(..., S, 7): what a cluster's sums count in its part of a mean (or a difference of means)."""
-    found = np.zeros(sums.shape)
-    found[..., column] = _SIGNS[: sums.shape[-2]] / sums[..., size]
-    found[..., size] = -found[..., column] * sums[..., column] / sums[..., size]
-    return found
+    parts = np.zeros(sums.shape)
+    parts[..., column] = _SIGNS[: sums.shape[-2]] / sums[..., size]
+    parts[..., size] = -parts[..., column] * sums[..., column] / sums[..., size]
+    return parts
 
 
 def _product(sums: Floats, parts: Floats) -> Floats:
@@ -414,14 +414,14 @@ def _lifts(data: Columns, weight: float, method: Method, *, shrink: bool) -> tup
     side lie at one of them, half a pseudo-label stands at each. Where nearly all are as the judge
     said, this holds beside the judge alone.
     """
-    found = np.zeros(2)
+    lifts = np.zeros(2)
     for part in (data.part(data.side == side) for side in range(data.sides)):
         if part.at_an_end or (weight > 0 and part.as_judged):
             own = fit(part, method, alone=False, shrink=shrink)
             ends = _with_ends(part, weight), _with_ends(part, 0.0)
             more = np.maximum(np.subtract(ends, (own.rest, own.human_variance)), 0.0)
-            found += more if part.at_an_end else (more[0], 0.0)
-    return float(found[0]), float(found[1])
+            lifts += more if part.at_an_end else (more[0], 0.0)
+    return float(lifts[0]), float(lifts[1])
 
 
 def _with_ends(data: Columns, weight: float) -> float:

@@ -151,8 +151,8 @@ def _numeric(declared: NDArray[Any]) -> NDArray[Any] | None:
     """Declared levels as numbers; None where one of them is a word."""
     if declared.dtype.kind in "biuf":
         return declared
-    found = _spelled_numbers(declared, np.zeros(declared.shape, np.bool_))
-    return None if found is None else _declared(found)
+    values = _spelled_numbers(declared, np.zeros(declared.shape, np.bool_))
+    return None if values is None else _declared(values)
 
 
 def _split(R: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -254,8 +254,8 @@ def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
         seen = np.zeros(int(high - low) + 1, np.bool_)
         mark_integers(flat, low, seen)
         return low + np.flatnonzero(seen)
-    found, count = few_values(flat, _FEW)
-    values = np.sort(found[:count]) if count >= 0 else np.unique(flat[~np.isnan(flat)])
+    few, count = few_values(flat, _FEW)
+    values = np.sort(few[:count]) if count >= 0 else np.unique(flat[~np.isnan(flat)])
     if len(values) and not np.isfinite(values[[0, -1]]).all():
         raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
     return values

@@ -66,8 +66,8 @@ def bland_altman(
     Examples
     --------
     >>> from voirdire.stats import bland_altman
-    >>> found = bland_altman([4, 5, 3, 4, 2], [3, 5, 2, 4, 3])
-    >>> print(found.low)
+    >>> limits = bland_altman([4, 5, 3, 4, 2], [3, 5, 2, 4, 3])
+    >>> print(limits.low)
     lower limit of agreement = -1.440, 95% CI [-3.356, 0.476] (t), n = 5, k = 2
 
     References

@@ -92,10 +92,10 @@ def alt_test(
     >>> truth = rng.integers(0, 2, 200)
     >>> slips = rng.random((200, 4)) < [0.2, 0.2, 0.2, 0.1]
     >>> seen = np.where(slips, 1 - truth[:, None], truth[:, None])
-    >>> found = alt_test(seen[:, :3], seen[:, 3])
-    >>> print(found)
+    >>> test = alt_test(seen[:, :3], seen[:, 3])
+    >>> print(test)
     alt-test winning rate = 1.000, n = 200, k = 3
-    >>> round(found.details["advantage_probability"], 3), found.details["passed"]
+    >>> round(test.details["advantage_probability"], 3), test.details["passed"]
     (0.975, True)
     """
     _check(score, epsilon, alpha, min_humans, min_items)

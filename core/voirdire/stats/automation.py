@@ -118,20 +118,20 @@ def automated_share(
     fewest = _fewest(target, risk)
     if len(right) < fewest:
         return _none(target, risk, len(right), "too_few_items")
-    found = _none(target, risk, len(right), None)
+    largest = _none(target, risk, len(right), None)
     for level in levels:
         within = sure >= level
         n, agreed = int(within.sum()), int(right[within].sum())
-        if n < fewest or n == found.n_automated:
+        if n < fewest or n == largest.n_automated:
             continue
         low = _lower(agreed, n, risk)
         if low < target:
             break
         share = float((every >= level).mean())
-        found = AutomatedShare(
+        largest = AutomatedShare(
             share, float(level), agreed / n, low, target, risk, len(right), n
         )  # fmt: skip
-    return found
+    return largest
 
 
 def _fewest(target: float, risk: float) -> int:

@@ -81,8 +81,8 @@ def system_bias(
     Examples
     --------
     >>> human, judge = [1, 2, 3, 5, 2, 2, 4, 5] * 3, [1, 1, 3, 4, 1, 2, 4, 5] * 3
-    >>> found = system_bias(judge, human, list("aabbccdd") * 3)
-    >>> {name: round(part.value, 2) for name, part in found.specific.items()}
+    >>> bias = system_bias(judge, human, list("aabbccdd") * 3)
+    >>> {name: round(part.value, 2) for name, part in bias.specific.items()}
     {'a': -0.17, 'b': -0.17, 'c': -0.17, 'd': 0.5}
 
     References

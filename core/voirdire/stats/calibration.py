@@ -125,12 +125,12 @@ def calibrate(
     fold = in_order(unit) % folds
     mean = mean_present(scores)
     paired = ~np.isnan(mean) & ~np.isnan(human)
-    found, stretch = np.full_like(scores, np.nan), float("nan")
+    calibrated, stretch = np.full_like(scores, np.nan), float("nan")
     if method == "isotonic":
         for one in range(folds):
             taught, inside = paired & (fold != one), fold == one
             if taught.any() and inside.any():
-                found[:, inside] = _isotonic(mean[taught], human[taught], scores[:, inside])
+                calibrated[:, inside] = _isotonic(mean[taught], human[taught], scores[:, inside])
     else:
         width = int(system.max(initial=0)) + 1
         cells = (fold * width + system)[paired]
@@ -139,12 +139,12 @@ def calibrate(
             for part in (None, mean[paired], human[paired])
         ]
         lines = lines_of_folds(*sums)
-        found = lines.level[fold] + lines.stretch[fold] * (scores - lines.centre[fold])
+        calibrated = lines.level[fold] + lines.stretch[fold] * (scores - lines.centre[fold])
         used = lines.stretch[np.unique(fold)]
         stretch = float(np.mean(used[~np.isnan(used)])) if not np.isnan(used).all() else stretch
-    moved = found[~np.isnan(found)] - scores[~np.isnan(found)]
+    moved = calibrated[~np.isnan(calibrated)] - scores[~np.isnan(calibrated)]
     return Calibration(
-        found.reshape(np.shape(numbers(judge, "judge"))), method, folds,
+        calibrated.reshape(np.shape(numbers(judge, "judge"))), method, folds,
         float(moved.mean()) if len(moved) else float("nan"), stretch, int(paired.sum()),
     )  # fmt: skip
 
@@ -185,10 +185,10 @@ _LONGEST_NUMBER = 18
 
 def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     """Codes by the order of names; names that are all whole numbers go by their value."""
-    found, codes = np.unique(names, return_inverse=True)
-    if found.dtype.kind in "iu":
+    different, codes = np.unique(names, return_inverse=True)
+    if different.dtype.kind in "iu":
         return codes.astype(np.intp)
-    text = found.astype(str)
+    text = different.astype(str)
     # Longer names are no 64-bit numbers.
     if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:
         return np.asarray(np.argsort(np.argsort(text.astype(np.int64), kind="stable"))[codes])

@@ -65,8 +65,8 @@ def simulate_random_f1(
 
     Examples
     --------
-    >>> found = simulate_random_f1([60, 30, 10])
-    >>> print(f"{found.value:.3f} {found.details['sd']:.3f}")
+    >>> chance = simulate_random_f1([60, 30, 10])
+    >>> print(f"{chance.value:.3f} {chance.details['sd']:.3f}")
     0.456 0.044
     """
     if draws not in {"independent", "permuted"}:
@@ -119,8 +119,8 @@ def simulate_random_f1_sets(
     Examples
     --------
     >>> Y = [[1, 1, 0]] * 20 + [[0, 0, 1]] * 30 + [[1, 0, 0]] * 50
-    >>> found = simulate_random_f1_sets(Y, seed=1)
-    >>> print(f"{found.value:.3f} {found.details['sd']:.3f}")
+    >>> chance = simulate_random_f1_sets(Y, seed=1)
+    >>> print(f"{chance.value:.3f} {chance.details['sd']:.3f}")
     0.516 0.039
     """
     check_level(level)

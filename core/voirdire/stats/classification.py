@@ -129,10 +129,10 @@ def classification_scores(
 
     Examples
     --------
-    >>> found = classification_scores(["a", "b", "a"], ["a", "b", "b"], labels=["a", "b", "c"])
-    >>> print(found["f1_weighted"])
+    >>> scores = classification_scores(["a", "b", "a"], ["a", "b", "b"], labels=["a", "b", "c"])
+    >>> print(scores["f1_weighted"])
     f1_weighted = 0.667, n = 3, k = 3
-    >>> found["f1_macro"].details["absent"]
+    >>> scores["f1_macro"].details["absent"]
     ['c']
     """
     asked = methods(ci, ("percentile",))

@@ -76,7 +76,7 @@ def icc_clustered(
     >>> item = np.repeat(np.arange(30), 3)
     >>> truth = rng.normal(size=30)[item] + rng.normal(0, 0.3, size=90)
     >>> Y = truth[:, None] + rng.normal(0, 0.5, size=(90, 2))
-    >>> [found.method for found in icc_clustered(Y, item).intervals]
+    >>> [interval.method for interval in icc_clustered(Y, item).intervals]
     ['cluster', 'nested']
 
     References

@@ -78,8 +78,8 @@ def raters_needed(
     --------
     >>> from voirdire.stats import raters_needed, VarianceComponents
     >>> nan = float("nan")
-    >>> found = VarianceComponents("nested", 1.0, 0.2, 0.0, 0.4, nan, nan, 0.6, 100, 3, 2, 0)
-    >>> raters_needed(found, 0.8).raters, raters_needed(found, 0.8, runs=3).raters
+    >>> components = VarianceComponents("nested", 1.0, 0.2, 0.0, 0.4, nan, nan, 0.6, 100, 3, 2, 0)
+    >>> raters_needed(components, 0.8).raters, raters_needed(components, 0.8, runs=3).raters
     (5, 4)
 
     References
@@ -133,8 +133,8 @@ def runs_needed(
     >>> runs_needed(0.5, 0.8).runs
     4
     >>> nan = float("nan")
-    >>> found = VarianceComponents("nested", 1.0, 0.0, 0.0, 0.1, nan, nan, 0.6, 100, 3, 2, 0)
-    >>> runs_needed(found, 0.8).runs, runs_needed(found, 0.95).runs
+    >>> components = VarianceComponents("nested", 1.0, 0.0, 0.0, 0.1, nan, nan, 0.6, 100, 3, 2, 0)
+    >>> runs_needed(components, 0.8).runs, runs_needed(components, 0.95).runs
     (4, None)
 
     References

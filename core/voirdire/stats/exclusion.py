@@ -91,9 +91,9 @@ def self_exclusion(
     Examples
     --------
     >>> from voirdire.stats import bias, self_exclusion
-    >>> found = self_exclusion(
+    >>> exclusion = self_exclusion(
     ...     bias, [5, 3, 4], [3, 3, 4], systems=["own", "a", "b"], excludes=["own"])
-    >>> round(found.before.value, 3), found.after.value, found.excluded
+    >>> round(exclusion.before.value, 3), exclusion.after.value, exclusion.excluded
     (0.667, 0.0, ('own',))
 
     References
@@ -290,8 +290,8 @@ def system_sums(
     >>> reference = [[1, 2, 3, 3, 4, 4]]
     >>> judge = [[[5, 5, 3, 3, 4, 5]]]
     >>> sums = system_sums(judge, reference, ["own", "own", "a", "a", "b", "b"])
-    >>> found = sums.under([sums.keeping([[]]), sums.keeping([["own"]])])
-    >>> found.n_systems.ravel().tolist(), found.bias.ravel().round(3).tolist()
+    >>> features = sums.under([sums.keeping([[]]), sums.keeping([["own"]])])
+    >>> features.n_systems.ravel().tolist(), features.bias.ravel().round(3).tolist()
     ([3.0, 2.0], [1.333, 0.25])
 
     References

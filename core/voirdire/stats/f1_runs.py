@@ -97,10 +97,10 @@ def f1_above_chance(
     Examples
     --------
     >>> truth = [[1, 0], [1, 0], [0, 1], [0, 1]]
-    >>> found = f1_above_chance(truth, [[[1, 0], [1, 0], [0, 1], [1, 0]]], multilabel=False)
-    >>> print(found.f1)
+    >>> above = f1_above_chance(truth, [[[1, 0], [1, 0], [0, 1], [1, 0]]], multilabel=False)
+    >>> print(above.f1)
     mean weighted F1 = 0.733, n = 4, k = 1
-    >>> round(found.kappa.value, 3), found.random.value
+    >>> round(above.kappa.value, 3), above.random.value
     (0.467, 0.5)
     """
     asked = methods(ci, ("percentile",))
@@ -190,8 +190,8 @@ def f1_difference(
     --------
     >>> truth = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> good, poor = [truth], [[[1, 0], [0, 1], [0, 1], [1, 0]]]
-    >>> found = f1_difference((truth, good), (truth, poor), multilabel=False)
-    >>> round(found.f1.value, 3), round(found.kappa.value, 3)
+    >>> difference = f1_difference((truth, good), (truth, poor), multilabel=False)
+    >>> round(difference.f1.value, 3), round(difference.kappa.value, 3)
     (0.5, 1.0)
 
     References

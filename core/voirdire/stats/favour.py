@@ -60,9 +60,9 @@ def self_preference(
     Examples
     --------
     >>> from voirdire.stats import self_preference
-    >>> found = self_preference(
+    >>> favour = self_preference(
     ...     [5, 3, 5, 2, 4, 3], [4, 3, 4, 2, 4, 3], [1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3])
-    >>> round(found.value, 3), found.details["others"]
+    >>> round(favour.value, 3), favour.details["others"]
     (0.667, 0.0)
 
     References

@@ -130,10 +130,10 @@ def fleiss_per_label(
     Examples
     --------
     >>> X = [[[1, 0], [1, 0], [1, 1]], [[0, 0], [0, 0], [0, 0]], [[1, 0], [0, 0], [1, 0]]]
-    >>> found = fleiss_per_label(X, labels=["Labeling", "Mental Filter"])
-    >>> print(found["Labeling"])
+    >>> kappas = fleiss_per_label(X, labels=["Labeling", "Mental Filter"])
+    >>> print(kappas["Labeling"])
     Fleiss' kappa [Labeling] = 0.550, n = 3, k = 3
-    >>> print(found.mean)
+    >>> print(kappas.mean)
     mean of Fleiss' kappas = 0.212, n = 3, k = 3
     """
     asked = methods(ci, ("jackknife", "t", "percentile"))

@@ -115,10 +115,10 @@ def variance_components(scores: Any, design: str = "nested") -> VarianceComponen
     >>> from voirdire.stats import variance_components
     >>> rng = np.random.default_rng(0)
     >>> item, rater = rng.normal(0, 2, (500, 1, 1)), np.array([0.0, 1.0, -1.0])[None, :, None]
-    >>> found = variance_components(item + rater + rng.normal(0, 1, (500, 3, 2)))
-    >>> round(found.item, 1), round(found.rater, 1), round(found.error, 1)
+    >>> components = variance_components(item + rater + rng.normal(0, 1, (500, 3, 2)))
+    >>> round(components.item, 1), round(components.rater, 1), round(components.error, 1)
     (4.1, 1.0, 1.1)
-    >>> round(found.reliability(raters=3, runs=2), 2)
+    >>> round(components.reliability(raters=3, runs=2), 2)
     0.89
 
     References

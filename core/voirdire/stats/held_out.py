@@ -87,8 +87,8 @@ def rates_beside_human(
     Examples
     --------
     >>> humans = [[4, 5], [2, 3], [5, 4], [3, 4], [1, 2], [4, 4]]
-    >>> found = rates_beside_human([4, 2, 5, 4, 2, 3], humans, gate=4)
-    >>> round(found["sensitivity"].judge, 2), round(found["sensitivity"].human, 2)
+    >>> rates = rates_beside_human([4, 2, 5, 4, 2, 3], humans, gate=4)
+    >>> round(rates["sensitivity"].judge, 2), round(rates["sensitivity"].human, 2)
     (0.71, 0.86)
 
     References

@@ -156,8 +156,8 @@ def wilson_interval(share: float, n: int, level: float) -> Interval:
     Examples
     --------
     >>> from voirdire.stats import wilson_interval
-    >>> found = wilson_interval(0.9, 50, 0.95)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> interval = wilson_interval(0.9, 50, 0.95)
+    >>> round(interval.low, 3), round(interval.high, 3)
     (0.786, 0.957)
 
     References
@@ -197,8 +197,8 @@ def share_interval(value: float, se: float, df: float, n: int, level: float) -> 
     Source: Wilson (1927), JASA 22, 209-212; at the effective size of clustered data Dean and
     Pagano (2015), Journal of Survey Statistics and Methodology 3, 484-503.
 
-    >>> found = share_interval(1.0, 0.0, 59, 60, 0.9)
-    >>> print(f"{found.low:.3f} {found.high:.3f}")
+    >>> interval = share_interval(1.0, 0.0, 59, 60, 0.9)
+    >>> print(f"{interval.low:.3f} {interval.high:.3f}")
     0.956 1.000
     """
     if not math.isfinite(value) or n < 1 or df < 1:

@@ -159,8 +159,8 @@ def icc_batch(
     --------
     >>> from voirdire.stats import icc_batch
     >>> shifted = [[1, 2], [2, 3], [3, 4], [4, 5]]
-    >>> [[round(found.value, 3) for found in row] for row in icc_batch([shifted], ("C,1", "A,1"))]
-    [[1.0, 0.769]]
+    >>> [round(estimate.value, 3) for estimate in icc_batch([shifted], ("C,1", "A,1"))[0]]
+    [1.0, 0.769]
 
     References
     ----------
@@ -182,8 +182,8 @@ def icc_batch(
         width = _block(plan, stacked.shape[1])
         for start in range(0, len(members), width):
             some = slice(start, start + width)
-            found = _estimates(stacked[some], left_out[some], plan)
-            results.update(zip(members[some], found, strict=True))
+            estimates = _estimates(stacked[some], left_out[some], plan)
+            results.update(zip(members[some], estimates, strict=True))
     return tuple(results[at] for at in range(len(results)))
 
 
@@ -253,12 +253,12 @@ def _bounds_over_seeds(Y: Floats, plan: Plan, n_seeds: int) -> Floats:
     if min(Y.shape[1:]) < 2:
         return bounds
     parts = decompose(magnified(Y)[0])
-    found = value(plan.forms[0], mean_squares(parts), parts.n, parts.k)
+    points = value(plan.forms[0], mean_squares(parts), parts.n, parts.k)
     seeds = range(plan.seed, plan.seed + n_seeds)
     each = _icc_bootstrap.drawn_by_seed(parts, plan.forms, seeds, plan.n_resamples)
     for at, draws in enumerate(each):
         bounds[:, at] = percentile_bounds(draws, plan)
-    bounds[np.isnan(found)] = np.nan
+    bounds[np.isnan(points)] = np.nan
     return bounds
 
 

@@ -125,8 +125,8 @@ def jury_worth(
     >>> chance = np.random.default_rng(0)
     >>> truth = chance.normal(0, 1, 400)
     >>> members = [truth + chance.normal(0, 1, 400) for _ in range(4)]
-    >>> found = jury_worth(members, combine(members, "mean"), truth)
-    >>> found.jury > found.single + 0.2, round(found.votes, 1) > 3
+    >>> worth = jury_worth(members, combine(members, "mean"), truth)
+    >>> worth.jury > worth.single + 0.2, round(worth.votes, 1) > 3
     (True, True)
 
     References
@@ -217,8 +217,8 @@ def explained_gain(
     >>> chance = np.random.default_rng(0)
     >>> truth = chance.normal(0, 1, 400)
     >>> near, far = (truth + chance.normal(0, noise, 400) for noise in (0.5, 2))
-    >>> found = explained_gain(near, far, truth)
-    >>> round(found.first, 1), round(found.second, 1), found.gain.interval().low > 0.4
+    >>> explained = explained_gain(near, far, truth)
+    >>> round(explained.first, 1), round(explained.second, 1), explained.gain.interval().low > 0.4
     (0.8, 0.3, True)
 
     References
@@ -240,9 +240,9 @@ def explained_gain(
         return ExplainedGain(math.nan, math.nan, empty, n, 0, "too_few_items")
     unit = np.unique(names[kept], return_inverse=True)[1]
     columns = _columns((y[kept], x[kept], z[kept]), np.zeros(n, np.intp))
-    found = _explained(columns.sum(0))
+    shares = _explained(columns.sum(0))
     gain = _gain(columns, unit, 0, 1, level)
-    return ExplainedGain(float(found[0]), float(found[1]), gain, n, int(unit.max()) + 1)
+    return ExplainedGain(float(shares[0]), float(shares[1]), gain, n, int(unit.max()) + 1)
 
 
 def _worth(
@@ -295,8 +295,8 @@ def _explained(sums: Floats) -> Floats:
     """Squared correlations of jury, single and mean with the humans, from sums (..., 7)."""
     both, spread = sums[..., 1::2], sums[..., 2::2]
     with np.errstate(all="ignore"):
-        found = both * np.abs(both) / (spread * sums[..., :1])
-    return np.where(spread > _STILL, np.maximum(found, 0.0), 0.0)
+        shares = both * np.abs(both) / (spread * sums[..., :1])
+    return np.where(spread > _STILL, np.maximum(shares, 0.0), 0.0)
 
 
 def _gain(columns: Floats, unit: NDArray[np.intp], a: int, b: int, level: float) -> Estimate:

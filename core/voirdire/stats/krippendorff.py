@@ -189,8 +189,8 @@ def _coded(R: ArrayLike, metric: Metric | ArrayLike, levels: Sequence[Any] | Non
 
 def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
     q = len(ratings.levels)
-    found = collapse(ratings.codes, q) if ratings.coded else uncollapsed(ratings.codes)
-    patterns = found.keep(2)
+    every = collapse(ratings.codes, q) if ratings.coded else uncollapsed(ratings.codes)
+    patterns = every.keep(2)  # one rating alone makes no pair
     none = np.zeros((0, 0))
     if not isinstance(metric, str):
         return _Problem(patterns, np.arange(q, dtype=float), _differences(metric, q), _MATRIX)

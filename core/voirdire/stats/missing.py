@@ -75,8 +75,8 @@ def bias_bounds(judge: Any, reference: Any, scale: tuple[float, float]) -> Missi
     Examples
     --------
     >>> from voirdire.stats import bias_bounds
-    >>> found = bias_bounds([4, 5, None, 3], [4, 4, 2, 3], (1, 5))
-    >>> round(found.observed, 3), found.low, found.high
+    >>> bounds = bias_bounds([4, 5, None, 3], [4, 4, 2, 3], (1, 5))
+    >>> round(bounds.observed, 3), bounds.low, bounds.high
     (0.333, 0.0, 1.0)
 
     References

@@ -246,8 +246,8 @@ def compare_systems(
     Examples
     --------
     >>> from voirdire.stats import compare_systems
-    >>> found = compare_systems([[1, 2, 2], [2, 4, 3], [3, 5, 2], [2, 3, 1]], ["a", "b", "c"])
-    >>> [(one.first, one.second, round(one.p_adjusted, 3)) for one in found]
+    >>> tests = compare_systems([[1, 2, 2], [2, 4, 3], [3, 5, 2], [2, 3, 1]], ["a", "b", "c"])
+    >>> [(one.first, one.second, round(one.p_adjusted, 3)) for one in tests]
     [('a', 'b', 0.042), ('a', 'c', 1.0), ('b', 'c', 0.205)]
 
     References

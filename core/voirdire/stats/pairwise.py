@@ -119,10 +119,10 @@ def bradley_terry(
     Examples
     --------
     >>> a, b = list("xxxyyyxxxy"), list("yyyzzzzzzz")
-    >>> found = bradley_terry(a, b, [1, 1, -1, 1, 0, -1, 2, 1, -1, 2])
-    >>> found.systems
+    >>> strengths = bradley_terry(a, b, [1, 1, -1, 1, 0, -1, 2, 1, -1, 2])
+    >>> strengths.systems
     ('x', 'y', 'z')
-    >>> print(found["x"])
+    >>> print(strengths["x"])
     log-strength of x = 0.522, 95% CI [-0.689, 1.733] (wald), n = 6, k = 3
     >>> bradley_terry(["x", "x"], ["y", "y"], [1, 1])["x"].flags
     ('unbounded',)

@@ -76,8 +76,8 @@ def panel_mean(R: Any, *, quorum: int = 1) -> PanelMean:
     Examples
     --------
     >>> from voirdire.stats import panel_mean
-    >>> found = panel_mean([[4, None, 5], [None, None, None]])
-    >>> found.values.tolist(), found.counts.tolist(), found.below_quorum
+    >>> mean = panel_mean([[4, None, 5], [None, None, None]])
+    >>> mean.values.tolist(), mean.counts.tolist(), mean.below_quorum
     ([4.5, nan], [2, 0], (1,))
     >>> print(panel_mean([[4, None, 5]], quorum=3))
     panel mean of 1 items; 1 below the quorum of 3 (at 0)

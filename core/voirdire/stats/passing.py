@@ -49,10 +49,10 @@ def tail_misses(judge: Any, reference: Any, at_or_below: float, *, level: float 
     Examples
     --------
     >>> from voirdire.stats import tail_misses
-    >>> found = tail_misses([4, 2, 1, 5, 2], [1, 2, 2, 5, 4], at_or_below=2)
-    >>> print(found)
+    >>> misses = tail_misses([4, 2, 1, 5, 2], [1, 2, 2, 5, 4], at_or_below=2)
+    >>> print(misses)
     tail misses = 0.333, 95% CI [0.061, 0.792] (wilson), n = 3, k = 2
-    >>> found.details["false_alarms"]
+    >>> misses.details["false_alarms"]
     1
 
     References

@@ -78,10 +78,10 @@ def position_effect(
     --------
     >>> scores = [2, -1, 1, 0, 1, 1]  # item x: a wins when first, loses when second
     >>> a_first = [True, False, True, False, True, False]
-    >>> found = position_effect(scores, a_first, list("xxyyzz"), ci=None)
-    >>> print(found)
+    >>> effect = position_effect(scores, a_first, list("xxyyzz"), ci=None)
+    >>> print(effect)
     position effect = 0.667, n = 6, k = 2
-    >>> found.details["inconsistent"], found.details["tied_once"], found.details["consistent"]
+    >>> effect.details["inconsistent"], effect.details["tied_once"], effect.details["consistent"]
     (1, 1, 1)
 
     References

@@ -145,8 +145,8 @@ def prediction_powered_mean(
     >>> from voirdire.stats import prediction_powered_mean
     >>> labels = [4, 2, 5, 3, 4] + [None] * 5
     >>> judge = [5, 3, 5, 4, 4, 3, 5, 4, 2, 5]
-    >>> found = prediction_powered_mean(labels, judge)
-    >>> round(found.value, 3), round(found.weight, 3), found.n_labelled
+    >>> corrected = prediction_powered_mean(labels, judge)
+    >>> round(corrected.value, 3), round(corrected.weight, 3), corrected.n_labelled
     (3.459, 0.352, 5)
 
     References
@@ -202,8 +202,8 @@ def prediction_powered_means(  # noqa: PLR0913 - as prediction_powered_mean, and
     >>> from voirdire.stats import prediction_powered_means
     >>> labels = [4, 2, 3, None, None, 5, 5, 5, None, None]
     >>> judge = [4, 3, 3, 4, 2, 5, 5, 5, 4, 5]
-    >>> found = prediction_powered_means(labels, judge, ["a"] * 5 + ["b"] * 5)
-    >>> {name: round(one.standard_error, 3) for name, one in found.items()}
+    >>> corrected = prediction_powered_means(labels, judge, ["a"] * 5 + ["b"] * 5)
+    >>> {name: round(one.standard_error, 3) for name, one in corrected.items()}
     {'a': 0.577, 'b': 0.408}
 
     References

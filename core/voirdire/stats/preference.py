@@ -152,10 +152,10 @@ def win_tie_loss(
 
     Examples
     --------
-    >>> found = win_tie_loss([2, 1, 0, -1, 1, 1])
-    >>> found.wins, found.ties, found.losses
+    >>> outcome = win_tie_loss([2, 1, 0, -1, 1, 1])
+    >>> outcome.wins, outcome.ties, outcome.losses
     (4, 1, 1)
-    >>> print(found.win)
+    >>> print(outcome.win)
     share of wins = 0.667, 95% CI [0.300, 0.903] (wilson), n = 6, k = 2
 
     References
@@ -263,8 +263,8 @@ def preference_agreement(
 
     Examples
     --------
-    >>> found = preference_agreement([2, 1, 0, -1], [1, 2, 0, 1], list("xxyy"), ci=None)
-    >>> found.winner.value, round(found.alpha.value, 3)
+    >>> agreement = preference_agreement([2, 1, 0, -1], [1, 2, 0, 1], list("xxyy"), ci=None)
+    >>> agreement.winner.value, round(agreement.alpha.value, 3)
     (0.75, 0.3)
 
     References

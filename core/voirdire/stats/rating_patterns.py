@@ -276,8 +276,8 @@ def count_patterns(
 
     Examples
     --------
-    >>> found, code = count_patterns([[1, 2], [1, 2], [3, np.nan]], [("a", 1), ("b", 1)])
-    >>> found.counts.tolist(), code.tolist()
+    >>> patterns, code = count_patterns([[1, 2], [1, 2], [3, np.nan]], [("a", 1), ("b", 1)])
+    >>> patterns.counts.tolist(), code.tolist()
     ([2, 1], [0, 0, 1])
     """
     given = np.ascontiguousarray(scores, dtype=np.float64)
@@ -367,8 +367,8 @@ def _first_of(keys: Ints, space: int) -> tuple[Ints, Ints]:
         number = np.empty(space, np.int64)
         number[there] = np.arange(len(there))
         return first[there], number[keys]
-    _, found, code = np.unique(keys, return_index=True, return_inverse=True)
-    return found, code
+    _, first, code = np.unique(keys, return_index=True, return_inverse=True)
+    return first, code
 
 
 def _keys(steps: NDArray[np.int32], system: Ints) -> NDArray[np.int64]:

@@ -95,16 +95,25 @@ class ResponsePanel:
             raise StatisticsError(f"judge has {n} responses, humans have {truth.shape[1]}")
         kept = np.asarray(~np.isnan(given).all(axis=0) & ~np.isnan(truth).all(axis=0))
         names, system = _codes(np.zeros(n) if systems is None else systems, n, "systems", kept)
-        found, item = _codes(np.arange(n) if items is None else items, n, "items", kept)
+        cluster_names, item = _codes(np.arange(n) if items is None else items, n, "items", kept)
         cluster = item
         if clusters is not None:
-            found, cluster = _codes(clusters, n, "clusters", kept)
+            cluster_names, cluster = _codes(clusters, n, "clusters", kept)
         truth = truth[:, kept]
         categories = _present(truth) if nominal else None
         left_out = int((~kept).sum()) if counted is None else counted.size(~kept)
         own = None if counted is None else counted.only(kept)
         return cls(
-            given[:, kept], truth, system, item, cluster, names, found, categories, left_out, own
+            given[:, kept],
+            truth,
+            system,
+            item,
+            cluster,
+            names,
+            cluster_names,
+            categories,
+            left_out,
+            own,
         )
 
     @property

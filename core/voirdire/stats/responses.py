@@ -116,8 +116,8 @@ def response_agreement(
 
     Examples
     --------
-    >>> found = response_agreement([1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1])
-    >>> found.confusion, round(found["sensitivity"].value, 3)
+    >>> agreement = response_agreement([1, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 1])
+    >>> agreement.confusion, round(agreement["sensitivity"].value, 3)
     (((2.0, 1.0), (1.0, 2.0)), 0.667)
 
     References
@@ -161,8 +161,8 @@ def human_agreement(
 
     Examples
     --------
-    >>> found = human_agreement([[1, 1], [0, 1], [0, 0], [1, 1]])
-    >>> round(found["accuracy"].value, 3), found.n
+    >>> agreement = human_agreement([[1, 1], [0, 1], [0, 0], [1, 1]])
+    >>> round(agreement["accuracy"].value, 3), agreement.n
     (0.75, 4)
 
     References

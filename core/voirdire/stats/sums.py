@@ -305,8 +305,8 @@ def cluster_jackknife(
     Examples
     --------
     >>> mean = lambda sums: sums[..., 0] / sums[..., 1]
-    >>> found = cluster_jackknife([[1, 1], [2, 1], [3, 1], [6, 1]], [1, 2, 3, 4], mean)
-    >>> print(round(found.value, 3), round(found.se, 3), found.df)
+    >>> error = cluster_jackknife([[1, 1], [2, 1], [3, 1], [6, 1]], [1, 2, 3, 4], mean)
+    >>> print(round(error.value, 3), round(error.se, 3), error.df)
     3.0 1.08 3
 
     References

@@ -76,8 +76,8 @@ def icc_systems(
     >>> from voirdire.stats import icc_systems
     >>> quality = np.array([1.0, 2.0, 4.0])
     >>> noise = np.random.default_rng(0).normal(0, 0.5, size=(200, 3, 2))
-    >>> found = icc_systems(quality[None, :, None] + noise)
-    >>> print(found[0])
+    >>> iccs = icc_systems(quality[None, :, None] + noise)
+    >>> print(iccs[0])
     ICC(C,1) = 0.996, 95% CI [0.991, 0.999] (cluster), n = 3, k = 2
 
     References
@@ -138,8 +138,8 @@ def icc_systems_batch(
         raise StatisticsError(f"all arrays need the same number of items, got {sorted(n_items)}")
     squares = _resampled(arrays, n_items.pop() if n_items else 0, seed, n_resamples)
     return tuple(
-        tuple(_estimate(form, one, found, level) for form in names)
-        for one, found in zip(arrays, squares, strict=True)
+        tuple(_estimate(form, one, of_array, level) for form in names)
+        for one, of_array in zip(arrays, squares, strict=True)
     )
 
 

@@ -184,8 +184,8 @@ def item_reliability(
     Examples
     --------
     >>> humans = [[1, 2], [2, 2], [4, 5], [5, 4], [3, 3], [1, 1], [4, 3], [2, 3]]
-    >>> found = item_reliability([1, 2, 4, 4, 2, 3, 4, 2], humans)
-    >>> print(f"{found.value:.2f}, worth {found.details['worth']:.1f} humans")
+    >>> reliability = item_reliability([1, 2, 4, 4, 2, 3, 4, 2], humans)
+    >>> print(f"{reliability.value:.2f}, worth {reliability.details['worth']:.1f} humans")
     -0.09, worth 0.3 humans
 
     References
@@ -318,13 +318,13 @@ def mean_vectors(panel: ResponsePanel) -> Floats:
 def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
     """Vectors less the effects of systems and, where items are crossed with them, of items."""
     n_systems = len(panel.systems)
-    found = panel.centred(vectors, unbiased=False, least=2)
+    rest = panel.centred(vectors, unbiased=False, least=2)
     if panel.crossed:
         n_items = int(panel.item.max()) + 1
         for _ in range(ROUNDS):
-            found = centred(found, panel.item, n_items, unbiased=False, least=2)
-            found = centred(found, panel.system, n_systems, unbiased=False, least=2)
-    return found
+            rest = centred(rest, panel.item, n_items, unbiased=False, least=2)
+            rest = centred(rest, panel.system, n_systems, unbiased=False, least=2)
+    return rest
 
 
 def ratio(sums: Floats) -> Floats:

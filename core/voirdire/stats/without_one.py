@@ -94,7 +94,7 @@ def reading_totals(panel: ResponsePanel) -> Floats:
 
 def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> tuple[Floats, Bits]:
     sides = [within.mean_vectors(panel), *(panel.vectors(run) for run in panel.judge)]
-    found, hard = np.zeros((len(rows), 3)), np.zeros(len(rows), dtype=bool)
+    totals, hard = np.zeros((len(rows), 3)), np.zeros(len(rows), dtype=bool)
     neighbours = _Neighbours.of(panel, crossed=crossed)
     block = max(_AT_ONCE // len(panel.systems), 1)
     for place in range(sides[0].shape[1]):
@@ -103,17 +103,17 @@ def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> 
         for start in range(0, len(rows), block):
             some = slice(start, start + block)
             moved = [fit.without(panel, rows[some]) for fit in fits]
-            found[some] += products.without(panel, rows[some], moved, neighbours)
+            totals[some] += products.without(panel, rows[some], moved, neighbours)
             hard[some] |= np.any([one.by_hand for one in moved], axis=0)
-    return found, hard
+    return totals, hard
 
 
 def _by_hand(
-    panel: ResponsePanel, found: Floats, hard: Bits, total: Callable[[ResponsePanel], Floats]
+    panel: ResponsePanel, totals: Floats, hard: Bits, total: Callable[[ResponsePanel], Floats]
 ) -> Floats:
     for at in np.flatnonzero(hard):
-        found[at] = total(without_response(panel, int(at)))
-    return found
+        totals[at] = total(without_response(panel, int(at)))
+    return totals
 
 
 def _only_uses(panel: ResponsePanel) -> Bits:
@@ -387,10 +387,10 @@ class _Products:
         """(B, 3) without each of the responses `out`."""
         ones = np.ones((len(out), 1))
         sides = [np.hstack([ones, one.last, one.before]) for one in moved]
-        found = self._of_same_item(panel, out, moved, neighbours)
+        sums = self._of_same_item(panel, out, moved, neighbours)
         for column, one, two, form in self.forms:
-            found[:, column] += _quadratic(sides[one], form, sides[two])
-        return found
+            sums[:, column] += _quadratic(sides[one], form, sides[two])
+        return sums
 
     def _of_same_item(
         self,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from reference.intraclass import FORMS
 
 from voirdire import stats
-from voirdire.stats._forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,6 @@ from reference import intraclass as slow
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import icc, icc_batch
-from voirdire.stats._forms import FORMS, canonical
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8],
@@ -67,7 +66,8 @@ def test_published_values():
      ("ICC(1,1)", "1"), ("ICC(k)", "1,k"), ("a,k", "A,k")],
 )  # fmt: skip
 def test_spellings(spelling, form):
-    assert canonical(spelling) == form
+    assert icc(SHROUT_FLEISS, spelling) == icc(SHROUT_FLEISS, form)
+    assert icc(SHROUT_FLEISS, spelling).statistic == f"ICC({form})"
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_the_28_pairs_of_the_published_study(shared):
     # R (psych, irr) and pingouin; exact percentiles, leave-one-out and masses by enumeration.
     pairs = load(shared, "stats_reference.json")["real_28_pairs"][::THINNED]
     matrices = [pair["matrix"] for pair in pairs]
-    plain = icc_batch(matrices, FORMS, ci=("f", "exact", "exact_bca"))
+    plain = icc_batch(matrices, slow.FORMS, ci=("f", "exact", "exact_bca"))
     dropped = icc_batch(matrices, ("C,1", "A,1"), ci="exact", compat="badawi2025")
     for pair, found, kept in zip(pairs, plain, dropped, strict=True):
-        by_form = dict(zip(FORMS, found, strict=True))
+        by_form = dict(zip(slow.FORMS, found, strict=True))
         for form, estimate in by_form.items():
             stored = pair["pingouin"][PINGOUIN[form]]
             interval = estimate.interval("f")
@@ -163,7 +163,7 @@ def test_perfect_consistency_has_the_limit_of_the_interval():
 @settings(max_examples=60, deadline=None)
 @given(ratings)
 def test_values_equal_exact_rational_arithmetic(Y):
-    for form in FORMS:
+    for form in slow.FORMS:
         assert icc(Y, form, ci=None).value == pytest.approx(
             slow.icc(Y.tolist(), form), abs=1e-12, nan_ok=True
         )
@@ -174,7 +174,7 @@ def test_values_equal_exact_rational_arithmetic(Y):
     arrays(np.int64, st.tuples(st.integers(2, 5), st.integers(2, 3)), elements=st.integers(1, 4))
 )
 def test_exact_bootstrap_equals_the_enumeration_of_copies(Y):
-    for form in FORMS:
+    for form in slow.FORMS:
         found = icc(Y, form, ci="exact")
         if found.reason:
             continue
@@ -192,11 +192,8 @@ def test_exact_bootstrap_equals_the_enumeration_of_copies(Y):
 @settings(max_examples=10, deadline=None)
 @given(ratings, st.integers(0, 2**32))
 def test_drawn_bootstrap_equals_copies_of_the_rows(Y, seed):
-    from voirdire.stats._bootstrap import draw_counts
-
-    counts = draw_counts(np.random.default_rng(seed), len(Y), 40)
-    assert (counts.sum(axis=0) == len(Y)).all()
-    for form in FORMS:
+    counts = slow.draws(seed, len(Y), 40)
+    for form in slow.FORMS:
         found = icc(Y, form, ci="percentile", n_resamples=40, seed=seed)
         if found.reason:
             continue
@@ -239,7 +236,7 @@ def test_order_of_subjects_and_raters_does_not_matter(Y, random):
     rows, columns = list(range(len(Y))), list(range(Y.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
-    for form in FORMS:
+    for form in slow.FORMS:
         assert icc(Y[rows][:, columns], form, ci=None).value == pytest.approx(
             icc(Y, form, ci=None).value, abs=1e-12, nan_ok=True
         )
@@ -293,10 +290,11 @@ def test_batch_equals_one_at_a_time():
 
 
 def test_many_resamples_come_in_chunks_of_one_stream():
-    from voirdire.stats._bootstrap import drawn_in_chunks
-
-    chunks = np.concatenate(list(drawn_in_chunks(7, 6, 100, 33)), axis=1)
-    assert (chunks == np.concatenate(list(drawn_in_chunks(7, 6, 100, 100)), axis=1)).all()
+    """Of one matrix all 200 resamples are drawn at once, beside 699 others 64 at a time."""
+    Ys = np.random.default_rng(5).integers(1, 6, size=(700, 6, 2)).astype(float)
+    batch = icc_batch(Ys, ("C,1",), ci="percentile", n_resamples=200, seed=7)
+    for at in (0, 350, 699):
+        assert batch[at][0] == icc(Ys[at], "C,1", ci="percentile", n_resamples=200, seed=7)
 
 
 def test_an_interval_that_would_run_through_infinity_is_none():
@@ -305,7 +303,7 @@ def test_an_interval_that_would_run_through_infinity_is_none():
     turned = 0
     for _ in range(400):
         Y = rng.normal(size=(rng.integers(3, 7), rng.integers(2, 5)))
-        for form in FORMS:
+        for form in slow.FORMS:
             found = icc(Y, form)
             low, high = found.intervals[0].low, found.intervals[0].high
             turned += math.isnan(low)
@@ -323,6 +321,6 @@ def test_a_denominator_that_cancels_is_not_estimable():
 
 def test_perfect_agreement_has_its_limit():
     for Y in ([[4, 4], [1, 1], [2, 2]], [[1, 1], [1, 1], [2, 2], [2, 2]]):
-        for form in FORMS:
+        for form in slow.FORMS:
             found = icc(Y, form).intervals[0]
             assert (found.low, found.high) == pytest.approx((1, 1), abs=1e-12)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import systems as slow
+from reference.intraclass import draws
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import icc, icc_clustered, icc_systems, icc_systems_batch
-from voirdire.stats._bootstrap import draw_counts
 
 FORMS = ("1", "C,1", "A,1", "A,k")
 
@@ -29,7 +29,7 @@ def made(seed, items=12, systems=4, raters=2, *, gaps=0.1, whole=True):
 def test_system_means_equal_copies_of_the_items(seed, whole):
     scores = made(seed, whole=whole)
     found = icc_systems(scores, FORMS, n_resamples=30, seed=seed)
-    counts = draw_counts(np.random.default_rng(seed), len(scores), 30)
+    counts = draws(seed, len(scores), 30)
     chosen = [np.repeat(np.arange(len(scores)), column.astype(int)) for column in counts.T]
     for form, estimate in zip(FORMS, found, strict=True):
         assert estimate.value == pytest.approx(
@@ -83,7 +83,7 @@ def responses(seed):
 @given(st.integers(0, 10**6))
 def test_clusters_equal_copies_of_the_items(seed):
     Y, clusters = responses(seed)
-    counts = draw_counts(np.random.default_rng(seed), 6, 30)
+    counts = draws(seed, 6, 30)
     chosen = [np.repeat(np.arange(6), column.astype(int)) for column in counts.T]
     for form in FORMS:
         found = icc_clustered(Y, clusters, form, ci="cluster", n_resamples=30, seed=seed)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from reference.intraclass import draws
 from scipy import stats as scipy_stats
 
 from voirdire import stats
@@ -77,10 +78,8 @@ def test_self_preference_is_what_leniency_does_not_explain():
 def test_self_preference_by_copies_of_the_items():
     judge, reference, own, items = favoured(0.3, seed=5)
     found = stats.self_preference(judge, reference, own, items, n_resamples=40, seed=3)
-    from voirdire.stats._bootstrap import draw_counts
-
     values = []
-    for column in draw_counts(np.random.default_rng(3), 60, 40).T:
+    for column in draws(3, 60, 40).T:
         weights = column[items]
         residuals = judge - reference
         values.append(

@@ -51,7 +51,6 @@ class ChatModel(Protocol):
 
     async def complete(self, request: Request) -> Reply:
         """One reply to one request; never retried inside, the runner does that."""
-        ...
 
 
 @runtime_checkable
@@ -60,7 +59,6 @@ class ClosesConnections(Protocol):
 
     async def aclose(self) -> None:
         """Close them; the runner calls it at the end, also of a run that failed."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +71,6 @@ class BearsConcurrency(Protocol):
     @property
     def concurrency(self) -> int:
         """Calls at once, from 1."""
-        ...
 
 
 @runtime_checkable
@@ -83,7 +80,6 @@ class CostsNothing(Protocol):
     @property
     def free(self) -> bool:
         """Whether they are."""
-        ...
 
 
 @runtime_checkable
@@ -96,11 +92,9 @@ class Judge(Protocol):
 
     def requests(self, task: Any) -> list[Request]:
         """What to ask about one task (a `schema.Rating` or a `schema.Comparison`)."""
-        ...
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the replies say; never raises on hostile text."""
-        ...
 
 
 class ModelFactory(Protocol):
@@ -108,7 +102,6 @@ class ModelFactory(Protocol):
 
     def __call__(self, model_name: str, **options: Any) -> ChatModel:
         """The model; `model_name` is what stands after the colon, `options` come from the study."""
-        ...
 
 
 def costs_nothing(factory: Make) -> Make:
@@ -125,19 +118,12 @@ def costs_nothing(factory: Make) -> Make:
 class JudgeFactory(Protocol):
     """Makes a judge for a rubric (`use = "rubric"` in the study's panel)."""
 
-    def __call__(
-        self,
-        rubric: Rubric | str,
-        *,
-        sampling: Sampling = ...,
-        **options: Any,
-    ) -> Judge:
+    def __call__(self, rubric: Rubric | str, *, sampling: Sampling = ..., **options: Any) -> Judge:
         """The judge; a rubric given as text is the name of a built-in one or a TOML file.
 
         A study's temperature, top_p, max_tokens and seed come in `sampling`, over those that stand
         as its default.
         """
-        ...
 
 
 class Batches(Protocol):
@@ -149,33 +135,26 @@ class Batches(Protocol):
     @property
     def named(self) -> bool:
         """See above."""
-        ...
 
     def fits(self, request: Request) -> bool:
         """Whether a request can be a line of a batch."""
-        ...
 
     async def submit(self, name: str, lines: Sequence[tuple[str, Request]]) -> str:
         """Hand over requests, each with the name of its line; returns the provider's id."""
-        ...
 
     async def states(self, since: float) -> list[BatchState]:
         """The batches that the provider was given since then, by seconds since 1970."""
-        ...
 
     async def state(self, number: str) -> BatchState:
         """How far a batch is."""
-        ...
 
     async def results(
         self, number: str, requests: Mapping[str, Request]
     ) -> list[tuple[str, Reply | ModelError]]:
         """What became of these lines; of others nothing is said."""
-        ...
 
     async def cancel(self, number: str) -> None:
         """Ask the provider to stop; what was answered before can be fetched."""
-        ...
 
 
 @runtime_checkable
@@ -185,7 +164,6 @@ class TakesBatches(Protocol):
     @property
     def batches(self) -> Batches | None:
         """How; None where this one does not."""
-        ...
 
 
 @runtime_checkable
@@ -197,7 +175,6 @@ class Executor(Protocol):
     @property
     def workers(self) -> int:
         """Parts that are computed at once, from 1."""
-        ...
 
     def map_reduce(
         self,
@@ -219,11 +196,9 @@ class Executor(Protocol):
         WorkerError
             The workers of one part died again and again.
         """
-        ...
 
     def close(self) -> None:
         """End what was started; called once, also after an error."""
-        ...
 
 
 @runtime_checkable
@@ -236,7 +211,6 @@ class SaysTask(Protocol):
     @property
     def task(self) -> Literal["rating", "comparison", "item"]:
         """A `schema.Rating`, a `schema.Comparison` or a `schema.Item`."""
-        ...
 
 
 @runtime_checkable
@@ -246,7 +220,6 @@ class SaysRuns(Protocol):
     @property
     def runs(self) -> int:
         """Repetitions, from 1."""
-        ...
 
 
 @runtime_checkable
@@ -256,7 +229,6 @@ class ShowsExamples(Protocol):
     @property
     def examples(self) -> Any:
         """How they are chosen (a `voirdire_judges.few_shot.FewShot`), or None."""
-        ...
 
 
 @runtime_checkable
@@ -265,7 +237,6 @@ class FollowsUp(Protocol):
 
     def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
         """What to ask next, given all replies so far (each knows its `request`); empty: no more."""
-        ...
 
 
 @runtime_checkable
@@ -279,7 +250,6 @@ class BuildsOn(Protocol):
     @property
     def judge(self) -> Judge:
         """Whose question it is."""
-        ...
 
 
 @runtime_checkable
@@ -289,7 +259,6 @@ class AsksInRoles(Protocol):
     @property
     def roles(self) -> tuple[str, ...]:
         """Every `Request.role` that it asks in."""
-        ...
 
 
 @runtime_checkable
@@ -298,7 +267,6 @@ class Traces(Protocol):
 
     def trace(self, replies: Sequence[Reply]) -> Trace:
         """What all replies to one task show; it must not need their `request`."""
-        ...
 
 
 @runtime_checkable
@@ -310,7 +278,6 @@ class Replays(Protocol):
 
         Then it is taken as it was made, and `follow_up` is not called.
         """
-        ...
 
 
 @runtime_checkable
@@ -324,12 +291,10 @@ class TakesTime(Protocol):
     @property
     def slow(self) -> bool:
         """Whether it may."""
-        ...
 
     @property
     def max_steps(self) -> int:
         """Replies for one task at most, from 1."""
-        ...
 
 
 @runtime_checkable
@@ -338,7 +303,6 @@ class ParsesColumns(Protocol):
 
     def parse_column(self, replies: Sequence[Reply]) -> Any:
         """What they say as `parsing.ScoreColumns`; None where it cannot read them so."""
-        ...
 
 
 @runtime_checkable
@@ -347,7 +311,6 @@ class Finds(Protocol):
 
     def findings(self) -> Sequence[Finding] | None:
         """What it found; None where it has not looked."""
-        ...
 
 
 @runtime_checkable
@@ -356,11 +319,9 @@ class Annotator(Protocol):
 
     def requests(self, task: Item) -> list[Request]:
         """What to ask about one item."""
-        ...
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """The labels that the replies name."""
-        ...
 
 
 @runtime_checkable
@@ -370,7 +331,6 @@ class DeclaresLabels(Protocol):
     @property
     def labels(self) -> Any:
         """A `voirdire.parsing.LabelSet`."""
-        ...
 
 
 @runtime_checkable
@@ -380,7 +340,6 @@ class NamesUnsure(Protocol):
     @property
     def unsure(self) -> tuple[str, str]:
         """Where some run said that no label applies, and where none did."""
-        ...
 
 
 @runtime_checkable
@@ -389,24 +348,26 @@ class Classifier(Protocol):
 
     def fit(self, texts: Sequence[str], labels: NDArray[np.int8]) -> Classifier:
         """Learn from texts and a 0/1 matrix of labels, and return the fitted classifier."""
-        ...
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One row a text, one column a label: scores in [0, 1], NaN where there is none."""
-        ...
 
 
 @runtime_checkable
-class Trainable(Classifier, Protocol):
-    """A classifier that learns with a validation set, goes on after a kill, and is saved.
-
-    `notes` are sentences that a report must not leave out (epochs trained, on what).
-    """
+class Noted(Protocol):
+    """A classifier or embedder of which a reader must know something."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of its results must know."""
-        ...
+        """Sentences that a report must not leave out."""
+
+
+@runtime_checkable
+class Trainable(Classifier, Noted, Protocol):
+    """A classifier that learns with a validation set, goes on after a kill, and is saved.
+
+    Its notes say what a report must not leave out: epochs trained, and on what.
+    """
 
     def fit(
         self,
@@ -418,25 +379,12 @@ class Trainable(Classifier, Protocol):
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Trainable:
         """Learn; `folder` holds what it needs to go on, `progress` takes (what, done, of)."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Write the trained classifier."""
-        ...
 
     def load(self, folder: Path) -> Trainable:
         """The trained classifier that `save` wrote."""
-        ...
-
-
-@runtime_checkable
-class Noted(Protocol):
-    """A classifier or embedder of which a reader must know something."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences that a report must not leave out."""
-        ...
 
 
 @runtime_checkable
@@ -445,7 +393,6 @@ class CountsCuts(Protocol):
 
     def too_long(self, texts: Sequence[str]) -> int:
         """How many of the texts lose their ends."""
-        ...
 
 
 @runtime_checkable
@@ -455,7 +402,6 @@ class Decides(Protocol):
     @property
     def decides(self) -> bool:
         """Whether they are. What was asked and paid for on the way is then kept."""
-        ...
 
 
 class ClassifierFactory(Protocol):
@@ -469,7 +415,6 @@ class ClassifierFactory(Protocol):
         self, classes: Sequence[str], *, task: str, seed: int = 0, **options: Any
     ) -> Classifier:
         """The untrained classifier."""
-        ...
 
 
 @runtime_checkable
@@ -479,16 +424,13 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The model."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of a vector."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One L2-normalised row a text."""
-        ...
 
 
 @runtime_checkable
@@ -498,7 +440,6 @@ class HasRevision(Protocol):
     @property
     def revision(self) -> str:
         """Such as a commit; empty where it is not known."""
-        ...
 
 
 @runtime_checkable
@@ -508,11 +449,9 @@ class CountsTokens(Protocol):
     @property
     def limit(self) -> int | None:
         """The most tokens that it reads of a text; None where there is no limit."""
-        ...
 
     def tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text, those that it does not read included."""
-        ...
 
 
 @runtime_checkable
@@ -522,7 +461,6 @@ class EmbedsInBatches(Protocol):
     @property
     def batch_size(self) -> int:
         """Texts, from 1."""
-        ...
 
 
 @runtime_checkable
@@ -531,7 +469,6 @@ class ExampleSelector(Protocol):
 
     def select(self, item: Item, k: int) -> list[Mapping[str, Any]]:
         """At most k examples, never the item itself."""
-        ...
 
 
 @runtime_checkable
@@ -540,7 +477,6 @@ class SelectsMany(Protocol):
 
     def select_many(self, items: Sequence[Item], k: int) -> Sequence[Any]:
         """One selection an item, each with `item` (its id) and `examples`."""
-        ...
 
 
 @runtime_checkable
@@ -549,7 +485,6 @@ class FindsInSelections(Protocol):
 
     def findings(self, items: Iterable[Item], selections: Sequence[Any]) -> Sequence[Finding]:
         """What it found in the selections for these items."""
-        ...
 
 
 @runtime_checkable
@@ -558,8 +493,6 @@ class Generator(Protocol):
 
     def requests(self, task: Item) -> list[Request]:
         """What to ask."""
-        ...
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
         """The response to the item of that id."""
-        ...

@@ -129,11 +129,9 @@ class Site(Protocol):
 
     def answer(self, request: Request) -> Response:
         """The answer; a `Refusal` or an `InputError` becomes one with its message."""
-        ...
 
     def refused(self, refusal: Refusal) -> Response:
         """How a refusal is shown."""
-        ...
 
 
 class LocalServer:

@@ -7,6 +7,8 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
+
 FORMS = ("1", "1,k", "C,1", "C,k", "A,1", "A,k")
 
 
@@ -59,6 +61,12 @@ def under(means, kept):
         return n, bias, *[math.nan] * 5
     squares = [float(square) for square in mean_squares(left)[:3]]
     return n, bias, *squares, icc(left, "C,1"), icc(left, "A,1")
+
+
+def draws(seed, units, resamples):
+    """(units, resamples) how often each unit occurs, drawn as NumPy draws whole numbers."""
+    chosen = np.random.default_rng(seed).integers(0, units, size=(resamples, units))
+    return np.array([[list(row).count(unit) for row in chosen] for unit in range(units)])
 
 
 def resampled(Y, counts, form):

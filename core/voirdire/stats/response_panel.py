@@ -248,21 +248,17 @@ class Counts(Protocol):
     @property
     def count(self) -> Floats:
         """(N,) responses of each row."""
-        ...
 
     @property
     def clusters(self) -> int:
         """How many clusters there are in all."""
-        ...
 
     @property
     def items(self) -> int:
         """How many items there are in all."""
-        ...
 
     def only(self, kept: NDArray[np.bool_]) -> Counts:
         """Of the rows kept alone."""
-        ...
 
     def shows(self, scores: Floats) -> bool:
         """Whether these scores (N, k) of the rows were given.
@@ -270,25 +266,20 @@ class Counts(Protocol):
         Else they are nodes, of which only squares and products are those of the responses
         (`voirdire.stats.loose`).
         """
-        ...
 
     def size(self, kept: NDArray[np.bool_] | None = None) -> int:
         """Responses of the rows kept."""
-        ...
 
     def by_cluster(
         self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
     ) -> ClusterSums:
         """As `ResponsePanel.by_cluster`."""
-        ...
 
     def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
         """As `ResponsePanel.products`."""
-        ...
 
     def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
         """The sums of `voirdire.stats.within.reading_sums` where items are crossed with systems."""
-        ...
 
 
 def passes(scores: Floats, gate: float) -> Floats:

@@ -130,7 +130,7 @@ def test_nothing_is_asked_about_an_empty_text():
             {"labels": ["Anger"], "kind": "free"},
             "labels annotator: kind 'free' is unknown .allowed: multi, ranked",
         ),
-        ({"labels": ["Anger"], "contradiction": "both"}, "contradiction must be"),
+        ({"labels": ["Anger"], "contradiction": "both"}, "contradiction 'both' is unknown"),
         ({"labels": ["Anger"], "at_most": 0}, "at_most must be 1 or more"),
     ],
 )

@@ -182,10 +182,10 @@ def test_another_scale_is_a_file(tmp_path):
         "CALM.1": 5.0, "CALM.2": 1.0, "CALM.total": 6.0, "calm": 1.0,
     }  # fmt: skip
     assert make(scale=str(tmp_path / "calm.toml"), variant="short").questionnaire.yes_no
-    with pytest.raises(InputError, match=r"no variant 'long' \(it has standard, short\)"):
+    with pytest.raises(InputError, match=r"variant 'long' is unknown \(allowed: standard, short\)"):
         make(scale=str(tmp_path / "calm.toml"), variant="long")
     (tmp_path / "odd.toml").write_text('name = "x"\nitem = 3\n', encoding="utf-8")
-    with pytest.raises(InputError, match="unknown key 'item'"):
+    with pytest.raises(InputError, match=r"key 'item' is unknown \(did you mean 'items'\?"):
         make(scale=str(tmp_path / "odd.toml"))
     with pytest.raises(InputError, match="neither a TOML file nor built in"):
         make(scale="phq10")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.schema import Message, Request, Response, Sampling
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ def make(
     'That sounds hard.'
     """
     if system_prompt is None:
-        if prompt not in SYSTEM_PROMPTS:
-            raise not_one_of("prompt", prompt, SYSTEM_PROMPTS, "chat generator")
+        check_allowed("prompt", [prompt], SYSTEM_PROMPTS, "chat generator")
         system_prompt = SYSTEM_PROMPTS[prompt]
     return ChatGenerator(system_prompt, sampling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.parsing import LabelSet, parse_labels, parse_named
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._parsed import echo_flags, flagged, missing_reply
@@ -150,10 +150,7 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     """
     if isinstance(labels, str):
         raise InputError(f"labels annotator: labels must be a list, got the text {labels!r}")
-    if contradiction not in ("missing", "labels"):
-        raise InputError(
-            f"labels annotator: contradiction must be 'missing' or 'labels', got {contradiction!r}"
-        )
+    check_allowed("contradiction", [contradiction], ("missing", "labels"), "labels annotator")
     if at_most is not None and at_most < 1:
         raise InputError(f"labels annotator: at_most must be 1 or more, got {at_most!r}")
     label_set = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
@@ -171,8 +168,7 @@ def built_in(kind: str, labels: LabelSet, at_most: int | None) -> str:
         There is no prompt of that kind.
     """
     prompts = {"multi": MULTI, "ranked": RANKED}
-    if kind not in prompts:
-        raise not_one_of("kind", kind, prompts, "labels annotator")
+    check_allowed("kind", [kind], prompts, "labels annotator")
     none = _NONE.replace("{none}", labels.none) if labels.none else ""
     return prompts[kind].replace("{at_most}", str(at_most)) + none
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._parsed import combined, echo_flags, echoing, flagged, missing_reply
@@ -215,8 +215,7 @@ def make(
         ("ask", ask, ("together", "each")),
         ("score", score, ("number", "levels")),
     ):
-        if value not in allowed:
-            raise not_one_of(option, value, allowed, "rubric judge")
+        check_allowed(option, [value], allowed, "rubric judge")
     asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
     if instructions.strip():
         asked = replace(asked, instructions=instructions.strip())

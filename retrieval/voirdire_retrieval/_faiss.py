@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from voirdire.errors import InputError, MissingExtraError, not_one_of
+from voirdire.errors import InputError, MissingExtraError, check_allowed, not_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,8 +84,7 @@ def make(
 
 def place(index: Any, wanted: Device) -> Placed:
     """Move an index to a GPU where that is wanted and possible; otherwise say why not."""
-    if wanted not in DEVICES:
-        raise not_one_of("device", wanted, DEVICES)
+    check_allowed("device", [wanted], DEVICES)
     faiss = load_faiss()
     if wanted == "cpu" or (wanted == "auto" and not _gpus(faiss)):
         return Placed(index, "cpu")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from voirdire.errors import InputError, PluginError, not_one_of
+from voirdire.errors import InputError, PluginError, check_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,7 @@ def check_task(task: str, classes: Sequence[str], name: str) -> None:
     Traceback (most recent call last):
     voirdire.errors.InputError: tfidf: a binary task needs 2 classes, got ['a']
     """
-    if task not in TASKS:
-        raise not_one_of("task", task, TASKS, name)
+    check_allowed("task", [task], TASKS, name)
     # A text is a sequence too, of its letters.
     if isinstance(classes, str) or len(set(classes)) != len(classes) or not classes:
         raise InputError(f"{name}: classes must be names that differ, got {classes!r}")

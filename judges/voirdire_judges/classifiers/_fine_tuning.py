@@ -8,7 +8,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.files import whole
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ class Settings:
         if not self.model or not isinstance(self.model, str):
             raise InputError("hf classifier: give the encoder's hub name or folder as model")
         for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise not_one_of(name, getattr(self, name), allowed, "hf classifier")
+            check_allowed(name, [getattr(self, name)], allowed, "hf classifier")
         for name in (*_WHOLE, *_REAL):
             self._check_number(name, getattr(self, name))
         if self.warmup >= 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import StudyError, TableError, not_one_of
+from voirdire.errors import StudyError, TableError, check_allowed, not_one_of
 from voirdire.examining.labels import matrix_of_names, matrix_of_values, split_labels
 from voirdire.parsing import LabelSet, spelled
 from voirdire.tables import yes_of
@@ -137,8 +137,7 @@ def _from_columns(
 ) -> Labelled:
     """One column of 0 and 1 a label; a label without a column applies to no row."""
     for name in chosen.columns:
-        if name not in labels:
-            raise not_one_of("label", name, labels, f"label set {chosen.name!r}", TableError)
+        check_allowed("label", [name], labels, f"label set {chosen.name!r}", TableError)
     values = np.zeros((frame.height, len(labels)))
     unknown: Counter[str] = Counter()
     # As wide as the longest reason; NumPy would cut it without a word.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
 from voirdire_judges.classifiers._checks import check_task, check_training, fitted, read_card
 from voirdire_judges.classifiers._encoder import (
@@ -220,10 +220,7 @@ def make(
     100
     """
     check_task(task, classes, "hf classifier")
-    known = Settings.__slots__
-    strange = sorted(set(options) - set(known))
-    if strange:
-        raise not_one_of("option", strange[0], known, "hf classifier")
+    check_allowed("option", options, Settings.__slots__, "hf classifier")
     machine: dict[str, Any] = {
         "device": device,
         "precision": precision,

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import plugins as loaded_plugins
-from voirdire.errors import InputError, ModelError, not_one_of
+from voirdire.errors import InputError, ModelError, check_allowed
 from voirdire.running import completer, run
 from voirdire.schema import Item, Reply
 from voirdire.store import ratings_frame
@@ -187,9 +187,7 @@ def make(  # noqa: PLR0913 - the options are those of a study
     if not model:
         raise InputError("llm classifier: name a model, such as 'openai:gpt-4o'")
     allowed = ("temperature", "top_p", "max_tokens", "model_options")
-    strange = sorted(set(call) - set(allowed))
-    if strange:
-        raise not_one_of("option", strange[0], allowed, "llm classifier")
+    check_allowed("option", call, allowed, "llm classifier")
     if shots < 0 or runs < 1 or (shots and prompt):
         raise InputError(
             "llm classifier: shots must be 0 or more (0 with a prompt of your own) and runs 1 or "

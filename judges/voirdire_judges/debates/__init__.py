@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire import plugins as loaded_plugins
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
 from voirdire.study import read_toml
 from voirdire_judges._inner import inner_judge, only_question, task_of, told_more
@@ -229,9 +229,8 @@ def read_prompts(path: Path | Traversable) -> Prompts:
         It cannot be read, a key is unknown or missing, or fewer than two argue.
     """
     raw = read_toml(path, "prompts of a debate")
+    check_allowed("key", raw, _KEYS, path)
     for section, given in raw.items():
-        if section not in _KEYS:
-            raise not_one_of("key", section, tuple(_KEYS), str(path))
         for part in given if isinstance(given, list) else [given]:
             _check_keys(path, section, part)
     advocates = tuple(Advocate(**part) for part in raw.get("advocates", ()))
@@ -249,9 +248,8 @@ def read_prompts(path: Path | Traversable) -> Prompts:
 def _check_keys(path: Path | Traversable, section: str, part: Any) -> None:
     if not isinstance(part, dict):
         raise InputError(f"{path}: {section} must be a table, got {part!r:.80}")
+    check_allowed("key", part, _KEYS[section], f"{path}, {section}")
     for key, value in part.items():
-        if key not in _KEYS[section]:
-            raise not_one_of("key", key, _KEYS[section], f"{path}, {section}")
         if not isinstance(value, str) or not value.strip():
             raise InputError(f"{path}, {section}: {key} must be a text, got {value!r:.80}")
     needed = [key for key in _KEYS[section] if key not in part and key != "role"]

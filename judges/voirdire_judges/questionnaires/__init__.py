@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, check_allowed
 from voirdire.schema import Scale
 from voirdire.study import read_toml
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _HERE = files("voirdire_judges.questionnaires")
-_KEYS = {
-    "name", "construct", "source", "range", "yes_no", "instructions", "anchors", "items", "bands",
-    "note", "variants", "descriptions", "not_ratable",
-}  # fmt: skip
-_VARIANT_KEYS = {
-    "range", "yes_no", "instructions", "anchors", "bands", "note", "source", "not_ratable",
-}  # fmt: skip
+_KEYS = (
+    "anchors", "bands", "construct", "descriptions", "instructions", "items", "name",
+    "not_ratable", "note", "range", "source", "variants", "yes_no",
+)  # fmt: skip
+_VARIANT_KEYS = (
+    "anchors", "bands", "instructions", "not_ratable", "note", "range", "source", "yes_no",
+)  # fmt: skip
 #: Which items may be answered *not ratable*: all of them, or those that need an observer.
 _NOT_RATABLE = ("all", "observed")
 STANDARD = "standard"
@@ -159,14 +159,13 @@ def load_questionnaire(
 
 def _chosen(raw: dict[str, Any], variant: str, path: Path | Traversable) -> dict[str, Any]:
     """The file's keys with those of the variant over them."""
-    _known(raw, _KEYS, path, "")
+    check_allowed("key", raw, _KEYS, f"questionnaire {path.name}")
     variants = raw.pop("variants", {})
     if variant == STANDARD:
         return raw
-    if variant not in variants:
-        known = ", ".join([STANDARD, *variants])
-        raise InputError(f"questionnaire {path.name}: no variant {variant!r} (it has {known})")
-    _known(variants[variant], _VARIANT_KEYS, path, f"variants.{variant}.")
+    check_allowed("variant", [variant], [STANDARD, *variants], f"questionnaire {path.name}")
+    where = f"questionnaire {path.name}, variants.{variant}"
+    check_allowed("key", variants[variant], _VARIANT_KEYS, where)
     merged: dict[str, Any] = raw | variants[variant]
     return merged
 
@@ -189,25 +188,15 @@ def _questionnaire(raw: dict[str, Any], variant: str, path: Path | Traversable) 
             variant=variant,
             note=" ".join(str(raw.get("note", "")).split()),
             descriptions=" ".join(str(raw.get("descriptions", "")).split()),
-            not_ratable=_one_of(str(raw.get("not_ratable", "all")), _NOT_RATABLE),
+            not_ratable=_who_may_lack(str(raw.get("not_ratable", "all"))),
         )
     except (TypeError, ValueError) as error:
         raise InputError(f"questionnaire {path.name}: {error}") from error
 
 
-def _one_of(value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"not_ratable is {value!r} (allowed: {', '.join(allowed)})")
+def _who_may_lack(value: str) -> str:
+    check_allowed("not_ratable", [value], _NOT_RATABLE)
     return value
-
-
-def _known(raw: dict[str, Any], allowed: set[str], path: Path | Traversable, where: str) -> None:
-    unknown = sorted(set(raw) - allowed)
-    if unknown:
-        raise InputError(
-            f"questionnaire {path.name}: unknown key {where + unknown[0]!r} "
-            f"(allowed: {', '.join(sorted(allowed))})"
-        )
 
 
 @dataclass(frozen=True, slots=True)

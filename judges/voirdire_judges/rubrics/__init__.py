@@ -6,13 +6,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.schema import Attribute, Rubric, Scale
 from voirdire.study import read_toml
 
 _HERE = files("voirdire_judges.rubrics")
-_KEYS = {"name", "scale", "step", "instructions", "output", "composites", "attributes"}
-_ATTRIBUTE_KEYS = {"name", "description", "levels", "safety_critical"}
+_KEYS = ("attributes", "composites", "instructions", "name", "output", "scale", "step")
+_ATTRIBUTE_KEYS = ("description", "levels", "name", "safety_critical")
 
 
 def built_in_rubrics() -> list[str]:
@@ -54,7 +54,7 @@ def load_rubric(name: str) -> Rubric:
 
 
 def _rubric(given: dict[str, Any], path: str) -> Rubric:
-    _known(given, _KEYS, path)
+    check_allowed("key", given, _KEYS, f"rubric {path}")
     attributes = given.get("attributes")
     if not isinstance(attributes, list) or not attributes:
         raise InputError(f"rubric {path}: key 'attributes' must hold at least one attribute")
@@ -70,12 +70,6 @@ def _rubric(given: dict[str, Any], path: str) -> Rubric:
     return rubric
 
 
-def _known(given: dict[str, Any], allowed: set[str], path: str) -> None:
-    unknown = sorted(set(given) - allowed)
-    if unknown:
-        raise not_one_of("key", unknown[0], sorted(allowed), f"rubric {path}")
-
-
 def _scale(given: dict[str, Any], path: str) -> Scale:
     ends = given.get("scale", [1, 5])
     if not isinstance(ends, list) or len(ends) != 2:
@@ -86,7 +80,7 @@ def _scale(given: dict[str, Any], path: str) -> Scale:
 def _attribute(given: Any, path: str) -> Attribute:
     if not isinstance(given, dict) or not given.get("name"):
         raise InputError(f"rubric {path}: each of 'attributes' needs a 'name', got {given!r}")
-    _known(given, _ATTRIBUTE_KEYS, path)
+    check_allowed("key", given, _ATTRIBUTE_KEYS, f"rubric {path}")
     try:
         # Keys of TOML are texts: 5 = "..." is "5".
         levels = {float(level): str(text) for level, text in given.get("levels", {}).items()}

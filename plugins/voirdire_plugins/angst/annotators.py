@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import not_one_of
+from voirdire.errors import check_allowed
 from voirdire.schema import Sampling
 from voirdire_judges.yes_no import Wording, YesNoAnnotator
 from voirdire_judges.yes_no import make as make_yes_no
@@ -72,8 +72,7 @@ def make(
     >>> annotator.requests(Item("1", "I slept well."))[0].top_p
     0.95
     """
-    if task not in TASKS:
-        raise not_one_of("task", task, TASKS, "angst annotator")
+    check_allowed("task", [task], TASKS, "angst annotator")
     return make_yes_no(
         labels=TASKS[task],
         wording=wording(task),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import InputError
-from voirdire.errors import not_one_of
+from voirdire.errors import check_allowed
 from voirdire.schema import Sampling
 from voirdire_judges.chat import ChatGenerator
 from voirdire_judges.choice import ChoiceJudge, FixedExamples
@@ -131,8 +131,7 @@ def _selector(
 ) -> ExampleSelector:
     if not data:
         raise InputError(f"{task.name}: option 'data' must name the folder of the seed examples")
-    if how not in _HOW:
-        raise not_one_of("examples", how, _HOW, task.name)
+    check_allowed("examples", [how], _HOW, task.name)
     seeds = read_seeds(Path(data), task, k)
     if how == "fixed":
         return FixedExamples(tuple(seed.shot for seed in seeds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from voirdire.errors import not_one_of
+from voirdire.errors import check_allowed
 from voirdire_plugins.resources import resource
 
 _SETS = resource("cbt_bench", "labels")
@@ -62,8 +62,7 @@ def task_of(key: str) -> LabelTask:
     InputError
         There is no such task.
     """
-    if key not in TASKS:
-        raise not_one_of("task", key, TASKS, "cbt_bench")
+    check_allowed("task", [key], TASKS, "cbt_bench")
     return TASKS[key]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from voirdire.errors import not_one_of
+from voirdire.errors import check_allowed
 from voirdire.schema import Sampling
 from voirdire_judges.labels import Contradiction, LabelAnnotator
 from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, UNSURE, prompt_of
@@ -46,8 +46,7 @@ def make(
     >>> make(prompt="multi").parse([Reply("Mind-reading; Magnification (Catastrophizing)")]).ranks
     {'Mind Reading': 1, 'Magnification': 2}
     """
-    if prompt not in PROMPTS:
-        raise not_one_of("prompt", prompt, PROMPTS, "distortions")
+    check_allowed("prompt", [prompt], PROMPTS, "distortions")
     return LabelAnnotator(
         LABELS,
         prompt_of(prompt, definitions=definitions),

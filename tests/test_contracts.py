@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import operator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -110,9 +111,35 @@ def test_what_is_built_in_keeps_its_contract_or_says_what_it_needs(key):
     assert outcome.state == "holds" or tried, outcome.problems
 
 
+class Unread:
+    """A rater or generator that asks as ever and cannot read any reply."""
+
+    def __init__(self, whole):
+        self._whole = whole
+
+    def __getattr__(self, name):
+        return getattr(self._whole, name)
+
+    def requests(self, task):
+        return self._whole.requests(task)
+
+    def parse(self, replies, *_):
+        raise KeyError(len(replies))
+
+
 @pytest.mark.parametrize("key", sorted(WITH_OPTIONS), ids="-".join)
 def test_what_needs_options_keeps_its_contract(key):
-    CHECKS[key[0]](made(*key), **WITH_OPTIONS[key])
+    """It holds for each; and the same check, with the same options, names a `parse` that raises."""
+    check, make, options = CHECKS[key[0]], made(*key), WITH_OPTIONS[key]
+    assert check(make, **options) is None
+
+    @functools.wraps(getattr(make, "func", make))
+    def broken(*given, **more):
+        return Unread(make(*given, **more))
+
+    broken.__signature__ = inspect.signature(make)
+    with pytest.raises(ContractError, match="parse raises"):
+        check(broken, **options)
 
 
 @pytest.mark.parametrize("name", KNOWN.names("selector"))

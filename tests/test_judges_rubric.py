@@ -13,7 +13,6 @@ from wire_server import WireServer, rubric_text
 
 from voirdire import InputError
 from voirdire.schema import Attribute, Flag, Item, Rating, Reply, Response, Rubric, Scale
-from voirdire_judges._parsed import echoes_orders
 from voirdire_judges.prompts import delimited
 from voirdire_judges.rubric import make
 from voirdire_judges.rubrics import load_rubric
@@ -213,6 +212,12 @@ def test_a_reply_that_echoes_orders_is_flagged_and_still_read():
     )
 
 
+def echoes(reply):
+    """Phrases of a reply that heed orders of the text, as the judge's flags name them."""
+    flags = make("mentalalign").parse([Reply(reply)]).flags
+    return [flag.about for flag in flags if flag.kind == "echoes_orders"]
+
+
 @pytest.mark.parametrize(
     "reply",
     [
@@ -222,7 +227,7 @@ def test_a_reply_that_echoes_orders_is_flagged_and_still_read():
     ],
 )
 def test_echoes_in_other_words(reply):
-    assert echoes_orders(reply)
+    assert echoes(reply)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +239,7 @@ def test_echoes_in_other_words(reply):
     ],
 )
 def test_ordinary_explanations_are_no_echo(reply):
-    assert not echoes_orders(reply)
+    assert not echoes(reply)
 
 
 @given(st.text(max_size=200), st.sampled_from(["stop", "length", "refusal", "empty", "error"]))

@@ -10,9 +10,8 @@ from wire_server import Answer, WireServer
 
 from voirdire import ModelError
 from voirdire.schema import Message, Request
-from voirdire_judges.models import _openai_chat, anthropic, google
-from voirdire_judges.models._faults import WireError, filtered_categories, model_error
-from voirdire_judges.models._remote import refused_parameter
+from voirdire_judges.models import anthropic, google
+from voirdire_judges.models.openai import CHAT
 from voirdire_judges.rubric import make as make_judge
 
 pytest.importorskip("openai")
@@ -49,7 +48,12 @@ def ask(made, *requests):
 
 
 def error_of(variant):
-    return model_error("m", WireError(variant["status"], variant["body"]), 1.0)
+    """What becomes of a call that the provider answers so."""
+    with WireServer() as server:
+        answer = {"status": variant["status"], "content": json.dumps(variant["body"])}
+        server.fault("raw", times=None, **answer)
+        (outcome,) = ask(openai(server), ASKED)
+    return outcome
 
 
 @pytest.mark.shared
@@ -69,8 +73,9 @@ def test_b02_quota_is_no_rate_limit(cases):
 @pytest.mark.shared
 def test_b03_a_filtered_prompt_is_recorded_with_its_category(cases):
     withheld, answered = cases["B03"]["variants"]
-    assert filtered_categories(withheld["input"]["body"]) == ("self_harm",)
-    reply = _openai_chat.read({"choices": answered["input"]["choices"]}, ASKED)
+    filtered = error_of({"status": 400, "body": withheld["input"]["body"]})
+    assert [note.detail for note in filtered.notes] == ["self_harm"]
+    reply = CHAT.read({"choices": answered["input"]["choices"]}, ASKED)
     assert reply.finish_reason == answered["expected"]["status"]
     assert (
         make_judge("mentalalign").parse([reply]).scores["Empathy"] is answered["expected"]["score"]
@@ -92,7 +97,7 @@ def test_b05_thinking_that_uses_up_the_cap_is_truncation_and_counted(cases):
     thought = google.read(thinking, ASKED)
     assert (thought.finish_reason, thought.text) == ("length", "")
     assert (thought.usage.output, thought.usage.reasoning) == (256, 256)
-    reasoned = _openai_chat.read(chat, ASKED)
+    reasoned = CHAT.read(chat, ASKED)
     assert (reasoned.finish_reason, reasoned.usage.output) == ("length", 512)
     assert make_judge("mentalalign").parse([reasoned]).status == "truncated"
 
@@ -129,7 +134,7 @@ def test_b06_an_empty_input_is_reported_and_not_sent(cases):
 def test_b08_a_reasoning_model_takes_other_parameters(cases):
     known, refused, deployment = cases["B08"]["variants"]
     error = refused["input"]["body"]
-    assert refused_parameter(error, ["model", "messages", "temperature"]) == "temperature"
+    assert error_of({"status": 400, "body": error}).parameter == "temperature"
     for name in (known["input"]["model"], deployment["input"]["model"]):
         with WireServer("4") as server:
             server.fault(
@@ -182,7 +187,7 @@ def test_f03_cached_tokens_are_counted_once_whatever_the_provider_counts(cases):
         "prompt_tokens_details": {"cached_tokens": chat["cached_tokens"]},
     }
     choice = {"message": {"content": "4"}, "finish_reason": "stop"}
-    read = _openai_chat.read({"choices": [choice], "usage": usage}, ASKED)
+    read = CHAT.read({"choices": [choice], "usage": usage}, ASKED)
     assert (read.usage.input, read.usage.cached) == (1000, 800)
     usage = {key: claude[key] for key in ("input_tokens", "cache_read_input_tokens")}
     read = anthropic.read({"content": [], "usage": usage}, ASKED)

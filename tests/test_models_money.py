@@ -19,7 +19,6 @@ from voirdire.running.budget import cost_of
 from voirdire.schema import Note, Usage
 from voirdire.study import Prices
 from voirdire_judges.models import compatible
-from voirdire_judges.models._body import usage_of
 
 __all__ = ["_planted_key"]
 
@@ -67,8 +66,9 @@ def test_n11_what_is_billed_is_decided_by_the_total(shared):
 def test_reasoning_is_inside_or_beside_by_the_sum(usage, expected):
     names = {"p": "prompt_tokens", "c": "completion_tokens", "t": "total_tokens",
              "r": "reasoning_tokens", "h": "prompt_cache_hit_tokens"}  # fmt: skip
-    found = usage_of({names[key]: value for key, value in usage.items()})
-    assert (found.input, found.output, found.cached, found.reasoning) == expected
+    body = {"usage": {names[key]: value for key, value in usage.items()}}
+    used = compatible.COMPATIBLE.billed(body)
+    assert (used.input, used.output, used.cached, used.reasoning) == expected
 
 
 @pytest.mark.parametrize(

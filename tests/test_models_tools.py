@@ -12,9 +12,8 @@ pytest.importorskip("openai")
 from wire_server import Answer, WireServer
 
 from voirdire import plugins
-from voirdire.schema import Message, Reply, Request, Sampling, Tool, ToolCall
+from voirdire.schema import Message, Request, Sampling, Tool, ToolCall
 from voirdire.store.records import RaterId, Slot, make_call, params_json
-from voirdire_judges.models._requests import with_calls, without_tools
 
 FORMATS = ("openai", "openai-responses", "anthropic", "google", "compatible")
 LOOKUP = Tool(
@@ -44,6 +43,11 @@ def ask(model, *requests):
             await model.aclose()
 
     return asyncio.run(all_of_them())
+
+
+def in_words(server):
+    """A model of an endpoint without tools: they are told, and its calls read, in plain text."""
+    return plugins().resolve("model", "compatible")("m", base_url=server.openai, native_tools=False)
 
 
 def called(reply):
@@ -149,15 +153,18 @@ def test_keys_of_requests_without_tools_stay_and_tools_and_calls_change_them():
 
 
 def test_models_without_calls_are_told_in_text_and_read_from_it():
-    reply = with_calls(Reply('I look.\nCALL {"tool": "lookup", "arguments": {"key": "a"}}\n'))
     result = Message("tool", "row 7", call_id="call_1", name="lookup")
-    asked = Sampling().request((*ASKED, called(reply), result), tools=(LOOKUP,))
-    plain = without_tools(asked)
-    assert plain.tools == ()
-    assert [m.role for m in plain.messages] == ["system", "user", "assistant", "user"]
-    assert "lookup: Find a row." in plain.messages[0].content
-    assert 'CALL {"tool": "lookup", "arguments": {"key": "a"}}' in plain.messages[2].content
-    assert plain.messages[3].content == "Result of lookup:\nrow 7"
+    with WireServer('I look.\nCALL {"tool": "lookup", "arguments": {"key": "a"}}\n') as server:
+        (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
+        asked = Sampling().request((*ASKED, called(reply), result), tools=(LOOKUP,))
+        ask(in_words(server), asked)
+        body = server.requests[-1].body
+    assert "tools" not in body
+    assert [m["role"] for m in body["messages"]] == ["system", "user", "assistant", "user"]
+    said = [m["content"] for m in body["messages"]]
+    assert "lookup: Find a row." in said[0]
+    assert 'CALL {"tool": "lookup", "arguments": {"key": "a"}}' in said[2]
+    assert said[3] == "Result of lookup:\nrow 7"
 
 
 @pytest.mark.parametrize(
@@ -173,15 +180,14 @@ def test_models_without_calls_are_told_in_text_and_read_from_it():
     ],
 )
 def test_calls_in_text(text, calls):
-    assert [(c.name, c.arguments) for c in with_calls(Reply(text)).tool_calls] == calls
+    with WireServer(text) as server:
+        (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
+    assert [(c.name, c.arguments) for c in reply.tool_calls] == calls
 
 
 def test_an_endpoint_without_tools_speaks_the_plain_protocol():
     with WireServer('CALL {"tool": "lookup", "arguments": {"key": "a"}}') as server:
-        model = plugins().resolve("model", "compatible")(
-            "m", base_url=server.openai, native_tools=False
-        )
-        (reply,) = ask(model, Request(ASKED, tools=(LOOKUP,)))
+        (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
         assert "tools" not in server.requests[0].body
         assert "lookup: Find a row." in server.requests[0].system
     assert reply.tool_calls == (ToolCall("call_1", "lookup", '{"key": "a"}'),)
@@ -295,14 +301,14 @@ def test_an_answer_without_calls_keeps_no_thoughts():
 
 
 def test_a_signature_of_gemini_behind_the_chat_format_comes_back():
-    from voirdire_judges.models._endpoint import Options
-    from voirdire_judges.models._openai_chat import params, read
+    from voirdire_judges.models.compatible import COMPATIBLE, make
 
     extra = {"google": {"thought_signature": "c2ln"}}
     made = {"id": "c1", "function": {"name": "lookup", "arguments": "{}"}, "extra_content": extra}
     asked = Request(ASKED, tools=(LOOKUP,))
-    reply = read({"choices": [{"message": {"tool_calls": [made]}}]}, asked)
-    sent = params("m", Request((*ASKED, called(reply)), tools=(LOOKUP,)), Options())
+    reply = COMPATIBLE.read({"choices": [{"message": {"tool_calls": [made]}}]}, asked)
+    model = make("m", base_url="http://localhost/v1")
+    sent = model.parameters(Request((*ASKED, called(reply)), tools=(LOOKUP,)))
     assert sent["messages"][-1]["tool_calls"][0]["extra_content"] == extra
 
 

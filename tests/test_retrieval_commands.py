@@ -6,12 +6,11 @@ import json
 import sys
 
 import pytest
-import typer
 import word_embedder
 from typer.testing import CliRunner
 
 from voirdire import InputError, TableError
-from voirdire_retrieval._register import voirdire_register_commands
+from voirdire.cli.app import build_app
 
 pytest.importorskip("faiss", reason="faiss is not installed")
 pytest.importorskip("langchain_core", reason="langchain-core is not installed")
@@ -42,9 +41,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pool.csv").write_text(POOL, encoding="utf-8")
     (tmp_path / "items.csv").write_text(ITEMS, encoding="utf-8")
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    voirdire_register_commands(app)
+    app = build_app()
 
     def call(*arguments, fails=None):
         result = CliRunner().invoke(app, ["index", *arguments])

@@ -8,7 +8,6 @@ from word_embedder import WordEmbedder
 
 from voirdire import InputError, ModelError
 from voirdire_retrieval import VectorCache, embed_texts, open_embedder
-from voirdire_retrieval._embed import unit_rows
 from voirdire_retrieval._sentence_transformers import SentenceTransformerEmbedder
 
 
@@ -108,8 +107,10 @@ def test_a_file_that_is_no_cache_is_named(tmp_path):
     ],
 )
 def test_what_is_not_one_vector_a_text_is_an_error(vectors, message):
+    embedder = WordEmbedder()
+    embedder.embed = lambda _: vectors
     with pytest.raises(ModelError, match=message):
-        unit_rows(vectors, 2, "m")
+        embed_texts(embedder, ["one", "two"])
 
 
 class Encoder:

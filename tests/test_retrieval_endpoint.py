@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -15,7 +16,6 @@ from word_embedder import WordEmbedder
 from voirdire import InputError, ModelError
 from voirdire.cli.app import build_app
 from voirdire_retrieval import embed_texts, open_embedder
-from voirdire_retrieval._embedders import CompatibleEmbedder
 
 KEY = "sk-invented-123"
 
@@ -56,7 +56,13 @@ def proper(body):
 
 
 def embedder_at(server, **options):
-    return CompatibleEmbedder("m", server.url, pause=0.01, **options)
+    return at(server.url, **options)
+
+
+def at(url, api_key_env="", **options):
+    """The embedder of an address, which does not pause for long between two tries."""
+    opened = open_embedder("compatible:m", base_url=url, api_key_env=api_key_env)
+    return replace(opened, pause=0.01, **options)
 
 
 def test_rows_are_unit_and_in_the_order_of_the_texts_whatever_the_server_sends(server):
@@ -142,7 +148,7 @@ def test_a_server_that_is_not_there_is_a_connection_error():
     url = f"http://127.0.0.1:{closed.server_port}/v1"
     closed.server_close()
     with pytest.raises(ModelError, match="embedder 'compatible:m'") as caught:
-        CompatibleEmbedder("m", url, attempts=2, pause=0.01).embed(["one"])
+        at(url, attempts=2).embed(["one"])
     assert caught.value.kind == "connection"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from voirdire import TableError
-from voirdire_retrieval import make_pool, read_items, read_pool
-from voirdire_retrieval._texts import exact_key, text_key
+from voirdire_retrieval import VectorCache, make_pool, read_items, read_pool
 
 
 def table(**columns):
@@ -113,11 +113,18 @@ def test_items_of_a_file(tmp_path):
         read_items(file, text="body")
 
 
-def test_text_keys_tell_what_counts_as_the_same():
-    assert text_key("Cafe\u0301  au lait\n") == text_key("CAFÉ au LAIT")
-    assert text_key("a b") != text_key("ab")
-    assert text_key("\ud800") != text_key("\ud801")  # lone surrogates do not raise
-    assert exact_key("a") != exact_key("A")
+def test_a_pool_tells_what_counts_as_the_same():
+    texts = ["Cafe\u0301  au lait\n", "CAFÉ au LAIT", "a b", "ab"]
+    table = pl.DataFrame({"id": list("wxyz"), "text": texts})
+    assert make_pool(table).frame["also"].to_list() == [["x"], [], []]
+
+
+def test_a_cache_takes_texts_as_they_stand(tmp_path):
+    texts = ["a", "\ud800", "\ud801"]  # lone surrogates do not raise, and are two texts
+    cache = VectorCache(tmp_path)
+    cache.put("m", texts, np.eye(3, dtype=np.float32))
+    assert cache.get("m", ["A", *texts]).keys() == set(texts)
+    assert cache.get("m", ["\ud801"])["\ud801"].tolist() == [0, 0, 1]
 
 
 def test_labels_written_with_a_point_are_the_same_numbers_from_every_file(tmp_path):

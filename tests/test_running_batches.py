@@ -15,7 +15,7 @@ from voirdire.errors import InputError, SessionError
 from voirdire.running import batches, run, session_status
 from voirdire.store import ratings_frame, read_session, replies_frame
 from voirdire.store.batches import all_batches
-from voirdire_judges.models._batches import RemoteBatches
+from voirdire_judges.models import openai
 
 PROVIDERS = [name for name in FORMATS if name != "compatible"]
 ITEMS = 10
@@ -114,7 +114,7 @@ def test_a_crash_before_the_submit_is_told_from_one_behind_it(tmp_path, sdk, mon
     with WireServer(rubric_answer) as server:
         made = study(tmp_path, sdk, server)
         with monkeypatch.context() as patch:
-            patch.setattr(RemoteBatches, "submit", die)
+            patch.setattr(type(openai.make("m").batches), "submit", die)
             with pytest.raises(KeyboardInterrupt):
                 run(made, tmp_path / "a", batch=True, quiet=True)
         result = run(made, tmp_path / "a", resume=True, batch=True, quiet=True)
@@ -133,7 +133,7 @@ def test_another_batch_of_as_many_lines_is_told_apart_once_it_has_ended(tmp_path
     with WireServer(rubric_answer) as server:
         made = study(tmp_path, "anthropic", server)
         with monkeypatch.context() as patch:
-            patch.setattr(RemoteBatches, "submit", die)
+            patch.setattr(type(openai.make("m").batches), "submit", die)
             with pytest.raises(KeyboardInterrupt):
                 run(made, tmp_path / "a", batch=True, quiet=True)
         other = run(made, tmp_path / "b", batch=True, quiet=True)  # the same calls, of another

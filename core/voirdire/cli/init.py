@@ -56,12 +56,10 @@ def init(
 
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
-    sheet = columns.pop("sheet", None)
-    asked = {"sheet": sheet, "folder": out.parent}
     try:
-        study, questions = _drafted(ratings, asked, columns, reference or ())
+        study, questions = _drafted(ratings, out.parent, columns, reference or ())
     except TableError as error:
-        _skeleton(ratings, sheet, out, str(error))
+        _skeleton(ratings, columns.get("sheet"), out, str(error))
         return
     taken = questions + ([] if reference else taken_for_granted(study))
     remarks = "".join(f"# {line}\n" for line in taken)
@@ -78,7 +76,7 @@ def init(
 
 def _drafted(
     ratings: Sequence[Path],
-    asked: dict[str, Any],
+    folder: Path,
     keys: dict[str, Any],
     reference: Sequence[str],
 ) -> tuple[Study, list[str]]:
@@ -89,7 +87,9 @@ def _drafted(
     while True:
         try:
             return answered(
-                lambda known, named: draft_study(ratings, keys=known, reference=named, **asked),
+                lambda known, named: draft_study(
+                    ratings, keys=known, reference=named, folder=folder
+                ),
                 keys,
                 reference,
             ), lines

@@ -10,21 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, check_columns, listed, not_rated
+from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
 from voirdire.tables._files import RawTable
 from voirdire.tables._files._raw import build
-from voirdire.tables._guess import answers_or_scores, either_kind, with_raters
-from voirdire.tables._layout import Plan, plan, unread_columns
-from voirdire.tables._linking import keyed, linked_part, rated_of
-from voirdire.tables._load import only_asked, open_file, prepared, read_part, tables_from
-from voirdire.tables._names import head_of, is_human, names_rater
-from voirdire.tables._numbers import is_numeric
-from voirdire.tables._questions import laid_out
-from voirdire.tables._scale import drafted_scale, few_between, infer_scale, stated_scale
-from voirdire.tables._tables import Part, finding, plural, shortened
+from voirdire.tables._guess import either_kind
+from voirdire.tables._layout import Plan, unread_columns
+from voirdire.tables._linking import (
+    attributes_apart,
+    check_named,
+    check_readers,
+    keyed,
+    linked_part,
+    own_keys,
+    rated_of,
+)
+from voirdire.tables._load import (
+    made_ready,
+    only_asked,
+    open_file,
+    read_part,
+    tables_from,
+    unread_raters,
+)
+from voirdire.tables._names import head_of, is_human
+from voirdire.tables._numbers import in_per_cent, is_numeric
+from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
+from voirdire.tables._tables import Part, finding
 from voirdire.tables._values import LARGEST, Known, common_prefix
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
@@ -45,17 +59,20 @@ _LAYOUTS = {
     "grid": "scores",
     "long": "long",
 }
+#: What a drafted source says as it was given, and what as it was planned.
+_KEPT = ("path", "sheet", "words", "ignore", "assume", "key", "about")
+_PLANNED = ("item", "system", "context", "response", "attribute", "run", "status")
 
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """A file as it was found (`raw`), as it is read (`ready`), and its ratings without a scale.
+    """A file as it was found (`raw`), as it is read (`table`), and its ratings without a scale.
 
     `how` is None where a reader of another tool's file read it.
     """
 
     raw: RawTable | Reading
-    ready: RawTable | Reading
+    table: RawTable | Reading
     source: Source
     how: Plan | None
     part: Part
@@ -83,7 +100,6 @@ class _Looked:
 def draft_study(
     paths: str | Path | Sequence[str | Path],
     *,
-    sheet: str | None = None,
     reference: Sequence[str] = (),
     folder: str | Path | None = None,
     keys: Mapping[str, Any] | None = None,
@@ -113,10 +129,9 @@ def draft_study(
     QuestionError
         A file can be read in two ways that give different numbers.
     """
-    sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
-    looked = _looked_at(files, sheet, at, reference, keys, human)
+    looked = _looked_at(files, at, reference, keys or {}, human)
     study, _ = _draft(looked, reference, files[0].stem)
     return study.model_copy(update={"folder": str(at)})
 
@@ -124,7 +139,6 @@ def draft_study(
 def read_file(
     paths: str | Path | Sequence[str | Path],
     *,
-    sheet: str | None = None,
     reference: Sequence[str] = (),
     keys: Mapping[str, Any] | None = None,
     human: Sequence[str | Path] = (),
@@ -135,7 +149,7 @@ def read_file(
 
     Parameters
     ----------
-    paths, sheet, reference, keys, human
+    paths, reference, keys, human
         As in `draft_study`.
 
     Raises
@@ -143,10 +157,9 @@ def read_file(
     TableError
         As `draft_study` and `read_tables`.
     """
-    sheet, keys = _sheet_of(sheet, keys)
     files = _paths(paths)
     folder = files[0].parent
-    looked = _looked_at(files, sheet, folder, reference, keys, human)
+    looked = _looked_at(files, folder, reference, keys or {}, human)
     files = [*files, *_paths(human)]
     study, notes = _draft(looked, reference, files[0].stem)
     study = study.model_copy(update={"folder": str(folder)})
@@ -183,15 +196,6 @@ def from_frame(
     return study, tables_from(study, raws, {}, notes=notes)
 
 
-def _sheet_of(
-    sheet: str | None, keys: Mapping[str, Any] | None
-) -> tuple[str | None, dict[str, Any]]:
-    """The sheet, wherever it is named, and the other keys."""
-    known = dict(keys or {})
-    named = known.pop("sheet", None)
-    return sheet or named, known
-
-
 def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
     one = isinstance(paths, str | Path)
     return [Path(path) for path in ([paths] if one else paths)]  # type: ignore[union-attr,arg-type]
@@ -199,33 +203,33 @@ def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
 
 def _looked_at(
     files: Sequence[Path],
-    sheet: str | None,
     folder: Path,
     reference: Sequence[str],
-    keys: Mapping[str, Any] | None,
+    keys: Mapping[str, Any],
     human: Sequence[str | Path],
 ) -> list[_Looked]:
+    """Every file as it was found; labels by people are joined to the items of the others."""
+    at = {path: Path(os.path.relpath(path, folder)).as_posix() for path in (*files, *_paths(human))}
     if not human:
-        alone = [_opened(path, sheet, folder, keys or {}, reference) for path in files]
-        _check_read_by_name(keys or {}, alone)
-        return alone
-    known = dict(keys or {})
+        sources = [Source(path=at[path], **keys) for path in files]
+        raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
+        check_readers(keys, raws, at[files[0]])
+        return [_looked(raw, s, reference) for raw, s in zip(raws, sources, strict=True)]
+    known = dict(keys)
     joining: dict[str, Any] = {key: known.pop(key) for key in ("key", "about") if key in known}
     wanted = tuple(known.pop("only", ()))
-    opened = {path: open_file(path, Source(path="")) for path in (*files, *_paths(human))}
-    opened = {path: _only(raw, wanted, path.name) for path, raw in opened.items()}
-    _check_named(known, opened)
+    raws_of = {path: _only(open_file(path, Source(path="")), wanted, path.name) for path in at}
+    check_named(known, raws_of)
     looked = [
-        _looked(opened[path], _source(path, sheet, folder, _own(known, opened[path])), reference)
+        _looked(raws_of[path], Source(path=at[path], **own_keys(known, raws_of[path])), reference)
         for path in files
     ]
     rated = rated_of([each.part for each in looked])
     for path in _paths(human):
-        raw = opened[path]
-        source = _source(path, sheet, folder, {**_own(known, raw), **joining})
-        source = keyed(raw, source, rated)
-        found = _looked(raw, source, reference)
-        looked.append(replace(found, part=linked_part(found.part, source, rated)))
+        raw = raws_of[path]
+        source = keyed(raw, Source(path=at[path], **own_keys(known, raw), **joining), rated)
+        labels = _looked(raw, source, reference)
+        looked.append(replace(labels, part=linked_part(labels.part, source, rated)))
     return looked
 
 
@@ -238,77 +242,14 @@ def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTab
     return only_asked(raw, own, name) if own else raw
 
 
-#: Keys of a source that name one of its columns.
-_COLUMNS = frozenset(
-    (
-        "reason",
-        "item",
-        "system",
-        "rater",
-        "score",
-        "attribute",
-        "cluster",
-        "status",
-        "run",
-        "context",
-        "response",
-    )
-)
-
-
-def _check_read_by_name(keys: Mapping[str, Any], found: Sequence[_Looked]) -> None:
-    """Raise where columns are named, and every file is another tool's, whose reader knows them."""
-    named = [key for key in keys if key in _COLUMNS]
-    if named and all(isinstance(each.raw, Reading) for each in found):
-        raise TableError(
-            f"{found[0].name}: read as {found[0].source.reader}, whose columns are known: "
-            f"{', '.join(f'--{key}' for key in named)} is for plain tables"
-        )
-
-
-def _own(keys: Mapping[str, Any], raw: RawTable | Reading) -> dict[str, Any]:
-    """The keys that name columns of this file, and those that name none."""
-    if isinstance(raw, Reading):
-        return {k: v for k, v in keys.items() if k == "assume"}
-    columns = raw.frame.columns
-    own = {k: v for k, v in keys.items() if k not in _COLUMNS or v in columns}
-    if "ignore" in own:
-        own["ignore"] = tuple(name for name in own["ignore"] if name in columns)
-    return own
-
-
-def _check_named(keys: Mapping[str, Any], opened: Mapping[Path, RawTable | Reading]) -> None:
-    """Raise where a key names a column that no file has."""
-    columns = [c for raw in opened.values() if not isinstance(raw, Reading) for c in raw.frame]
-    names = {column.name for column in columns}
-    for key, name in keys.items():
-        if key in _COLUMNS and name not in names:
-            check_columns(", ".join(path.name for path in opened), (name,), sorted(names))
-
-
-def _source(path: Path, sheet: str | None, folder: Path, keys: Mapping[str, Any]) -> Source:
-    return Source(path=Path(os.path.relpath(path, folder)).as_posix(), sheet=sheet, **keys)
-
-
-def _opened(
-    path: Path, sheet: str | None, folder: Path, keys: Mapping[str, Any], reference: Sequence[str]
-) -> _Looked:
-    source = _source(path, sheet, folder, keys)
-    return _looked(open_file(path, source), source, reference)
-
-
 def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -> _Looked:
     if isinstance(raw, Reading):
         kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
         named = source.model_copy(update={"reader": raw.format, "only": kept})
         return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
-    names = Known(tuple(reference), attributes=(), systems=())
-    raw, source = laid_out(raw, source)
-    raw, source = answers_or_scores(raw, source, names)
-    ready = prepared(raw, source, names)
-    names = with_raters(ready, source, names)
-    part = read_part(ready, source, names, _ANY)
-    return _Looked(raw, ready, source, plan(ready, source, names), part)
+    ready = made_ready(raw, source, Known(tuple(reference), (), ()))
+    part = read_part(ready, _ANY)
+    return _Looked(ready.raw, ready.table, ready.source, ready.how, part)
 
 
 def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
@@ -357,33 +298,8 @@ def _draft(
     notes = [note for each in looked for note in _taken(each, study)]
     # The study declares these columns, so that reading by it would not say that they were guessed.
     guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
-    apart = _attributes_apart(looked, humans)
+    apart = attributes_apart([(each.name, each.ratings) for each in looked], humans)
     return study, (*assumed, *apart, *notes, _scale_note(looked, scale, codes), *guessed)
-
-
-def _attributes_apart(looked: Sequence[_Looked], humans: Sequence[str]) -> tuple[Finding, ...]:
-    """The finding that people's labels and judges' scores are of no attribute in common.
-
-    Which column of labels speaks of which scores is no guess to be made in silence, so it is said.
-    """
-    person = pl.col("rater").is_in(list(humans))
-    labelled = [e for e in looked if set(e.ratings["rater"]) <= set(humans)]
-    judged = {name for e in looked for name in e.ratings.filter(~person)["attribute"]}
-    theirs = {name for e in looked for name in e.ratings.filter(person)["attribute"]}
-    if not labelled or not judged or judged & theirs:
-        return ()
-    of = sorted(theirs)
-    note = finding(
-        "attributes_apart",
-        "serious",
-        labelled[0].name,
-        of,
-        f"People scored {listed(of)} and the judges {listed(sorted(judged))}: no attribute is "
-        f"scored by both, so nothing can be compared.",
-        f"If the labels in {labelled[0].name} are of what the judges scored, say "
-        f"--human {labelled[0].name} in place of naming the file beside the others.",
-    )
-    return (note,)
 
 
 def _assumed_judges(
@@ -433,7 +349,8 @@ def _scale(
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
     tables = [each.source for each in looked if each.how is not None]
     scale, codes = drafted_scale(ratings, sides.cast(pl.String), tables)
-    if any(map(_in_per_cent, looked)):
+    cells = [each.table.frame[c] for each, c in _scored(looked) if isinstance(each.table, RawTable)]
+    if any(map(in_per_cent, cells)):
         scale = Scale(0, 100, scale.step)
     if scale.width > 2 * LARGEST:
         columns = [column for each in looked if each.how for column in each.how.values]
@@ -444,16 +361,21 @@ def _scale(
     return scale, codes
 
 
+def _scored(looked: Sequence[_Looked]) -> list[tuple[_Looked, str]]:
+    """The columns of all files that hold scores."""
+    tables = [each for each in looked if each.how is not None and each.how.kind != "replies"]
+    return [(each, column) for each in tables if each.how for column in each.how.values]
+
+
 def _score_columns(looked: Sequence[_Looked]) -> list[str]:
-    """The headers of columns that hold scores."""
-    how = [each.how for each in looked if each.how is not None and each.how.kind != "replies"]
-    return [column for each in how for column in each.values]
+    """Their headers."""
+    return [column for _, column in _scored(looked)]
 
 
 def _stated(looked: Sequence[_Looked], scores: pl.Series) -> Scale | None:
     """The scale that a reader states, where all files keep to it."""
-    said = [each.raw.scale for each in looked if isinstance(each.raw, Reading)]
-    scales = {scale for scale in said if scale is not None}
+    stated = [each.raw.scale for each in looked if isinstance(each.raw, Reading)]
+    scales = {scale for scale in stated if scale is not None}
     if len(scales) != 1:
         return None
     (scale,) = scales
@@ -467,10 +389,10 @@ def _notes_of(each: _Looked, kind: str) -> list[Finding]:
 
 def _taken(each: _Looked, study: Study) -> list[Finding]:
     """What was taken for granted in one file."""
-    if isinstance(each.ready, Reading) or each.how is None:
+    if isinstance(each.table, Reading) or each.how is None:
         return [_drafted(each.name, str(each.source.reader), study)]
     assumed = _notes_of(each, "reading_assumed")
-    return [*assumed, *_unread(each.ready, each.how), _said(each.ready, each.how, study)]
+    return [*assumed, *unread_raters(each.table, each.how), _said(each.table, each.how, study)]
 
 
 def _declared(each: _Looked) -> dict[str, Any]:
@@ -478,34 +400,22 @@ def _declared(each: _Looked) -> dict[str, Any]:
     source, how = each.source, each.how
     if how is None or _is_form(source):
         return source.model_dump(exclude_defaults=True)  # its columns are those of the form
-    found: dict[str, Any] = {
-        "path": source.path,
-        "sheet": source.sheet,
+    declared: dict[str, Any] = {
+        **{key: getattr(source, key) for key in _KEPT},
+        **{key: getattr(how, key) for key in _PLANNED},
         "layout": _LAYOUTS.get(how.kind, how.kind),
-        "item": how.item,
-        "system": how.system,
-        "context": how.context,
-        "response": how.response,
         "reason": source.reason or next((c for c, who in how.reasons.items() if not who), None),
         "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
-        "attribute": how.attribute,
-        "run": how.run,
-        "status": how.status,
         "score": next(iter(how.values)) if how.kind == "long" else None,
-        "words": source.words or None,
-        "ignore": source.ignore or None,
-        "assume": source.assume or None,
-        "key": source.key,
-        "about": source.about,
         **how.facts,
     }
     if how.kind == "replies" and not how.raters:
         columns = list(how.values)
         prefix = common_prefix(columns) if len(columns) > 1 else ""
-        found |= {"prefix": prefix} if prefix else {"columns": dict(how.values)}
+        declared |= {"prefix": prefix} if prefix else {"columns": dict(how.values)}
     if how.kind == "scores":
-        found["columns"] = dict(how.values)
-    return {key: value for key, value in found.items() if value is not None}
+        declared["columns"] = dict(how.values)
+    return {key: value for key, value in declared.items() if value not in (None, {}, (), False)}
 
 
 def _is_form(source: Source) -> bool:
@@ -552,41 +462,6 @@ def _drafted(name: str, layout: str, study: Study, more: str = ".") -> Finding:
     )
 
 
-def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
-    """Columns named like raters that hold words, or nothing."""
-    found = {
-        column: raw.frame[column].drop_nulls()
-        for column in unread_columns(raw, how)
-        if names_rater(column) and not is_numeric(raw.frame[column])
-    }
-    # Many different texts are remarks, and no ratings in words.
-    few = {c: cells for c, cells in found.items() if 2 * cells.n_unique() <= max(len(cells), 1)}
-    if not few:
-        return ()
-    holds = [
-        f"{column!r} ({shortened(str(cells[0])) if len(cells) else 'blank throughout'})"
-        for column, cells in few.items()
-    ]
-    note = finding(
-        "rater_unread",
-        "serious",
-        raw.name,
-        holds,
-        f"{plural(len(few), 'column')} named like a rater and without numbers: {', '.join(holds)}.",
-        "Nothing was read there; write ratings as numbers, and formulas with their values.",
-    )
-    return (note,)
-
-
-def _in_per_cent(each: _Looked) -> bool:
-    """Whether a column of scores is written in per cent; a few such cells say nothing of it."""
-    raw, how = each.ready, each.how
-    if how is None or how.kind == "replies" or isinstance(raw, Reading):
-        return False
-    texts = [raw.frame[c].drop_nulls() for c in how.values if raw.frame[c].dtype == pl.String]
-    return any(2 * text.str.contains(r"^\s*[\d.,]+\s*%\s*$").sum() > len(text) for text in texts)
-
-
 def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] = ()) -> Finding:
     steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
     beside = (
@@ -596,7 +471,9 @@ def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] 
     )
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     between = few_between(ratings) if scale.step < 1 else ""
-    ranges = _ranges(looked)
+    foreign = [each.name for each in looked if each.how is None]
+    assume = any(each.source.assume for each in looked)
+    ranges = unlike_scales(foreign[0], ratings, assume=assume) if foreign else ""
     stated = [c for c in _score_columns(looked) if head_of(c).high is not None]
     whence = f"is stated by {listed(stated[:1])}" if stated else "was inferred from the values"
     return finding(
@@ -608,32 +485,3 @@ def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] 
         "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )
-
-
-def _ranges(looked: Sequence[_Looked]) -> str:
-    """A sentence on attributes of a tool that are on unlike scales, such as 0 to 1 and 1 to 5.
-
-    Raises
-    ------
-    QuestionError
-        Nobody accepted that one scale is taken for all.
-    """
-    foreign = [each for each in looked if each.how is None]
-    if not foreign:
-        return ""
-    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
-    found = ratings.drop_nulls("score").group_by("attribute", maintain_order=True)
-    spans = {str(name): infer_scale(part["score"]) for (name,), part in found}
-    first = {(span.low, span.high): name for name, span in reversed(list(spans.items()))}
-    if len(first) < 2:
-        return ""
-    said = ", ".join(f"{name} {span.low:g} to {span.high:g}" for name, span in spans.items())
-    if not any(each.source.assume for each in looked):
-        raise QuestionError(
-            f"{foreign[0].name}: attributes seem to be on unlike scales ({said}), and a study has "
-            f"one scale: which of them are examined?",
-            "only",
-            tuple(reversed(first.values())),
-            f'only = ["{next(reversed(first.values()))}"]',
-        )
-    return f" Attributes seem to be on unlike scales: {said}."

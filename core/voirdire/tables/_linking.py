@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -323,3 +323,72 @@ def _matched(name: str, mine: str, theirs: str, count: int, unmet: Sequence[str]
         else "Letter case and blanks do not count.",
         count=len(unmet),
     )
+
+
+#: Keys of a source that name one of its columns.
+_COLUMNS = frozenset(
+    ("item", "system", "rater", "score", "attribute", "run", "cluster", "status", "context",
+     "response", "reason")
+)  # fmt: skip
+
+
+def check_readers(keys: Mapping[str, Any], raws: Sequence[RawTable | Reading], first: str) -> None:
+    """Raise where columns are named, and every file is another tool's, whose reader knows them."""
+    named = [key for key in keys if key in _COLUMNS]
+    formats = [raw.format for raw in raws if isinstance(raw, Reading)]
+    if named and len(formats) == len(raws):
+        raise TableError(
+            f"{first}: read as {formats[0]}, whose columns are known: "
+            f"{', '.join(f'--{key}' for key in named)} is for plain tables"
+        )
+
+
+def own_keys(keys: Mapping[str, Any], raw: RawTable | Reading) -> dict[str, Any]:
+    """The keys that name columns of this file, and those that name none."""
+    if isinstance(raw, Reading):
+        return {k: v for k, v in keys.items() if k in ("assume", "sheet")}
+    columns = raw.frame.columns
+    own = {k: v for k, v in keys.items() if k not in _COLUMNS or v in columns}
+    if "ignore" in own:
+        own["ignore"] = tuple(name for name in own["ignore"] if name in columns)
+    return own
+
+
+def check_named(keys: Mapping[str, Any], raws: Mapping[Path, RawTable | Reading]) -> None:
+    """Raise where a key names a column that no file has."""
+    columns = [c for raw in raws.values() if not isinstance(raw, Reading) for c in raw.frame]
+    names = {column.name for column in columns}
+    for key, name in keys.items():
+        if key in _COLUMNS and name not in names:
+            check_columns(", ".join(path.name for path in raws), (name,), sorted(names))
+
+
+def attributes_apart(
+    files: Sequence[tuple[str, pl.DataFrame]], humans: Sequence[str]
+) -> tuple[Finding, ...]:
+    """The finding that people's labels and judges' scores are of no attribute in common.
+
+    Which column of labels speaks of which scores is no guess to be made in silence, so it is said.
+
+    Parameters
+    ----------
+    files : sequence of (name, ratings)
+    """
+    person = pl.col("rater").is_in(list(humans))
+    labelled = [name for name, ratings in files if set(ratings["rater"]) <= set(humans)]
+    judged = {one for _, ratings in files for one in ratings.filter(~person)["attribute"]}
+    theirs = {one for _, ratings in files for one in ratings.filter(person)["attribute"]}
+    if not labelled or not judged or judged & theirs:
+        return ()
+    attributes = sorted(theirs)
+    note = finding(
+        "attributes_apart",
+        "serious",
+        labelled[0],
+        attributes,
+        f"People scored {listed(attributes)} and the judges {listed(sorted(judged))}: no attribute "
+        f"is scored by both, so nothing can be compared.",
+        f"If the labels in {labelled[0]} are of what the judges scored, say "
+        f"--human {labelled[0]} in place of naming the file beside the others.",
+    )
+    return (note,)

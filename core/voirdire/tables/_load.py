@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from voirdire.tables._tables import (
     Part,
     finding,
     plural,
+    shortened,
     status_of,
 )
 from voirdire.tables._values import known
@@ -138,13 +139,9 @@ def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
         return raw.part(source.path, scale)
-    names = known(study)
-    raw, source = laid_out(raw, _with_item(source, study.items, raw))
-    raw, source = answers_or_scores(raw, source, names)
-    raw = prepared(raw, source, names)
+    source = _with_item(source, study.items, raw)
     try:
-        found = names if study.panel else with_raters(raw, source, names)
-        return read_part(raw, source, found, scale)
+        return read_part(made_ready(raw, source, known(study), declared=bool(study.panel)), scale)
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
@@ -159,7 +156,49 @@ def _raters_of(study: Study, parts: Sequence[Part]) -> pl.DataFrame | None:
     return pl.concat(said).unique("rater", keep="first").filter(~pl.col("rater").is_in(declared))
 
 
-def prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A table whose layout and words are settled.
+
+    Attributes
+    ----------
+    raw : RawTable
+        As it stands, with the findings on what was asked about it.
+    table : RawTable
+        As it is read: without ignored columns, one row a rating where it was a form, and words as
+        numbers.
+    names : Known
+        The study's, and the raters that were found among its columns.
+    """
+
+    raw: RawTable
+    table: RawTable
+    source: Source
+    names: Known
+    how: Plan
+
+
+def made_ready(raw: RawTable, source: Source, names: Known, *, declared: bool = False) -> Ready:
+    """A table with everything that is needed to read it; `declared`: all raters are in `names`.
+
+    The order matters: a form becomes one row a rating before its words are looked at, and words
+    become numbers before columns of numbers are looked for.
+
+    Raises
+    ------
+    QuestionError
+        It can be read in two ways that give different numbers.
+    TableError
+        No ids or scores can be found in it, or a named column is not there.
+    """
+    raw, source = laid_out(raw, source)
+    raw, source = answers_or_scores(raw, source, names)
+    table = _prepared(raw, source, names)
+    names = names if declared else with_raters(table, source, names)
+    return Ready(raw, table, source, names, plan(table, source, names))
+
+
+def _prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
     """The table as it is read: without ignored columns, and words of score columns as numbers.
 
     Raises
@@ -223,9 +262,9 @@ def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) ->
     return Part(tidy, said, CONTEXTS.to_frame())
 
 
-def read_part(raw: RawTable, source: Source, names: Known, scale: Scale) -> Part:
+def read_part(ready: Ready, scale: Scale) -> Part:
     """One file as tidy ratings."""
-    how = plan(raw, source, names)
+    raw, source, names, how = ready.table, ready.source, ready.names, ready.how
     only = names.attributes[0] if len(names.attributes) == 1 else "score"
     if how.kind != "replies":
         ask_about_direction(raw, source, how.values)
@@ -274,6 +313,32 @@ def _about_raters(raw: RawTable, columns: list[str]) -> Finding:
     )
 
 
+def unread_raters(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
+    """Columns named like raters that hold words, or nothing."""
+    words = {
+        column: raw.frame[column].drop_nulls()
+        for column in unread_columns(raw, how)
+        if names_rater(column) and not is_numeric(raw.frame[column])
+    }
+    # Many different texts are remarks, and no ratings in words.
+    few = {c: cells for c, cells in words.items() if 2 * cells.n_unique() <= max(len(cells), 1)}
+    if not few:
+        return ()
+    holds = [
+        f"{column!r} ({shortened(str(cells[0])) if len(cells) else 'blank throughout'})"
+        for column, cells in few.items()
+    ]
+    note = finding(
+        "rater_unread",
+        "serious",
+        raw.name,
+        holds,
+        f"{plural(len(few), 'column')} named like a rater and without numbers: {', '.join(holds)}.",
+        "Nothing was read there; write ratings as numbers, and formulas with their values.",
+    )
+    return (note,)
+
+
 def _raw(study: Study, source: Source, path: Path) -> RawTable | Reading:
     return open_file(path, source, skip_bad_lines=study.data.skip_bad_lines)
 
@@ -286,18 +351,18 @@ def open_file(path: Path, source: Source, *, skip_bad_lines: bool = False) -> Ra
     TableError
         It cannot be read, or holds comparisons and no ratings.
     """
-    found = read_foreign(path, source.reader)
-    if found is None:
+    reading = read_foreign(path, source.reader)
+    if reading is None:
         return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines)
-    if found.preferences is not None:
+    if reading.preferences is not None:
         raise TableError(
-            f"{path}: holds comparisons of two responses ({found.format}) and no ratings: examine "
-            f"it alone"
+            f"{path}: holds comparisons of two responses ({reading.format}) and no ratings: "
+            f"examine it alone"
         )
-    return only_asked(found, source.only, path.name)
+    return only_asked(reading, source.only, path.name)
 
 
-def only_asked(found: Reading, wanted: tuple[str, ...], name: str) -> Reading:
+def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:
     """The reading with the attributes alone that are asked for.
 
     Raises
@@ -306,18 +371,18 @@ def only_asked(found: Reading, wanted: tuple[str, ...], name: str) -> Reading:
         One of them is not there.
     """
     if not wanted:
-        return found
-    there = found.ratings["attribute"].unique(maintain_order=True).to_list()
+        return reading
+    there = reading.ratings["attribute"].unique(maintain_order=True).to_list()
     for attribute in wanted:
         if attribute not in there:
             raise not_one_of("attribute", attribute, there, name, TableError)
-    kept = found.ratings.filter(pl.col("attribute").is_in(wanted))
+    kept = reading.ratings.filter(pl.col("attribute").is_in(wanted))
     note = finding(
         "attribute_left_out",
         "note",
         name,
         [one for one in there if one not in wanted],
         f"Only {listed(wanted)} is read, as was asked for.",
-        f"{plural(found.ratings.height - kept.height, 'rating')} of other attributes left out.",
+        f"{plural(reading.ratings.height - kept.height, 'rating')} of other attributes left out.",
     )
-    return replace(found, ratings=kept, findings=(*found.findings, note), some=True)
+    return replace(reading, ratings=kept, findings=(*reading.findings, note), some=True)

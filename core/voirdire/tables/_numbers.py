@@ -172,6 +172,14 @@ def are_texts(column: pl.Series) -> bool:
     return 2 * int((cells.str.len_chars() > _LONG).sum()) > len(cells)
 
 
+def in_per_cent(column: pl.Series) -> bool:
+    """Whether most cells are written in per cent; a few such cells say nothing of a scale."""
+    if column.dtype != pl.String:
+        return False
+    cells = column.drop_nulls()
+    return 2 * int(cells.str.contains(r"^\s*[\d.,]+\s*%\s*$").sum()) > len(cells)
+
+
 def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) -> Scores:
     text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
     empty = text.is_null() | text.is_in(list(MISSING_WORDS))

@@ -383,3 +383,29 @@ def ask_about_direction(raw: RawTable, source: Source, columns: Iterable[str]) -
         as_line({**source.words, **turned}),
         likely=False,
     )
+
+
+def unlike_scales(name: str, ratings: pl.DataFrame, *, assume: bool) -> str:
+    """A sentence on attributes of a tool that are on unlike scales, such as 0 to 1 and 1 to 5.
+
+    Raises
+    ------
+    QuestionError
+        Nobody accepted that one scale is taken for all.
+    """
+    by_attribute = ratings.drop_nulls("score").group_by("attribute", maintain_order=True)
+    scales = {str(one): infer_scale(part["score"]) for (one,), part in by_attribute}
+    # The first attribute of each scale: these are offered.
+    first = {(scale.low, scale.high): one for one, scale in reversed(list(scales.items()))}
+    if len(first) < 2:
+        return ""
+    said = ", ".join(f"{one} {scale.low:g} to {scale.high:g}" for one, scale in scales.items())
+    if not assume:
+        raise QuestionError(
+            f"{name}: attributes seem to be on unlike scales ({said}), and a study has "
+            f"one scale: which of them are examined?",
+            "only",
+            tuple(reversed(first.values())),
+            f'only = ["{next(reversed(first.values()))}"]',
+        )
+    return f" Attributes seem to be on unlike scales: {said}."

@@ -28,6 +28,7 @@ _TABLES = (
     question TEXT NOT NULL, value TEXT, at REAL NOT NULL)""",
     "CREATE INDEX answers_of ON answers (judgement, question, id)",
 )
+# By the number of the row and not by the time: clocks are set back.
 _LATEST = """SELECT judgement, question, value FROM answers WHERE id IN
 (SELECT max(id) FROM answers GROUP BY judgement, question)"""
 _LATEST_OF = """SELECT judgement, question, value FROM answers WHERE id IN
@@ -54,11 +55,14 @@ class AnswerBook:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             raise SessionError(f"{path}: cannot be opened ({error.strerror})") from None
+        # Each statement commits by itself: an answer is on the disk before its sender hears so.
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             self._begin(plan.hash)
             own = _meta(self._connection) == plan.hash
             if own:  # the database of somebody else stays as it is
+                # Answers are read while the page is served, and one that was confirmed survives a
+                # power cut.
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = FULL")
         except sqlite3.DatabaseError as error:
@@ -70,6 +74,7 @@ class AnswerBook:
 
     def _begin(self, plan: str) -> None:
         self._connection.execute("PRAGMA busy_timeout = 10000")
+        # The lock for writing at once: of two pages begun together one makes the tables.
         self._connection.execute("BEGIN IMMEDIATE")
         if self._connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
             for statement in _TABLES:

@@ -98,6 +98,8 @@ def make_plan(
     if (folder / PLAN).is_file():
         held = read_plan(folder / PLAN)
         held_key = read_key(key_path, held)
+        # Drawn again from the same secret: only equal texts and raters give the plan that was sent
+        # out.
         plan, _ = draw(study, humans, tasks, held_key.secret)
         if plan.hash != held.hash:
             raise InputError(
@@ -111,6 +113,7 @@ def make_plan(
     _check_free(folder, key_path, said)
     folder.mkdir(parents=True, exist_ok=True)
     key_path.parent.mkdir(parents=True, exist_ok=True)
+    # The key before the plan: a plan without one can never be read.
     write_key(origins, key_path)
     (folder / STUDY).write_text(said, encoding="utf-8", newline="\n")
     write_plan(plan, folder / PLAN)
@@ -182,6 +185,8 @@ def export(
         if path.suffix == ".xlsx":
             cut += write_workbook(plan, rater, path)
         else:
+            # Half letters that JSON let in cannot be written; what is compared later leaves them
+            # out.
             with path.open("w", encoding="utf-8", errors="ignore", newline="") as file:
                 write_csv(plan, rater, file)
     return Exported(Path(out), plan, tuple(sheets), cut, tell_tales(plan, origins), skipped)
@@ -326,6 +331,7 @@ def _turns(count: int, order: str, random: Random) -> list[str]:
         return ["both"] * count
     if order == "fixed":
         return [""] * count
+    # Exactly half where it can be: a coin for each would leave a rater with 7 of 10 turned.
     half = count // 2 + (count % 2) * random.randrange(2)
     turns = ["turned"] * half + [""] * (count - half)
     random.shuffle(turns)

@@ -277,6 +277,7 @@ def _labels(
 
 def _label_score(question: Question, label: str, answered: Mapping[str, Answer]) -> float | None:
     """1 or 0; None where it is not known. Under a label that was not chosen nothing is named."""
+    # Not answered above, so that it is not known whether this was to be asked.
     if question.parent and question.parent not in answered:
         return None
     if not applies(question, answered):

@@ -1,4 +1,4 @@
-"""Texts on their way through spreadsheets: compared and checked."""
+"""Who judges what: the plan, the key that says what it hides, and texts checked on their return."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ _LONG = 30_000
 def skeleton(text: str) -> str:
     """What is left of a text by a trip through any spreadsheet: its printable characters."""
     meant = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    # Spreadsheets compose letters, change blanks and line ends, and drop what they cannot show.
     plain = unicodedata.normalize("NFC", meant)
     kept = (c for c in plain if not unicodedata.category(c).startswith(("C", "Z")))
+    # An apostrophe before a text keeps it from being taken for a formula.
     return "".join(kept).lstrip("'")
 
 
@@ -41,6 +43,8 @@ def same_text(shown: str, sent: str) -> bool:
 
 def digest(parts: Iterable[str], length: int) -> str:
     """Base-32 letters of a hash; never a number to a spreadsheet, since a letter leads."""
+    # Joined by what no text holds, so that no two lists of parts are the same text. JSON may hold
+    # half a letter, which UTF-8 alone refuses.
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     raw = hashlib.blake2b(joined, digest_size=20).digest()
     return "j" + base64.b32encode(raw).decode().lower()[: length - 1]
@@ -205,6 +209,7 @@ def read_key(path: Path, plan: Plan) -> Key:
 
 def _packed(plan: Plan) -> dict[str, Any]:
     """Plain values, each text and form once."""
+    # A text is shown to each rater, and an item to each comparison: once is enough in the file.
     texts: dict[str, int] = {}
     forms: dict[Form, int] = {}
     judgements = [

@@ -248,6 +248,7 @@ def check_answer(question: Question, value: Any) -> Answer | None:
         return find_option(question, value)
     if len(value) > MOST_WORDS:
         raise InputError(f"the text has {len(value):,} characters (allowed: {MOST_WORDS:,})")
+    # A browser may send half of a letter, which no file of ours could hold.
     whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.strip() or None
 
@@ -297,6 +298,7 @@ def fold(text: str) -> str:
     """What two writings of one option have in common."""
     plain = " ".join(unicodedata.normalize("NFC", text).split()).casefold().rstrip(".")
     plain = _APOSTROPHE.sub("'", plain)
+    # A spreadsheet makes 3.0 of a typed 3.
     try:
         return format(float(plain), ".10g")
     except ValueError:

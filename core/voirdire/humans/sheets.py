@@ -61,6 +61,7 @@ def columns(plan: Plan) -> tuple[Column, ...]:
             columns.append(Column(f"{question.name} (what is asked)", "asked", at))
         columns += _answers(at, question, asked.pop() if len(asked) == 1 else "")
     columns.append(Column("check", "check"))
+    # As a sheet that comes back is read: its headers may have lost case and blanks.
     headers = [" ".join(column.header.split()).casefold() for column in columns]
     twice = next(
         (c.header for c, h in zip(columns, headers, strict=True) if headers.count(h) > 1), ""

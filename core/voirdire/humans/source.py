@@ -165,6 +165,7 @@ def _tasks(
         kind = "rating"
     if kind != "item" and not held:
         raise StudyError(f"study {study.name!r}: there are no responses to judge ([responses])")
+    # Each pair once and as declared: the plan draws for each rater which one comes first.
     declared = study.comparisons.model_copy(update={"order": "fixed"})
     return list(iterate_tasks(connection, kind, declared))
 

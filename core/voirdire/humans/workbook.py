@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from voirdire.humans.questions import Question
 
 GUIDE, CHOICES = "Guide", "Choices"
+# What no cell holds: control characters, returns (its lines end in a line feed), halves of letters.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _WIDTHS = {"id": 16, "shown": 60, "asked": 30, "answer": 26, "check": 11}
@@ -73,6 +74,7 @@ def _rows(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> int:
             cut += len(fitted) < len(_CONTROL.sub("", text))
             sheet.write_string(number, at, fitted, locked)
     sheet.freeze_panes(1, 1)
+    # Without a password: against slips, and raters may still widen a column.
     sheet.protect("", {"format_columns": True, "format_rows": True})
     return cut
 

@@ -62,6 +62,7 @@ def read_toml(path: str | Path | Traversable, what: str) -> dict[str, Any]:
     except RecursionError:
         raise StudyError(f"{what} {path}: its tables or lists are nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
+        # A path of Windows in double quotes is the commonest mistake, and TOML speaks of escapes.
         escaped = "\\" in str(error) or "hex" in str(error)
         hint = "; in paths write '/', for a backslash begins an escape" if escaped else ""
         raise StudyError(f"{what} {path}: not valid TOML: {error}{hint}") from None
@@ -159,6 +160,7 @@ def _suggestion(loc: tuple[int | str, ...], kind: type[Part]) -> str:
 
 def _model_of(annotation: Any) -> Any:
     """The study part inside an annotation such as `tuple[Source, ...]`."""
+    # `tuple[Source, ...]` and `Gate | None` hold the part among their arguments.
     for candidate in (annotation, *getattr(annotation, "__args__", ())):
         if hasattr(candidate, "model_fields"):
             return candidate

@@ -18,6 +18,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 #: Parameters of a query that carry a key.
 _KEY_IN_QUERY = re.compile(r"(?i)(key|token|secret|password|sig|signature)$")
+#: Names of options under which clients take a key.
 _SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
 
 

@@ -62,6 +62,7 @@ def write_study(
     path = folder / "study.toml"
     study = raw if isinstance(raw, Study) else build_study(dict(raw), str(raw["name"]), str(out))
     text = study_to_toml(study)
+    # The same study again is no harm: a command that was repeated goes through.
     if path.is_file() and path.read_bytes() != text.encode():
         raise InputError(f"{path}: another study lies there; give another folder, or remove it")
     for name, frame in (tables or {}).items():
@@ -291,6 +292,7 @@ def to_toml(plain: Mapping[str, Any]) -> str:
     [[b]]
     c = [1.0, 2]
     """
+    # Values before tables, as what follows a table's head belongs to that table.
     blocks = [_block("", {key: value for key, value in plain.items() if not _is_table(value)})]
     for key, value in plain.items():
         if _is_table(value):

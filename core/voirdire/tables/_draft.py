@@ -163,6 +163,7 @@ def read_file(
     files = [*files, *_paths(human)]
     study, notes = _draft(looked, reference, files[0].stem)
     study = study.model_copy(update={"folder": str(folder)})
+    # Hashed as the drafted study names them: a report says by which files its numbers came.
     hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
     raws: list[tuple[Source, RawTable | Reading]] = [
         (s, each.raw) for s, each in zip(study.data.sources, looked, strict=True)
@@ -224,6 +225,7 @@ def _looked_at(
         _looked(raws_of[path], Source(path=at[path], **own_keys(known, raws_of[path])), reference)
         for path in files
     ]
+    # First what was rated, then labels: these are joined to all files of it together.
     rated = rated_of([each.part for each in looked])
     for path in _paths(human):
         raw = raws_of[path]
@@ -281,6 +283,7 @@ def _draft(
     told = reference or any(e.how is None or e.source.key for e in looked)
     unsure = [] if told else either_kind(raters, humans)
     assumed = _assumed_judges(looked[0], unsure, humans, raters) if unsure else ()
+    # Where all are people, none of them is the reference for the others.
     chosen = list(reference) or (humans if len(humans) < len(raters) else [])
     study = build_study(
         {
@@ -346,6 +349,7 @@ def _scale(
     headed = stated_scale(looked[0].name, _score_columns(looked), ratings["score"])
     if headed is not None:
         return headed, ()
+    # A code for a missing score is one side's habit; without two sides, one rater's.
     sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
     tables = [each.source for each in looked if each.how is not None]
     scale, codes = drafted_scale(ratings, sides.cast(pl.String), tables)

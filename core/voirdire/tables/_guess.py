@@ -46,6 +46,7 @@ def either_kind(raters: Sequence[str], people: Sequence[str]) -> list[str]:
     unknown = [name for name in others if kind_of(name) is None]
     if not people or len(others) < 2:
         return []
+    # Beside a judge that is known, a stranger may as well be a person.
     known = len(unknown) < len(others)
     return [name for name in unknown if known or may_be_either(name)]
 
@@ -89,12 +90,14 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
     column = find("score", raw.frame.columns, None, raw.name)
     if column is None or find("response", [column], None, raw.name) is None:
         return raw, source
+    # Raters are looked for among the other columns: this one may be what they judged.
     others = replace(raw, frame=raw.frame.drop(column))
     raters = (
         rater_columns(others, names.raters)
         if says_scores(raw.frame[column], comma=raw.decimal_comma)
         else ()
     )
+    # Alone it is the score of each row, and so it is beside a column that only numbers raters.
     if not raters or (len(raters) == 1 and _numbers_of_raters(others, raters[0])):
         return raw, source
     if not source.assume:
@@ -125,6 +128,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     if grid:
         return grid
     columns = raw.frame.columns
+    # `label` is a person's column only where a judge's stands beside it; else it is any label.
     judged = any(kind_of(c) == "judge" and not measures(c) and _is_rated(raw, c) for c in columns)
     known = [
         name
@@ -163,6 +167,8 @@ def _ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:
     people = [name for name in raw.frame.columns if is_person(name) and _is_rated(raw, name)]
     for column in columns:
         for person in people:
+            # `human_2` and `human_b` are other people; of `human_rt_ms` nobody knows but who wrote
+            # it.
             behind = column.removeprefix(person).lstrip("_- .")
             before = column.removesuffix(person).rstrip("_- .")
             more = behind if column.startswith(person) else before
@@ -217,11 +223,13 @@ def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
     A name that holds the mark itself (``Rater 1 Empathy``) is split at the last one.
     """
+    # Rater first or last, by each separator, cut at the first or the last of them.
     for way, mark, split in product((1, -1), SEPARATORS, (str.split, str.rsplit)):
         named = [c for c in raw.frame.columns if mark in c and not measures(c)]
         halves = {c: split(c, mark, 1)[::way] for c in named}
         pairs = {c: p for c, p in halves.items() if p[0] in reference or names_rater(p[0])}
         raters, rest = dict.fromkeys(p[0] for p in pairs.values()), {p[1] for p in pairs.values()}
+        # A whole grid only: two names that happen to share an end are no raters of attributes.
         full = len(pairs) == len(raters) * len(rest)
         columns = [raw.frame[column] for column in pairs]
         if full and len(raters) > 1 and len(rest) > 1 and all(map(is_numeric, columns)):

@@ -80,14 +80,18 @@ def canonical_ids(ids: pl.Series) -> pl.Series:
         return _from_floats(ids)
     if ids.dtype.is_integer():
         return ids.cast(pl.String)
+    # Excel and pandas hold a date as a time at midnight; as text it is the date alone.
     if ids.dtype == pl.Datetime and bool((ids.dt.date().cast(ids.dtype) == ids).all()):
         ids = ids.dt.date()
     text = ids.cast(pl.String)
     if not _has_odd_text(text):
         return text
+    # Twice: blanks may stand outside and inside of unseen letters, as a pasted cell has them.
     text = text.str.replace_all(_BLANKS, " ").str.strip_chars().str.strip_chars(_UNSEEN)
+    # Names of files on a Mac hold é as e and an accent, other texts mostly as one letter.
     text = text.str.strip_chars().str.normalize("NFC")
     text = text.set(text.is_in(["", *_NO_ID]), None)
+    # Versions such as 1.0 and 1.1 are different ids: all must be whole before one is cut.
     if bool(text.drop_nulls().str.contains(_WHOLE_TEXT).all()):
         return text.str.replace(r"\.0+$", "")
     return text
@@ -109,8 +113,8 @@ def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.S
 
     Examples
     --------
-    >>> found = match_ids([1, 2, 3], ["1", "2", "4"])
-    >>> found.matched, found.left_only, found.right_only
+    >>> match = match_ids([1, 2, 3], ["1", "2", "4"])
+    >>> match.matched, match.left_only, match.right_only
     (2, ('3',), ('4',))
     """
     a, b = _canonical(left), _canonical(right)
@@ -139,6 +143,7 @@ def _canonical(ids: Sequence[object] | pl.Series) -> pl.Series:
     if isinstance(ids, pl.Series):
         return canonical_ids(ids)
     kinds = {type(value) for value in ids if value is not None}
+    # Of one type they are converted at once; mixed ones are texts, one by one.
     if kinds <= {int} or kinds <= {float}:
         return canonical_ids(
             pl.Series(ids, strict=True) if kinds else pl.Series([], dtype=pl.String)
@@ -157,6 +162,7 @@ def _plain(value: object) -> str | None:
 
 def _from_floats(ids: pl.Series) -> pl.Series:
     ids = ids.fill_nan(None)
+    # Beyond, a whole number is written with an exponent and stays so: `rounded_ids` counts it.
     whole = (ids == ids.floor()) & (ids.abs() < 2.0**63)
     as_int = ids.set(~whole.fill_null(value=False), None).cast(pl.Int64).cast(pl.String)
     return as_int.zip_with(as_int.is_not_null(), ids.cast(pl.String))
@@ -165,23 +171,25 @@ def _from_floats(ids: pl.Series) -> pl.Series:
 def _has_odd_text(text: pl.Series) -> bool:
     """Whether any id needs mending; looked at on distinct values only."""
     distinct = text.unique().drop_nulls()
+    # What may need a change: blanks at an end, none at all, letters beyond ASCII, `.0`, and how the
+    # words of `_NO_ID` begin.
     odd = r"^\s|\s$|^$|[^\x00-\x7f]|\.0+$|^[#<Nn]"
     return bool(distinct.str.contains(odd).any())
 
 
 def _warnings(left: pl.Series, right: pl.Series) -> tuple[str, ...]:
     """Reasons why ids of one side may be those of the other."""
-    found = []
+    reasons = []
     padded = _meet(left, right, lambda ids: ids.str.replace(_PADDED, "$1"))
     if padded:
-        found.append(f"zero-padded ids differ only by padding: {listed(padded, 3)}")
+        reasons.append(f"zero-padded ids differ only by padding: {listed(padded, 3)}")
     pointed = _meet(left, right, lambda ids: ids.str.replace(r"\.0+$", ""))
     if pointed:
-        found.append(f"ids differ only by a trailing '.0': {listed(pointed, 3)}")
+        reasons.append(f"ids differ only by a trailing '.0': {listed(pointed, 3)}")
     cased = _meet(left, right, lambda ids: ids.str.to_lowercase())
     if cased:
-        found.append(f"ids differ only by upper and lower case: {listed(cased, 3)}")
-    return tuple(found)
+        reasons.append(f"ids differ only by upper and lower case: {listed(cased, 3)}")
+    return tuple(reasons)
 
 
 def _meet(left: pl.Series, right: pl.Series, rule: Callable[[pl.Series], pl.Series]) -> list[str]:

@@ -55,19 +55,21 @@ def join(
         raise TableError("; ".join(problems))
     asked = [_asked(study, part) for part in parts]
     ratings = pl.concat(asked, how="diagonal")
+    # Within one part they were looked for with its own words, which name rows.
     if len(parts) > 1 and has_duplicates(ratings):
         raise TableError(_twice(ratings))
     named = ratings.clear()
     if labels:
         is_label = pl.col("attribute").is_in(list(labels))
         named, ratings = ratings.filter(is_label), ratings.filter(~is_label)
-    found = ratings["attribute"].unique(maintain_order=True).to_list()
+    attributes = ratings["attribute"].unique(maintain_order=True).to_list()
+    # After the labels: these are no attributes of the rubric, and are not undeclared for that.
     ratings, left_out = _declared_attributes(study, ratings)
     if ratings.height == 0:
         declared = [attribute.name for attribute in study.rubric.attributes]
         raise TableError(
             f"study {study.name!r}: its files hold no rating of a declared attribute "
-            f"(declared: {listed(declared)}; found: {listed(found)})"
+            f"(declared: {listed(declared)}; found: {listed(attributes)})"
         )
     rated = who_rated_what(ratings)
     names = rated["rater"].unique(maintain_order=True).to_list()
@@ -119,6 +121,7 @@ def _asked(study: Study, part: Part) -> pl.DataFrame:
     if who.height == 0:
         return part.ratings
     silent = own.group_by(*key, "rater").agg(blank.all().alias("=bare")).filter("=bare")
+    # People who divided the work were not asked for the rest; else one blank of several is a gap.
     if not _is_divided(who["=who"], own["rater"].n_unique()):
         silent = silent.join(who, on=key, how="anti", nulls_equal=True)
     return part.ratings.join(silent, on=(*key, "rater"), how="anti", nulls_equal=True)
@@ -166,9 +169,9 @@ def _labels(
     """Labels beside a rubric: every rater that names them, on the scale of labels."""
     rated = who_rated_what(named)
     known = pl.when(pl.col("score").is_null()).then("status").otherwise(status_of(LABEL_SCALE))
-    found = named["attribute"].unique(maintain_order=True).to_list()
+    attributes = named["attribute"].unique(maintain_order=True).to_list()
     return Tables(
-        ratings=named.with_columns(pl.col("attribute").cast(pl.Enum(found)), status=known),
+        ratings=named.with_columns(pl.col("attribute").cast(pl.Enum(attributes)), status=known),
         raters=_raters(study, rated["rater"].unique(maintain_order=True).to_list(), raters),
         items=_items(rated, contexts),
         replies=REPLIES.to_frame(),
@@ -194,13 +197,14 @@ def _declared_attributes(
     study: Study, ratings: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     """Attributes under their declared spelling as an Enum; undeclared ones are left out, aloud."""
-    found = ratings["attribute"].unique(maintain_order=True).to_list()
+    attributes = ratings["attribute"].unique(maintain_order=True).to_list()
     declared = [attribute.name for attribute in study.rubric.attributes]
     if not declared:
-        return ratings.with_columns(pl.col("attribute").cast(pl.Enum(found))), ()
+        return ratings.with_columns(pl.col("attribute").cast(pl.Enum(attributes))), ()
+    # Headers mostly write an attribute in another case, or with underscores.
     spelling = {_fold(name): name for name in declared}
-    unknown = [name for name in found if _fold(name) not in spelling]
-    mended = {n: spelling[_fold(n)] for n in found if n not in declared and n not in unknown}
+    unknown = [name for name in attributes if _fold(name) not in spelling]
+    mended = {n: spelling[_fold(n)] for n in attributes if n not in declared and n not in unknown}
     notes: tuple[Finding, ...] = ()
     if unknown:
         rows = ratings.filter(pl.col("attribute").is_in(unknown)).height
@@ -231,6 +235,7 @@ def _undeclared(names: list[str], rows: int) -> Finding:
 def _check_raters(study: Study, names: list[str]) -> None:
     panel = [rater.name for rater in study.panel]
     declared = {*panel, *study.data.reference}
+    # Without a panel whoever rated is taken as found.
     unknown = [name for name in names if panel and name not in declared]
     if unknown:
         raise TableError(
@@ -252,6 +257,7 @@ def _check_overlap(study: Study, rated: pl.DataFrame, names: list[str]) -> None:
         if name in reference:
             continue
         match = match_ids(base, rated.filter(pl.col("rater") == name)["item"])
+        # Not one item in common means ids written in two ways, and every number would be empty.
         if match.matched == 0:
             why = f"; {match.warnings[0]}" if match.warnings else ""
             raise TableError(
@@ -286,8 +292,8 @@ def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object
 
 def _responses(parts: Sequence[Part]) -> pl.DataFrame:
     """The texts that were judged, each of a response once whatever the file."""
-    found = pl.concat([part.responses for part in parts])
-    return found.unique(["item", "system", "text"], keep="first", maintain_order=True)
+    responses = pl.concat([part.responses for part in parts])
+    return responses.unique(["item", "system", "text"], keep="first", maintain_order=True)
 
 
 def _items(rated: pl.DataFrame, contexts: pl.DataFrame) -> pl.DataFrame:

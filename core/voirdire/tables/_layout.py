@@ -103,6 +103,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     columns = list(raw.frame.columns)
     roles = _roles(raw, source, names)
     free = [column for column in columns if column not in roles.values()]
+    # Values before ids: of columns without a usual name, ids are looked for among what is left.
     kind, values = value_columns(raw, source, names, roles, free)
     item = roles["item"] or item_column(raw, source, [c for c in free if c not in values])
     if item is None:
@@ -117,6 +118,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     if kind == "replies" and replies_of_raters(source, names, roles, values):
         values, raters = dict.fromkeys(values, ""), {column: column for column in values}
     _once_each(raw, values, raters)
+    # A rank is that of the one label of its row; a row of several scores does not say of which.
     if kind != "long":
         roles = {**roles, "rank": None}
     if kind in ("raters", "grid") or raters:
@@ -125,6 +127,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     response, reasons = _texts(raw, source, kind, roles, values, raters)
     roles = {**roles, "response": response, "reason": None}
     rater = source.rater if source.rater and roles["rater"] is None else None
+    # Only what was guessed is said aloud, so that a declared study is met without remarks.
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long" and not _declared(source, "score"):
         spoken["score"] = next(iter(values))
@@ -160,6 +163,7 @@ def _attribute(
     if kind != "long":
         return roles["attribute"], ()
     left = [c for c in free if c not in values and c != roles["item"]]
+    # First: words such as `draft` and `final` would else be taken for attributes.
     if roles["status"] is None:
         ask_about_status(raw, [c for c in left if not is_numeric(raw.frame[c]) or _is_flag(raw, c)])
     if roles["attribute"] is not None:
@@ -195,6 +199,7 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
     """
     taken = {column.strip() for column in source.columns}
     named = {*names.raters, *names.attributes}
+    # Of `model` beside a declared rater `model` the numbers below are its scores, not a system.
     columns = [
         column
         for column in raw.frame.columns
@@ -206,12 +211,14 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
         "rater": source.rater if _names_column(raw, source, named) else None,
         **{part: getattr(source, part) for part in _NAMED},
     }
+    # All declared parts before the first guess, which may only take a column that is left.
     roles: dict[str, str | None] = {}
     for part, name in declared.items():
         if name is not None:
             roles[part] = find(part, raw.frame.columns, name, raw.name)
     for part in (*_PARTS, *FACTS):
         if part not in roles:
+            # A declared rater that is no column is the name of the one who rated the whole file.
             skip = part == "rater" and source.rater is not None
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
@@ -237,6 +244,7 @@ def _text_column(
     free = [column for column in columns if column not in roles.values()]
     called = [column for column in free if find(part, [column], None, raw.name)]
     column = find(part, [c for c in called if _holds_texts(raw, c)], None, raw.name)
+    # `answer` may be the response or, where a file has one score a row, the score.
     of_scores = source.layout in ("long", "raters-by-items") or source.score is not None
     if column is None or not of_scores:
         return column
@@ -283,6 +291,7 @@ def _texts(
         response = source.response
     elif source.response is None and _differs_by_rater(raw, roles):
         response, reason = None, reason or response
+    # Such a row has a reason for each of its raters, every other layout one for the row.
     if kind in ("raters", "grid"):
         rating = {raters.get(column, meaning) for column, meaning in values.items()}
         return response, _reasons(raw, source, {**roles, "reason": reason}, rating)
@@ -310,6 +319,8 @@ def _reasons(
         if plain_word(beside(c, rater) or beside(c, _judge_alone(rater))) in SYNONYMS["reason"]
         if _holds_texts(raw, c)
     }
+    # A plain `reason` beside the only judge is the judge's, unless that one has a column of its
+    # own.
     judges = [name for name in rating if kind_of(name) != "human"]
     if column is not None and len(judges) == 1 and judges[0] not in called.values():
         return {**called, column: judges[0]}
@@ -343,6 +354,7 @@ def _plausible(
     """Drop parts whose column cannot play them: numbers for a context, replies for rater names."""
     for part in ("context", "attribute"):
         column = roles[part]
+        # `message` or `metric` over numbers counts or measures something.
         if column is not None and is_numeric(raw.frame[column]):
             roles[part] = None
     status = roles["status"]
@@ -364,7 +376,9 @@ def _names_raters(
     """
     cells = raw.frame[column]
     scores, bad, _ = to_scores(cells)
+    # A column that is blank throughout holds neither names nor scores: its header alone speaks.
     blank = scores.null_count() == len(scores) and not bad.any()
+    # Replies under `judge` are what that judge said, and no name of it.
     if not blank and not is_score(raw, column):
         return not holds_replies(raw.frame[column])
     free = [each for each in raw.frame.columns if each not in roles.values()]

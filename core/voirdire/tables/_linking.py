@@ -43,15 +43,16 @@ class Rated:
     def found_by(self, column: str) -> dict[str, str]:
         """The item of each value of a column; a value of several items is of none."""
         pairs = zip(self.items[column], self.items["item"], strict=True)
-        found: dict[str, str] = {}
+        item_of: dict[str, str] = {}
         several = set()
         for value, item in pairs:
             if value is None:
                 continue
+            # A text of two items joins a label to neither: which of them is meant is not known.
             same = normalised(value)
-            if found.setdefault(same, item) != item:
+            if item_of.setdefault(same, item) != item:
                 several.add(same)
-        return {value: item for value, item in found.items() if value not in several}
+        return {value: item for value, item in item_of.items() if value not in several}
 
 
 def normalised(text: str) -> str:
@@ -74,6 +75,7 @@ def rated_of(parts: Sequence[Part]) -> Rated:
         return Rated(ITEMS.to_frame(), (), ())
     pairs = pl.concat(ratings)
     answered = pairs.select("item", "system").drop_nulls().unique()
+    # One system's item: a label of it needs no column that says so.
     alone = answered.filter(~pl.col("item").is_duplicated())
     return Rated(
         pl.concat(items, how="diagonal"),
@@ -141,6 +143,7 @@ def _met(frame: pl.DataFrame, rated: Rated, name: str, *, assume: bool) -> tuple
     """
     theirs = [c for c in rated.items.columns if _are_texts(rated.items[c])]
     mine = [c for c in frame.columns if frame[c].dtype == pl.String and _are_texts(frame[c])]
+    # Texts first: whole sentences do not meet by chance, and small numbers always do.
     shares = {(m, t): _share(frame[m], rated, t) for m in mine for t in theirs}
     best = max(shares, key=lambda pair: shares[pair], default=("", ""))
     if shares.get(best):
@@ -180,6 +183,7 @@ def _same_ids(frame: pl.DataFrame, column: str, rated: Rated) -> bool:
     if column not in rated.items.columns or column == "text":
         return False
     ids = canonical_ids(frame[column]).drop_nulls()
+    # One number among the ids is enough: `1` and `a-7` may both be rows.
     return not bool(ids.str.contains(r"^\d+$").any()) and _share(frame[column], rated, column) > 0.5
 
 
@@ -210,6 +214,7 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     ratings, name = part.ratings, Path(source.path).name
     check_columns("the items that were rated", (theirs or mine,), rated.items.columns)
     known = rated.found_by(theirs or mine)
+    # The key's column is the labels' own id, unless a tool's reader keeps it beside the id.
     said = {i: i for i in ratings["item"].unique(maintain_order=True)}
     if part.items is not None:
         said = dict(zip(part.items["item"], part.items[mine], strict=True))
@@ -240,10 +245,10 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
 def _reasons(reasons: pl.DataFrame, meets: dict[str, str | None], rated: Rated) -> pl.DataFrame:
     """What people said beside their labels, under the items that they speak of."""
     item = pl.col("item").replace_strict(meets, default=None, return_dtype=pl.String)
-    found = reasons.with_columns(item.alias("item")).drop_nulls("item")
+    joined = reasons.with_columns(item.alias("item")).drop_nulls("item")
     if len(rated.systems) != 1:
-        return found
-    return found.with_columns(pl.col("system").fill_null(rated.systems[0]))
+        return joined
+    return joined.with_columns(pl.col("system").fill_null(rated.systems[0]))
 
 
 def _assumed(name: str, attributes: Sequence[str]) -> Finding:
@@ -260,6 +265,7 @@ def _assumed(name: str, attributes: Sequence[str]) -> Finding:
 
 def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:
     own = ratings["system"].drop_nulls().unique(maintain_order=True).to_list()
+    # `model` in a file of labels may be what a person works for, and no system that was rated.
     if own and not set(own) & set(rated.systems):
         there = f"{listed(rated.systems)} were rated" if rated.systems else "no system was rated"
         raise TableError(
@@ -284,19 +290,19 @@ def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:
 
 def _attribute(ratings: pl.DataFrame, source: Source, rated: Rated, name: str) -> pl.DataFrame:
     """The attribute that labels speak of, where theirs is no attribute of the tool's."""
-    found = ratings["attribute"].unique(maintain_order=True).to_list()
+    own = ratings["attribute"].unique(maintain_order=True).to_list()
     if source.about is not None:
-        if len(found) > 1:
-            raise TableError(f"{name}: the labels are of {listed(found)}: --about names only one")
+        if len(own) > 1:
+            raise TableError(f"{name}: the labels are of {listed(own)}: --about names only one")
         return ratings.with_columns(attribute=pl.lit(source.about))
     folded = {one.casefold(): one for one in rated.attributes}
-    if any(one.casefold() in folded for one in found):
+    if any(one.casefold() in folded for one in own):
         return ratings.with_columns(
-            pl.col("attribute").replace({o: folded.get(o.casefold(), o) for o in found})
+            pl.col("attribute").replace({o: folded.get(o.casefold(), o) for o in own})
         )
-    if len(found) > 1:
+    if len(own) > 1:
         raise TableError(
-            f"{name}: the labels are of {listed(found)}, and what was rated is "
+            f"{name}: the labels are of {listed(own)}, and what was rated is "
             f"{listed(rated.attributes)}: give the columns of the labels the names of these"
         )
     if len(rated.attributes) > 1 and not source.assume:

@@ -122,9 +122,11 @@ def tables_from(
     """
     read: list[tuple[Source, Part]] = []
     while raws:
+        # Taken out of the list and deleted, so that a file of gigabytes is not held raw and tidy.
         source, raw = raws.pop(0)
         read.append((source, _part(study, source, raw)))
         del raw
+    # Labels with a key are joined to what the other files rate, so these are read first.
     parts = [part for source, part in read if source.key is None]
     if len(parts) < len(read):
         rated = rated_of(parts)

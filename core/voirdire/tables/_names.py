@@ -104,6 +104,7 @@ def find(part: str, columns: Sequence[str], declared: str | None, table: str) ->
             raise no_column(table, clean, columns)
         return clean
     # MTurk writes `Input.post_id` and `Answer.status`.
+    # Reversed, so that of two columns of one word the first one stays.
     plain = {plain_word(bare_head(_MTURK.sub("", c))): c for c in reversed(columns)}
     return next((plain[word] for word in SYNONYMS[part] if word in plain), None)
 
@@ -130,6 +131,7 @@ def measures(column: str) -> bool:
     >>> measures("human_confidence"), measures("gpt_judge_reason_len"), measures("human_score")
     (True, True, False)
     """
+    # `ratingTime` is two words.
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
     return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
 
@@ -198,12 +200,14 @@ def kind_of(name: str, column: str | None = None) -> str | None:
     >>> kind_of("nurse 2"), kind_of("qwen-coder"), kind_of("rater_a"), kind_of("ada", "expert")
     ('human', 'judge', None, 'human')
     """
+    # Before words of people: `gpt-4-expert` is a model that was told to be one.
     if _MODEL.search(name):
         return "judge"
     if _HUMAN.search(name) or holds_labels(name):
         return "human"
     if _JUDGE.search(name):
         return "judge"
+    # Under the header `expert` Ada is a person; `rater 2` there says no more than anywhere.
     either = _EITHER.search(name)
     return "human" if column is not None and not either and _HUMAN.search(column) else None
 
@@ -239,6 +243,7 @@ def sums_up(column: str) -> bool:
     >>> sums_up("Mean score"), sums_up("total"), sums_up("human_mean"), sums_up("score")
     (True, True, False, False)
     """
+    # Nothing but such words: `human_mean` is what the people of a file agreed on, and a rater.
     words = re.findall(r"[a-z]+", column.lower())
     return not _SUMS.isdisjoint(words) and _SUMS.union(_OF_SCORES).issuperset(words)
 
@@ -315,8 +320,8 @@ def bare_head(column: str) -> str:
     >>> bare_head("score (1=best)"), bare_head("Rating [1-7]"), bare_head("length (words)")
     ('score', 'Rating', 'length (words)')
     """
-    found = _REMARK.fullmatch(column) or _BARE.fullmatch(column)
-    return found["name"] if found and _read(found["said"]) != Head() else column
+    match = _REMARK.fullmatch(column) or _BARE.fullmatch(column)
+    return match["name"] if match and _read(match["said"]) != Head() else column
 
 
 def head_of(column: str) -> Head:
@@ -327,28 +332,30 @@ def head_of(column: str) -> Head:
     >>> head_of("rank (1=best)"), head_of("human (2023)")
     (Head(low=None, high=None, best='low'), Head(low=None, high=None, best=None))
     """
-    found = _REMARK.fullmatch(column) or _BARE.fullmatch(column)
-    return _read(found["said"]) if found else Head()
+    match = _REMARK.fullmatch(column) or _BARE.fullmatch(column)
+    return _read(match["said"]) if match else Head()
 
 
 def _read(said: str) -> Head:
     best = _best(said)
-    if found := _RANGE.search(said):
-        low, high = float(found["low"]), float(found["high"])
+    if match := _RANGE.search(said):
+        low, high = float(match["low"]), float(match["high"])
         return Head(low, high, best) if low < high else Head(best=best)
+    # Anchors are mostly those of both ends: "1 = worst, 5 = best".
     numbers = sorted(float(each["number"]) for each in _ANCHOR.finditer(said))
     if len(numbers) > 1 and numbers[0] < numbers[-1]:
         return Head(numbers[0], numbers[-1], best)
-    if found := _OUT_OF.search(said):
-        return Head(None, float(found["high"]), best)
+    if match := _OUT_OF.search(said):
+        return Head(None, float(match["high"]), best)
     return Head(best=best)
 
 
 def _best(said: str) -> Literal["low", "high"] | None:
     """Where the best score stands: by two anchors, by one, or by *lower is better*."""
-    if found := _BETTER.search(said):
-        return "low" if found["low"] else "high"
+    if match := _BETTER.search(said):
+        return "low" if match["low"] else "high"
     anchors = [(float(each["number"]), each["word"]) for each in _ANCHOR.finditer(said)]
+    # "not good" and "bad or good" hold both kinds of words: they say nothing of the end.
     good = [number for number, word in anchors if _GOOD.search(word) and not _BAD.search(word)]
     bad = [number for number, word in anchors if _BAD.search(word)]
     if good and bad:

@@ -183,14 +183,17 @@ def in_per_cent(column: pl.Series) -> bool:
 def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) -> Scores:
     text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
     empty = text.is_null() | text.is_in(list(MISSING_WORDS))
+    # Plain numbers all at once, by Polars: only the other texts, each once, are read one by one.
     values = text.cast(pl.Float64, strict=False)
     values = values.set(~values.is_finite().fill_null(value=False) | empty, None)
     words = text.filter(values.is_null() & ~empty).unique(maintain_order=True).to_list()
     fates = _no_fates(column)
     if words:
         read, said, elsewhere = _read(words, values, scale, decimal_comma=decimal_comma)
-        found = text.replace_strict(read, default=None, return_dtype=pl.Float64)
-        values = values.zip_with(values.is_not_null(), found)
+        numbers = text.replace_strict(read, default=None, return_dtype=pl.Float64)
+        values = values.zip_with(values.is_not_null(), numbers)
+        # A few numbers of another scale are slips; as many as there are numbers, they are a
+        # question.
         if int(text.is_in(elsewhere).sum()) < len(values) - values.null_count():
             said |= dict.fromkeys(elsewhere, "unparsable")
         fates = text.replace_strict(said, default=None, return_dtype=STATUS)
@@ -205,22 +208,25 @@ def _read(
 
     Last those that say a number of another scale: ``80 %`` or ``8/10`` among 1 to 5.
     """
+    # Yes and no beside 3 and 4 are remarks, and no levels.
     digits = set(plain.drop_nulls().unique())
     pair = _pair(words) if digits <= {0.0, 1.0} else {}
     if pair:
         return pair, _said(words, pair), []
-    numerals = {word: found for word in words if (found := read_numeral(word)) is not None}
+    numerals = {word: numeral for word in words if (numeral := read_numeral(word)) is not None}
     read = {w: v for w, n in numerals.items() if (v := _value(n, comma=decimal_comma)) is not None}
     stated = list(read)
     shares = {word for word in read if numerals[word].percent}
     tops = {n.top for n in numerals.values() if n.top is not None}
     if shares:
         whole = scale is None or (scale.low, scale.high) in _SHARES or _is_open(scale)
+        # 85 % beside 4 is of two scales, whatever the declared one.
         if not whole or digits or len(shares) < len(read):
             read = {word: value for word, value in read.items() if word not in shares}
         elif scale is not None and scale.high == 1:
             read = {word: value / 100 for word, value in read.items()}
     wanted = None if scale is None or _is_open(scale) else scale.high
+    # 8/10 on a scale to 5 would be 8, which is off it, or 4, which nobody wrote.
     if len(tops) > 1 or (wanted is not None and tops - {wanted}):
         read = {w: value for w, value in read.items() if numerals[w].top in (None, wanted)}
     return read, _said(words, read), [word for word in stated if word not in read]
@@ -317,11 +323,13 @@ def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
     """The usual order that most words of one or more columns are of, the shortest of several."""
     best: tuple[str, ...] = ()
     most = 0
+    # The shortest first: all words of a long order may be of a short one that needs no others.
     for order in sorted([*ORDERS, *_with_noun(texts.values())], key=len):
         held = {c: held_in for c, text in texts.items() if (held_in := inside(text, order))}
         count, words = sum(map(len, held.values())), set().union(*held.values())
         # Two words, such as low and high, may be of another order where others stand beside them.
         alone = count == sum(len(spoken(texts[c])) for c in held)
+        # `good` and `bad` alone are a pair, which is read without a question.
         if count > most and len(words) > (1 if alone else 2) and not words <= {"good", "bad"}:
             best, most = order, count
     return best

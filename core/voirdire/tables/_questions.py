@@ -93,6 +93,7 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
     QuestionError
         The file is an export of Qualtrics, and nobody said how its rows and columns lie.
     """
+    # Of several files the form is the one without a column of items; the option is given for all.
     named = source.item or any(plain_word(c) in SYNONYMS["item"] for c in raw.frame.columns)
     if source.layout == "raters-by-items" and named:
         return raw, source.model_copy(update={"layout": "auto"})
@@ -105,8 +106,8 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
             "layout", ("raters-by-items", "scores"), 'layout = "raters-by-items"',
         )  # fmt: skip
     note = assumed(raw, [], "Each row was taken for a rater, and each question for an item.")
-    found = replace(raw, findings=(*raw.findings, note))
-    return found, source.model_copy(update={"layout": "raters-by-items"})
+    form = replace(raw, findings=(*raw.findings, note))
+    return form, source.model_copy(update={"layout": "raters-by-items"})
 
 
 def _of_qualtrics(raw: RawTable) -> bool:
@@ -216,6 +217,7 @@ def attribute_column(
         A column may name attributes or describe raters, and nobody said which.
     """
     known = [key for key in keys if key is not None]
+    # With a rater or a system as well as an item, equal keys mean that something else differs.
     if len(known) < 2:
         return None, ()
     texts = [c for c in free if raw.frame[c].dtype == pl.String and _few(raw.frame[c])]
@@ -231,8 +233,10 @@ def attribute_column(
         )
         if not apart and (not called or _follows(folded, column, known[0])):
             continue
+        # A version tells rows apart as an attribute does, but then the last one counts, or all do.
         if apart and plain_word(column) in _VERSIONS and not source.run:
             raise _repeated_or_replaced(raw, column)
+        # `category` may be the rater's profession, which is the same in all of that rater's rows.
         of_a_rater = not apart and any(_follows(folded, column, key) for key in known[1:])
         if of_a_rater and not source.assume:
             raise _attribute_or_not(raw, column)
@@ -300,16 +304,18 @@ def item_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | Non
     QuestionError
         Several do.
     """
+    # A name that ends in `id` before a column that counts: row numbers are ids only for want of
+    # one.
     by_name = [[c for c in free if plain_word(c).endswith(end)] for end in _ID_ENDS]
     named = ([c for c in called if _filled(raw.frame[c])] for called in by_name)
     counters = [c for c in free if is_counter(raw.frame[c])]
-    found = next((columns for columns in named if columns), counters)
-    if len(found) > 1 and not source.assume:
+    candidates = next((columns for columns in named if columns), counters)
+    if len(candidates) > 1 and not source.assume:
         raise QuestionError(
             f"{raw.name}: which column holds the ids of the items?",
-            "item", tuple(found), f"item = {json.dumps(found[0])}",
+            "item", tuple(candidates), f"item = {json.dumps(candidates[0])}",
         )  # fmt: skip
-    return found[0] if found else None
+    return candidates[0] if candidates else None
 
 
 def _filled(cells: pl.Series) -> bool:

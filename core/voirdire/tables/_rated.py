@@ -15,6 +15,7 @@ KEYS = ("item", "system", "rater", "run", "attribute")
 def has_duplicates(frame: pl.DataFrame) -> bool:
     """Whether any (item, system, rater, run, attribute) occurs twice; by one integer a key."""
     keys, _ = _keys(frame, KEYS)
+    # More different keys than 63 bits hold: slower, and right.
     if keys is None:
         return bool(frame.select(pl.struct(KEYS).is_duplicated().any()).item())
     return keys.n_unique() < len(keys)
@@ -26,6 +27,7 @@ def who_rated_what(ratings: pl.DataFrame) -> pl.DataFrame:
     keys, distinct = _keys(ratings, names)
     if keys is None:
         return ratings.select(names).unique(maintain_order=True)
+    # The key holds the places of names in it: sorted, names come in the order in which they stand.
     rest = keys.unique().sort().cast(pl.Int64)
     columns = []
     for name in reversed(names):
@@ -68,6 +70,7 @@ def _codes(column: pl.Series, distinct: pl.Series) -> pl.Series:
     if column.dtype.is_integer():
         at = pl.int_range(len(distinct), dtype=pl.UInt64, eager=True)
         return column.replace_strict(distinct, at)
+    # An Enum's physical values are the places of its names: the quickest way from text to number.
     names = distinct.cast(pl.String).drop_nulls()
     codes = column.cast(pl.Enum(names)).to_physical().cast(pl.UInt64)
     if len(names) == len(distinct):

@@ -94,6 +94,8 @@ def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
             *_optional(raw, plan),
         ]
     )
+    # Rows that are none go before texts and duplicates are looked at: a total has no text of its
+    # own.
     frame, notes = _with_ids(raw, plan, frame)
     frame, withdrawn = without_withdrawn(raw, plan.status, frame)
     notes = (*notes, *withdrawn)
@@ -124,24 +126,25 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
     if column is None:
         height = raw.frame.height
         return pl.select(pl.repeat(1, height, dtype=pl.Int32)).to_series().alias("run")
-    found = raw.frame[column]
-    numbers = found.cast(pl.Float64, strict=False)
+    cells = raw.frame[column]
+    # By way of floats, as a column with a blank among its runs holds 1.0 and 2.0.
+    numbers = cells.cast(pl.Float64, strict=False)
     whole = numbers.is_not_null() & (numbers == numbers.floor()) & (numbers.abs() < 2**31)
     if bool(whole.all()):
         return numbers.cast(pl.Int32).alias("run")
-    if found.null_count():
-        row = raw.place(int(found.is_null().arg_max() or 0))
+    if cells.null_count():
+        row = raw.place(int(cells.is_null().arg_max() or 0))
         raise TableError(f"{raw.name}: {row} has no run (column {column!r} is blank there)")
-    names = found.cast(pl.String).unique(maintain_order=True)
+    names = cells.cast(pl.String).unique(maintain_order=True)
     order = dict(zip(names.to_list(), range(1, len(names) + 1), strict=True))
-    return found.cast(pl.String).replace_strict(order, return_dtype=pl.Int32).alias("run")
+    return cells.cast(pl.String).replace_strict(order, return_dtype=pl.Int32).alias("run")
 
 
 def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
     pairs = (("#text", plan.context), ("#response", plan.response), ("#rank", plan.rank),
              ("#status", plan.status), *((f"#{c}", c) for c in plan.reasons))  # fmt: skip
-    found = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
-    return [*found, *(_fact(raw, name, column) for name, column in plan.facts.items())]
+    columns = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
+    return [*columns, *(_fact(raw, name, column) for name, column in plan.facts.items())]
 
 
 def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
@@ -154,14 +157,14 @@ def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
     """
     cells = raw.frame[column]
     if name == "label_probability":
-        found = cells.cast(pl.Float64, strict=False)
-        wrong = cells.is_not_null() & ~found.is_between(0, 1).fill_null(value=False)
+        probabilities = cells.cast(pl.Float64, strict=False)
+        wrong = cells.is_not_null() & ~probabilities.is_between(0, 1).fill_null(value=False)
         if wrong.any():
             place, value = raw.place(int(wrong.arg_max() or 0)), cells.filter(wrong)[0]
             raise TableError(
                 f"{raw.name}: {place}, column {column!r}: {value!r} is no probability (0 to 1)"
             )
-        return found.alias(name)
+        return probabilities.alias(name)
     texts = canonical_ids(cells)
     if name == "origin":
         known = texts.str.to_lowercase().cast(FACTS[name], strict=False)
@@ -196,8 +199,10 @@ def _without_summaries(
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     """The records without those at the end whose id is a word such as ``Total`` or ``Mean``."""
     ids = frame["item"]
+    # From the end up: a summary in the middle may be an item that is called so.
     last = list(takewhile(_may_sum, (ids[at] for at in range(len(ids) - 1, -1, -1))))[::-1]
     kept = frame.head(frame.height - len(last))
+    # An id `count` that also stands further up is that of an item.
     apart = not kept["item"].is_in(last).any()
     if not any(_fold(name) in _SUMMARIES for name in last) or not kept.height or not apart:
         return frame, ()
@@ -243,6 +248,7 @@ def _refuse_once_written(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> None
     """An id that is written once above the rows of its raters is lost for all but the first."""
     values = [pl.col(f"={column}").is_not_null() for column in plan.values]
     lost = frame.filter(pl.col("item").is_null() & pl.any_horizontal(values))["row"]
+    # Where a row holds all raters, a blank id costs one row, which is said and not refused.
     if plan.raters_are_columns or len(lost) < max(_A_FEW, _ONCE_WRITTEN * frame.height):
         return
     first = ", ".join(f"{raw.unit} {row}" for row in lost.head(PLACES))
@@ -298,12 +304,14 @@ def _responses(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
         return RESPONSES.to_frame()
     text = pl.col("#response").cast(pl.String)
     given = frame.select("item", "system", "run", text=text).cast(RESPONSES)
+    # By run, so that a text which all runs share is kept with the first of them.
     given = given.filter(pl.col("text").str.strip_chars() != "").sort("run", maintain_order=True)
     return given.unique(["item", "system", "text"], keep="first", maintain_order=True)
 
 
 def _reasons(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     """What raters said beside their scores; a blank is nothing."""
+    # Only a row a rating says of which attribute its reason is.
     several = plan.attribute is not None and plan.kind == "long"
     blocks = [
         frame.select(
@@ -326,6 +334,8 @@ def _once(
     """Identical rows once, with a note; rows that share a key but differ are a problem."""
     if not has_duplicates(frame):
         return frame, (), ()
+    # Two equal rows are one that was exported twice; two that differ are a question of what is
+    # what.
     values = [column for column in frame.columns if column != "row"]
     once = frame.unique(values, keep="first", maintain_order=True)
     gone = frame.join(once.select("row"), on="row", how="anti")["row"]
@@ -376,6 +386,8 @@ def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str |
     for column in dict.fromkeys([called, *texts] if called else texts):
         names = pl.DataFrame({"row": raw.numbers(), "=who": raw.frame[column]})
         rows = twice.select("row", *KEYS).join(names, on="row")
+        # Half as many words as rows at most: an id of the row tells everything apart and names
+        # nothing.
         apart = not rows.select(*KEYS, "=who").is_duplicated().any()
         if apart and 2 * raw.frame[column].n_unique() <= raw.frame.height:
             return column

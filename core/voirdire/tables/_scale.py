@@ -50,6 +50,7 @@ def _without_codes(scores: pl.Series) -> pl.Series:
     """Scores without codes for missing ones, where most are none."""
     usual = list(map(float, (*_CODES, *_NEGATIVE_CODES)))
     rest = scores.filter(~scores.is_in(usual))
+    # Where most are such numbers, they are scores: percentages hold 77, 88 and 99.
     if len(rest) == len(scores) or 2 * len(rest) < len(scores):
         return scores
     low, high = float(rest[0]), float(rest[-1])
@@ -110,6 +111,7 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     counts = frame.group_by("score", "side").len()
     users = counts.group_by("score").agg(n=pl.len(), times=pl.col("len").sum()).sort("score")
     usual = list(map(float, (*_CODES, *_NEGATIVE_CODES)))
+    # Usual codes are looked at by `infer_scale`; here by the pattern of all others.
     levels = users.filter(~pl.col("score").is_in(usual))["score"].to_list()
     low, high, full = _core(set(levels))
     rare = set(users.filter(pl.col("times") <= _SELDOM * frame.height)["score"])
@@ -119,6 +121,7 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
         return OddLevels()
     above = [level for level in levels if level > high]
     below = [level for level in levels if level < low]
+    # 6 and 7 beside 1 to 5 go on without a gap: the scale is longer than it seemed.
     goes_on = len(above) > 1 and above[0] == high + 1
     beyond = {*([] if goes_on else above), *(below if len(below) == 1 else [])}
     times = dict(users.select("score", "times").iter_rows())
@@ -217,7 +220,7 @@ _FEW_BETWEEN = 0.05
 def few_between(ratings: pl.DataFrame) -> str:
     """A sentence on raters whose scores are whole numbers but for a few, which set the step."""
     between = pl.col("score") != pl.col("score").round()
-    found = (
+    few = (
         ratings.drop_nulls("score")
         .group_by("rater", maintain_order=True)
         .agg(
@@ -230,7 +233,7 @@ def few_between(ratings: pl.DataFrame) -> str:
     said = [
         f" {plural(n, 'score')} of {rater} of {count:,} {'is' if n == 1 else 'are'} no whole "
         f"{'number' if n == 1 else 'numbers'} ({', '.join(f'{one:g}' for one in values[:5])})."
-        for rater, values, n, count in found.iter_rows()
+        for rater, values, n, count in few.iter_rows()
     ]
     return "".join(said)
 
@@ -253,6 +256,7 @@ def infer_scale(scores: pl.Series) -> Scale:
     True
     """
     numbers = scores.cast(pl.Float64).drop_nulls()
+    # Single precision and divisions leave 3.0000002, which would make any scale continuous.
     whole = numbers.round()
     slack = _ROUND_OFF * whole.abs().clip(lower_bound=1)
     present = _without_codes(whole.zip_with((numbers - whole).abs() <= slack, numbers).sort())
@@ -266,12 +270,14 @@ def infer_scale(scores: pl.Series) -> Scale:
 
 
 def _ends(low: float, high: float, n: int) -> tuple[float, float]:
+    # Comparisons run from -2 to 2: with a score below 0 a scale is as long on either side.
     if low < 0:
         most = float(math.ceil(max(-low, high)))
         return -most, most
     if low < 1:
         tops = (1, 2, 3, 4, 5, 10, 100)
         return 0.0, _first(tops, high)
+    # Of few scores the highest may not have been given yet: 1 to 3 may be the half of 1 to 5.
     if high <= 3 and n >= _ENOUGH and low < high:
         return 1.0, float(math.ceil(high))
     if high <= 10:
@@ -329,6 +335,7 @@ def stated_scale(name: str, columns: Sequence[str], scores: pl.Series) -> Scale 
         return None
     (((low, high), column),) = ends.items()
     numbers = scores.cast(pl.Float64).drop_nulls()
+    # "out of 10" names the high end alone.
     low = infer_scale(numbers).low if low is None else low
     within = numbers.filter(numbers.is_between(low, high))
     if len(within) < (1 - _MOST_BEYOND) * len(numbers):
@@ -365,6 +372,7 @@ def ask_about_direction(raw: RawTable, source: Source, columns: Iterable[str]) -
     stated = head_of(down[0])
     low = scale.low if stated.low is None else stated.low
     high = scale.high if stated.high is None else stated.high
+    # All levels, used or not: the answer is a table of words, and must hold whatever comes later.
     levels = sorted({*values.to_list(), low, high, *map(float, range(int(low), int(high) + 1))})
     if len(levels) > _MOST_LEVELS:
         raise TableError(

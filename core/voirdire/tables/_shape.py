@@ -83,6 +83,7 @@ def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     status = pl.when(fate.is_null()).then(status_of(scale)).otherwise(fate)
     if "#status" in long.columns:
         given = pl.col("#status").fill_null("")  # a blank says nothing of its row
+        # A number in a row that failed is what stood there before, and no score.
         fate = given.is_in(list(STATUSES)) & ~given.is_in(["ok", "repaired"])
         on = status.is_in(["ok", "blank"])
         long = long.with_columns(pl.when(~(fate & on)).then("score").alias("score"))

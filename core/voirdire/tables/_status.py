@@ -51,6 +51,7 @@ def speaks_of_status(column: pl.Series) -> bool:
     if are_texts(column):
         return False
     words = set(_folded(column).unique().drop_nulls())
+    # Yes or no says what became of a row only below a header such as `discarded`.
     if words <= {"true", "false", "0", "1"}:
         return bool(words) and bool(_TAKEN_BACK.search(column.name))
     return bool(words & (KEPT | LEFT_OUT | _OWN))
@@ -81,11 +82,14 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
             continue
         said = _folded(raw.frame[column])
         words = set(said.unique().drop_nulls()) - {""}
+        # Some rows must count: where all are drafts, the column says nothing of one beside another.
         others = words & KEPT or said.null_count() or (said == "").any()
         taken_back = bool(words <= KEPT | LEFT_OUT and words & LEFT_OUT and others)
         counts = words <= YES_NO and len(words) > 1 and _MAY_COUNT.search(column)
         if not (taken_back or counts):
             continue
+        # Of `valid` it is not known whether yes or no leaves a row out, so that the file must say
+        # it.
         taken_back |= _TAKEN_BACK.search(column) is not None
         how = f"--status {column!r}" if taken_back else "leave those rows out of the file"
         raise QuestionError(
@@ -109,6 +113,7 @@ def without_withdrawn(
     if _TAKEN_BACK.search(column) and words.drop_nulls().is_in(["true", "false", "0", "1"]).all():
         words = words.replace({"true": "withdrawn", "1": "withdrawn", "false": "ok", "0": "ok"})
     frame = frame.with_columns(words.alias("#status"))
+    # A word that is not known leaves its row out, aloud: kept, a rejected row would be a rating.
     fine = words.is_null() | (words == "") | words.is_in([*KEPT, *_OWN])
     if fine.all():
         return frame, ()

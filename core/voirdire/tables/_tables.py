@@ -262,9 +262,10 @@ def condensed(places: Sequence[str]) -> tuple[str, ...]:
     """
     runs: list[list[str]] = []
     last: tuple[str, str, int, str] | None = None
+    # Of a million places the first ones are looked at: twenty are shown at the end.
     for place in places[:_MOST_PLACES]:
-        found = _COUNTED.fullmatch(place)
-        here = None if found is None else (found[1], found[2], int(found[3]), found[4])
+        match = _COUNTED.fullmatch(place)
+        here = None if match is None else (match[1], match[2], int(match[3]), match[4])
         follows = here is not None and last is not None and here == _next(last)
         if follows:
             runs[-1].append(place)

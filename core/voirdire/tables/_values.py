@@ -66,10 +66,12 @@ def value_columns(
     """The layout and what each value column stands for."""
     score = _score_column(raw, source, free)
     plain = source.prefix is None and not source.columns
+    # Numbers under `score` are surer than the look of replies: a long file may show these besides.
     if source.layout == "auto" and plain and score and has_score(raw, source, free):
         return "long", {score: ""}
     if source.layout in ("auto", "replies"):
         replies = _reply_columns(raw, source, names, free)
+        # A judge's reasons in JSON beside its scores, and the humans', are no ratings to be parsed.
         if replies and not (plain and _beside_raters(raw, names, free, replies)):
             return "replies", replies
         if source.layout == "replies":
@@ -94,6 +96,8 @@ def _beside_raters(
 def _score_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
     """The score column of a long file; a usual word counts only where numbers stand under it."""
     score = find("score", free, source.score, raw.name)
+    # `score` itself is believed, and what stands there is asked about; `value` or `answer` may be
+    # anything.
     if (
         source.score is not None
         or score is None
@@ -118,6 +122,7 @@ def is_score(raw: RawTable, column: str) -> bool:
 def is_small(raw: RawTable, column: str) -> bool:
     """Whether an undeclared column may be scores: no scale reaches beyond a thousand."""
     scores, _, _ = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma)
+    # Most, for a code such as 9999 may stand where a score is missing.
     small = (scores.abs() <= LARGEST).sum()
     return 2 * int(small) > len(scores) - scores.null_count()
 
@@ -147,6 +152,7 @@ def replies_of_raters(
     """Whether reply columns are one a rater: a column names the system, and none the rater."""
     if source.columns or source.prefix or roles["system"] is None or roles["rater"] is not None:
         return False
+    # Columns named after declared systems hold what one judge said of each.
     if source.system is None and names.systems and set(values.values()) <= set(names.systems):
         return False
     return len(values) > 1 or set(values) <= set(names.raters)
@@ -156,6 +162,7 @@ def common_prefix(columns: Sequence[str]) -> str:
     """What all names begin with, up to the last separator: ``judge_response_``."""
     first, last = (min(columns), max(columns)) if columns else ("", "")
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    # The least and the greatest name differ where any two do.
     shared = "".join(letter for letter, _ in same)
     prefix = shared[: max(shared.rfind(mark) for mark in "_-.: ") + 1]
     return prefix if all(len(column) > len(prefix) for column in columns) else ""
@@ -166,6 +173,7 @@ def holds_replies(column: pl.Series) -> bool:
     if column.dtype != pl.String:
         return False
     sample = column.drop_nulls().head(_SAMPLE)
+    # Judges that failed leave cells blank: these speak neither for replies nor against.
     sample = sample.filter(sample.str.strip_chars() != "")
     return len(sample) > 0 and int(sample.str.contains(_REPLY).sum()) * 2 > len(sample)
 
@@ -189,6 +197,8 @@ def _score_columns(
     grid = grid_columns(free, names) if roles["rater"] is None else {}
     if grid:
         return "grid", {column: attribute for column, (_, attribute) in grid.items()}
+    # Before attributes: a study may call an attribute like a rater's column, and the panel is
+    # surer.
     raters = [column for column in free if column in names.raters]
     if raters and roles["rater"] is None:
         return "raters", {column: column for column in raters}
@@ -226,6 +236,7 @@ def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, s
     for column in columns:
         for rater in names.raters:
             rest = beside(column, rater)
+            # Without a rubric `human_seconds` would be an attribute called seconds.
             fits = rest.casefold() in by_name if by_name else not measures(column)
             if rest and fits:
                 parts[column] = (rater, by_name.get(rest.casefold(), rest))

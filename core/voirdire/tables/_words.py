@@ -63,6 +63,7 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     raw = _with_declared(raw, source, scored)
     words_in = [c for c in scored if raw.frame[c].dtype == pl.String]
     texts = {c: folded(raw.frame[c]) for c in words_in if not are_texts(raw.frame[c])}
+    # All columns together: of one, everybody may have chosen the same word.
     order = order_of(texts)
     columns = {c: text for c, text in texts.items() if inside(text, order)}
     if not columns:
@@ -84,6 +85,7 @@ def _which_numbers(
     """What the words of an order stand for, and what else stands among them."""
     blocks = []
     for column, text in columns.items():
+        # What else stands in these columns is asked in the same question, and not in the next run.
         strange = to_scores(text).bad & ~text.is_in(list(words))
         rows = pl.DataFrame({"row": raw.numbers(), "cell": raw.frame[column]}).filter(strange)
         blocks.append(rows.select(pl.lit(column).alias("column"), "row", item=None, cell="cell"))
@@ -121,6 +123,7 @@ def with_declared(column: pl.Series, source: Source, *, comma: bool = False) -> 
     known = said.is_not_null()
     if not known.any():
         return None
+    # Without the declared cells: they would hide what the others say, a pair such as yes and no.
     read = to_scores(column.set(known, None), decimal_comma=comma).values.cast(pl.String)
     rest = read.zip_with(read.is_not_null(), column.cast(pl.String))
     return said.zip_with(known, rest).alias(column.name)
@@ -136,6 +139,7 @@ def declared_numbers(sources: Iterable[Source]) -> set[float]:
 def _declared(column: pl.Series, cells: Mapping[str, str]) -> pl.Series:
     """What is declared for each cell, by its words or its number; null where nothing is."""
     numbers = {}
+    # A declared 99 is met as 99, 99.0 and "99", and the word n/a as it is written.
     for word, cell in cells.items():
         with suppress(ValueError):
             numbers[float(word)] = cell
@@ -225,8 +229,8 @@ def unread_finding(
         return None
     numbers = sum(len(values) - values.null_count() for values, _, _ in read.values())
     texts = grouped(pl.concat(blocks).lazy())
-    found = Unread(texts, _known_words(frame, read), numbers)
-    return finding_of_unread(raw.name, raw.unit, source, found)
+    unread = Unread(texts, _known_words(frame, read), numbers)
+    return finding_of_unread(raw.name, raw.unit, source, unread)
 
 
 def grouped(cells: pl.LazyFrame) -> pl.DataFrame:
@@ -244,11 +248,11 @@ def grouped(cells: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _known_words(frame: pl.DataFrame, read: Mapping[str, Scores]) -> Words:
-    found: Words = {}
+    known: Words = {}
     for column, (values, _, _) in read.items():
         cells = frame[f"={column}"]
-        found |= known_words(cells, values) if cells.dtype == pl.String else {}
-    return found
+        known |= known_words(cells, values) if cells.dtype == pl.String else {}
+    return known
 
 
 def known_words(cells: pl.Series, values: pl.Series) -> Words:
@@ -258,7 +262,7 @@ def known_words(cells: pl.Series, values: pl.Series) -> Words:
     return dict(words.unique(maintain_order=True).iter_rows())
 
 
-def finding_of_unread(name: str, unit: str, source: Source, found: Unread) -> Finding:
+def finding_of_unread(name: str, unit: str, source: Source, unread: Unread) -> Finding:
     """The finding that unread texts are missing, where a source says so or accepts it.
 
     Raises
@@ -266,25 +270,26 @@ def finding_of_unread(name: str, unit: str, source: Source, found: Unread) -> Fi
     QuestionError
         It does neither.
     """
-    count = int(found.texts["count"].sum())
-    likely = found.numbers >= count
+    count = int(unread.texts["count"].sum())
+    # Where most of a column is no number, it is hardly missing scores: that is not assumed.
+    likely = unread.numbers >= count
     if source.words.get(OTHERS) == MISSING or (source.assume and likely):
         said = ", ".join(
             f"{shortened(cell)!r} ({times:,})"
-            for cell, times in found.texts.select("cell", "count").head(PLACES).iter_rows()
+            for cell, times in unread.texts.select("cell", "count").head(PLACES).iter_rows()
         )
-        more = found.texts.height - PLACES
+        more = unread.texts.height - PLACES
         said += f" and {plural(more, 'other text')}" if more > 0 else ""
         return finding(
             "words_missing",
             "note" if OTHERS in source.words else "serious",
             name,
-            [f"{unit} {row}" for rows in found.texts["row"] for row in rows],
+            [f"{unit} {row}" for rows in unread.texts["row"] for row in rows],
             f"{plural(count, 'score')} in words that stand for no number: {said}.",
             "They count as missing.",
             count=count,
         )
-    raise _question(name, unit, source, found, likely=likely)
+    raise _question(name, unit, source, unread, likely=likely)
 
 
 def told(bad: pl.Series, fates: pl.Series) -> pl.Series:
@@ -294,24 +299,25 @@ def told(bad: pl.Series, fates: pl.Series) -> pl.Series:
 
 
 def _question(
-    name: str, unit: str, source: Source, found: Unread, *, likely: bool
+    name: str, unit: str, source: Source, unread: Unread, *, likely: bool
 ) -> QuestionError:
     """What the unread texts of a file stand for."""
-    first, *rest = [_stands(row, unit) for row in found.texts.head(PLACES).iter_rows(named=True)]
-    more = found.texts.height - PLACES
+    first, *rest = [_stands(row, unit) for row in unread.texts.head(PLACES).iter_rows(named=True)]
+    more = unread.texts.height - PLACES
     also = f" (also {'; '.join(rest)}" if rest else ""
     also += f", and {plural(more, 'other text')}" if more > 0 else ""
     also += ")" if rest else ""
-    read = ", ".join(f"{word!r} as {value:g}" for word, value in found.known.items())
+    read = ", ".join(f"{word!r} as {value:g}" for word, value in unread.known.items())
     beside = f" Read were {read}." if read else ""
-    words = _named(found.texts)
+    words = _named(unread.texts)
     declared = dict(source.words)
     missing: Words = {**declared, **dict.fromkeys(words, MISSING)}
-    given: Words = {**declared, **found.known, **dict.fromkeys(words, float("nan"))}
+    given: Words = {**declared, **unread.known, **dict.fromkeys(words, float("nan"))}
     choices = [missing] if words == [OTHERS] else [missing, given]
+    # The likelier answer stands first: whoever accepts a question blindly takes that one.
     if not likely:
         choices.reverse()
-    them = "it" if found.texts.height == 1 else "each of them"
+    them = "it" if unread.texts.height == 1 else "each of them"
     return QuestionError(
         f"{name}: {first} where a number is needed{also}.{beside} Which number is {them}, or is it "
         f"missing?",
@@ -358,6 +364,7 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
         and _may_hold_scores(raw.frame[score])
     ):
         return  # beside a column of scores words are names
+    # A side that rated in words alone would be left out of every number without a word.
     for kind in ("human", "judge"):
         own = [c for c in columns if _kind(c) == kind]
         if any(is_numeric(raw.frame[c]) for c in own if c not in texts or kind == "judge"):

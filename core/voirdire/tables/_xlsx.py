@@ -162,19 +162,19 @@ def _said(path: Path, name: str, frame: pl.DataFrame, losses: _Losses) -> list[F
     record = path.with_name(f"{path.stem}.{name}.jsonl")
     write_jsonl(record, frame)
     kept = f"The sheet stands in full in {record.name}."
-    found = []
+    notes = []
     if losses.cut:
         message = f"{plural(len(losses.cut), 'text')} over the cell limit of {_CELL_LIMIT:,} cut."
-        found.append(finding("cells_cut", "serious", path.name, losses.cut, message, kept))
+        notes.append(finding("cells_cut", "serious", path.name, losses.cut, message, kept))
     if losses.cleaned:
         message = f"{plural(losses.removed, 'control character')} removed."
         places = losses.cleaned
-        found.append(
+        notes.append(
             finding(
                 "control_characters", "note", path.name, places, message, kept, count=losses.removed
             )
         )
-    return found
+    return notes
 
 
 def _finite(value: Any) -> Any:

@@ -235,6 +235,7 @@ class ReadingBuilder:
         TableError
             There is no rating; the message says what was left out and why.
         """
+        # Now that all labels are known: one `3` is a rating, `3` beside `spam` are labels.
         self._rate_labels()
         scores, statuses = self._scores()
         kept = [at for at, status in enumerate(statuses) if status != "unread"]
@@ -281,6 +282,7 @@ class ReadingBuilder:
         sets: dict[str, list[Labelled]] = {}
         for one in self.labelled:
             sets.setdefault(one.name, []).append(one)
+        # Of one set alone its labels need no name before them.
         alone = len(sets) == 1 and not self.given
         self.labelled = []
         for name, chosen in sets.items():
@@ -320,6 +322,7 @@ class ReadingBuilder:
             statuses.append(one.status if number is None else "ok")
             if isinstance(one.score, str):
                 texts.setdefault(one.attribute, []).append(at)
+        # A column at a time, as a table is read: whether `yes` is 1 depends on what else is said.
         for attribute, places in texts.items():
             cells = pl.Series(attribute, [str(self.given[at].score) for at in places])
             values, bad, fates = to_scores(cells)
@@ -341,6 +344,8 @@ class ReadingBuilder:
         once = ratings.unique(keys, keep="last", maintain_order=True)
         if once.height < ratings.height:
             twice = ratings.filter(pl.struct(keys).is_duplicated())
+            # Equal down to the score they are one rating, exported twice; else somebody rated
+            # again.
             same = (
                 twice.unique().height
                 == once.join(

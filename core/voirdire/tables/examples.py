@@ -88,7 +88,7 @@ def read_examples(
         or holds a label outside the set. The message names the record.
     """
     known = {plain(label): label for label in labels}
-    found: dict[str, Example] = {}
+    examples: dict[str, Example] = {}
     for number, record in enumerate(_records(path), start=1):
         where = f"{path.name}, record {number}"
         if not isinstance(record, dict):
@@ -99,10 +99,10 @@ def read_examples(
         for label in given:
             if given.count(label) > 1:
                 raise duplicate("label", label, f"{where} (id {ident!r})", error=TableError)
-        if ident in found:
+        if ident in examples:
             raise duplicate("id", ident, where, error=TableError)
-        found[ident] = Example(ident, dict(zip(texts, said, strict=True)), tuple(given))
-    return tuple(found.values())
+        examples[ident] = Example(ident, dict(zip(texts, said, strict=True)), tuple(given))
+    return tuple(examples.values())
 
 
 def overlap(pool: Sequence[Example], test: Sequence[Example]) -> tuple[str, ...]:
@@ -122,12 +122,12 @@ def check_pool(
         An example has the id or the text of a test item: its answer would be shown in a prompt. Or
         `k`, where given, is not from 1 to the size of the pool.
     """
-    found = overlap(pool, test)
-    if found:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    shared = overlap(pool, test)
+    if shared:
+        more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
         raise InputError(
-            f"{name}: {len(found)} of {len(pool)} examples stand in its test set by id or text "
-            f"(ids {', '.join(found[:_SHOWN])}{more}); seeds serve only their own task"
+            f"{name}: {len(shared)} of {len(pool)} examples stand in its test set by id or text "
+            f"(ids {', '.join(shared[:_SHOWN])}{more}); seeds serve only their own task"
         )
     if k is not None and not 0 < k <= len(pool):
         raise InputError(f"{name}: option 'k' is {k}, and there are {len(pool)} seed examples")
@@ -135,14 +135,14 @@ def check_pool(
 
 def _records(path: Path) -> list[Any]:
     try:
-        found = json.loads(path.read_text("utf-8-sig"))
+        records = json.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         raise TableError(f"{path}: there is no such file") from None
     except (OSError, ValueError, RecursionError) as error:
         raise TableError(f"{path}: cannot be read as JSON ({error})") from None
-    if not isinstance(found, list) or not found:
+    if not isinstance(records, list) or not records:
         raise TableError(f"{path}: a list of examples is needed")
-    return found
+    return records
 
 
 def _text(record: Mapping[str, Any], name: str, where: str) -> str:

@@ -113,11 +113,11 @@ def read_hand_labels(path: Path) -> pl.DataFrame:
     if not path.is_file():
         return HAND_LABELS.to_frame()
     try:
-        found = pl.read_parquet(path)
+        labels = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise TableError(f"{path}: cannot be read as Parquet ({error})") from None
-    check_columns(str(path), tuple(HAND_LABELS), found.columns, error=TableError)
-    return found.select(pl.col(name).cast(kind) for name, kind in HAND_LABELS.items())
+    check_columns(str(path), tuple(HAND_LABELS), labels.columns, error=TableError)
+    return labels.select(pl.col(name).cast(kind) for name, kind in HAND_LABELS.items())
 
 
 def latest(labels: pl.DataFrame) -> pl.DataFrame:
@@ -138,6 +138,7 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
     ratings = rated.ratings
     names = ratings["attribute"].cast(pl.String).unique()
     responses = ratings.select("item", pl.col("system").cast(pl.String)).unique()
+    # Labels of responses that the file no longer holds are counted, and join nothing.
     known = kept.filter(pl.col("attribute").is_in(names.implode())).join(
         responses, on=["item", "system"], how="semi", nulls_equal=True
     )
@@ -146,7 +147,7 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
     stays = before.join(known, on=list(_KEY), how="anti", nulls_equal=True)
     joined = pl.concat([stays, _as_ratings(known)], how="diagonal")
     kinds = {name: ratings.schema[name] for name in ("system", "rater", "attribute")}
-    found = replace(
+    tables = replace(
         rated,
         ratings=joined.with_columns(
             pl.col(name).cast(kind if name == "attribute" else pl.String)
@@ -157,7 +158,7 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
         findings=(*rated.findings, _finding(known, earlier.height, kept.height - known.height)),
         hashes={**rated.hashes, f"{path.parent.name}/{NAME}": file_hash(path)},
     )
-    return _with_humans(study, known["rater"].unique(maintain_order=True).to_list(), rated), found
+    return _with_humans(study, known["rater"].unique(maintain_order=True).to_list(), rated), tables
 
 
 def _as_ratings(known: pl.DataFrame) -> pl.DataFrame:
@@ -181,6 +182,7 @@ def _with_humans(study: Study, names: Sequence[str], rated: Tables) -> Study:
     if not new:
         return study
     panel = (*study.panel, *(Rater(name=name, kind="human") for name in new))
+    # Without a reference all people are it already; one name would leave the others out.
     reference = study.data.reference and (*study.data.reference, *new)
     data = study.data.model_copy(update={"reference": reference})
     return study.model_copy(update={"panel": panel, "data": data})

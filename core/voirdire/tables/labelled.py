@@ -145,18 +145,18 @@ def _named(item: Item, labels: LabelSet, columns: Sequence[str]) -> dict[str, An
     }
     if not named:
         return {"labels": None, "dominant": None}
-    found = list(dict.fromkeys(named.values()))
+    chosen = list(dict.fromkeys(named.values()))
     if columns[0] not in named:
         further = next(iter(named))
         raise InputError(
-            f"item {item.id!r}: has a {further} label ({found[0]}) and no {columns[0]} one"
+            f"item {item.id!r}: has a {further} label ({chosen[0]}) and no {columns[0]} one"
         )
-    if labels.none in found and len(found) > 1:
+    if labels.none in chosen and len(chosen) > 1:
         raise InputError(
             f"item {item.id!r}: {labels.none} cannot be combined with another label, got "
-            f"{' and '.join(found)}"
+            f"{' and '.join(chosen)}"
         )
-    return {"labels": found, "dominant": found[0]}
+    return {"labels": chosen, "dominant": chosen[0]}
 
 
 def _single(text: str, labels: LabelSet, where: str) -> str:
@@ -198,7 +198,7 @@ def _label(value: Any, label: str, where: str) -> int | None:
     text = value.strip() if isinstance(value, str) else value
     if text is None or text == "" or (isinstance(text, float) and math.isnan(text)):
         return None
-    found = yes_of(text)
-    if found is None:
+    yes = yes_of(text)
+    if yes is None:
         raise TableError(f"{where}, column {label!r}: {value!r} is neither yes nor no, 1 nor 0")
-    return int(found)
+    return int(yes)

@@ -92,8 +92,10 @@ class _Buckets:
 
     def add(self, frame: pl.DataFrame) -> None:
         key = pl.col(self.key)
+        # An item without a cluster is one of its own, as everywhere.
         if self.key == "cluster":
             key = pl.coalesce(key, pl.col("item"))
+        # A hash with a fixed seed: the same rows go to the same bucket in every run and process.
         dealt = frame.with_columns((key.hash(0) % self.count).cast(pl.Int32).alias("_bucket"))
         for (bucket,), rows in dealt.partition_by("_bucket", as_dict=True).items():
             self.held[int(bucket)].append(rows.drop("_bucket"))
@@ -105,6 +107,7 @@ class _Buckets:
         for bucket, frames in self.held.items():
             path = self.folder / f"{bucket:04d}" / f"{self.written:06d}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Written once and read once: quick packing counts for more than small files.
             pl.concat(frames, how="diagonal_relaxed").write_parquet(path, compression="lz4")
         self.written += 1
         self.held.clear()
@@ -165,6 +168,7 @@ def write_layout(
             items.add(batch)
         buckets = items
         if clustered:
+            # Twice, for a row may not say its cluster: only all rows of an item together do.
             buckets = _Buckets(draft / "clusters", "cluster", count)
             for frame in items.read():
                 buckets.add(_with_clusters(frame))
@@ -193,7 +197,7 @@ def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]
     whole = frame.group_by(*cell, "attribute").agg(
         mean, *(pl.col(name).drop_nulls().first() for name in facts)
     )
-    found = [frame]
+    frames = [frame]
     for name, parts in composites.items():
         own = whole.filter(pl.col("attribute").is_in(list(parts)))
         there = pl.col("score").count() == len(parts)
@@ -202,8 +206,8 @@ def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]
             *(pl.col(fact).drop_nulls().first() for fact in facts),
         )
         blank = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
-        found.append(made.with_columns(attribute=pl.lit(name), status=blank, run=pl.lit(1)))
-    return pl.concat(found, how="diagonal_relaxed")
+        frames.append(made.with_columns(attribute=pl.lit(name), status=blank, run=pl.lit(1)))
+    return pl.concat(frames, how="diagonal_relaxed")
 
 
 def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:
@@ -257,9 +261,9 @@ def _check_once(tidy: pl.DataFrame) -> None:
     """Rows are sorted: the same rating twice stands side by side."""
     same = [name for name in ("item", "system", "rater", "run") if name in tidy.columns]
     twice = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift(1)) for name in same)
-    found = tidy.with_row_index("_row").filter(twice & (pl.col("_row") > 0)).head(1)
-    if found.height:
-        row = found.row(0, named=True)
+    again = tidy.with_row_index("_row").filter(twice & (pl.col("_row") > 0)).head(1)
+    if again.height:
+        row = again.row(0, named=True)
         of = f" of system {row['system']!r}" if row.get("system") is not None else ""
         place = f"rater {row['rater']!r}, attribute {row['attribute']!r}"
         advice = "if a column tells these rows apart, name it by --attribute, --run or --system"
@@ -296,6 +300,7 @@ def _write_part(part: Part, folder: Path, said: dict[str, Any]) -> Part:
     if frame is None:
         raise TableError(f"{part}: there is nothing to write")
     frame.write_parquet(draft, metadata={KEY: text}, row_group_size=part.rows)
+    # Named by its content: a part that is there was written whole.
     path = inside / f"part-{file_hash(draft)[:16]}.parquet"
     draft.replace(path)
     return Part(str(path), part.rows, part.attribute)
@@ -303,8 +308,8 @@ def _write_part(part: Part, folder: Path, said: dict[str, Any]) -> Part:
 
 def said_of(path: str | Path) -> dict[str, Any] | None:
     """What a part of the layout says of itself; None for any other Parquet file."""
-    found = pl.read_parquet_metadata(path).get(KEY)
-    return None if found is None else json.loads(found)
+    text = pl.read_parquet_metadata(path).get(KEY)
+    return None if text is None else json.loads(text)
 
 
 def parquet_rows(path: str | Path) -> int:
@@ -459,6 +464,7 @@ class _Texts:
     def _read(self) -> tuple[tuple[pl.Series, pl.Series], tuple[pl.Series, pl.Series]]:
         """Every text of the file with its number, and with what became of it."""
         cell = pl.col("score").str.strip_chars().alias("cell")
+        # Each text once, in an order that does not rest on threads: the question must be the same.
         cells = self._lazy.select(cell).unique().sort("cell").collect(engine="streaming")["cell"]
         declared = with_declared(cells, self._source) if self._source.words else None
         values, bad, fates = to_scores(cells if declared is None else declared)
@@ -469,8 +475,8 @@ class _Texts:
             strange = strange.filter(pl.col("cell").is_in(cells.filter(bad).to_list()))
             counts = self._lazy.select(cell.is_in(cells.filter(values.is_not_null()).to_list()))
             numbers = int(counts.sum().collect(engine="streaming").item())
-            found = Unread(grouped(strange), known_words(cells, values), numbers)
-            self._notes.append(finding_of_unread(self._source.path, "row", self._source, found))
+            unread = Unread(grouped(strange), known_words(cells, values), numbers)
+            self._notes.append(finding_of_unread(self._source.path, "row", self._source, unread))
         return (cells, values), (cells, told(bad, fates))
 
 

@@ -103,13 +103,13 @@ def read_questions(
     names = columns or QuestionColumns()
     options = [names.choices] if isinstance(names.choices, str) else list(names.choices)
     wanted = [names.text, names.answer, *options, *filter(None, (names.type, names.id))]
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for number, (place, row) in enumerate(read_rows(path, wanted), start=1):
         question = _question(row, names, options, number, f"{path}, {place}")
-        if question.id in found:
+        if question.id in questions:
             raise duplicate("question", question.id, f"{path}, {place}", error=TableError)
-        found[question.id] = question
-    return tuple(found.values())
+        questions[question.id] = question
+    return tuple(questions.values())
 
 
 def held_out(
@@ -264,16 +264,17 @@ def _answer(
     given: Any, choices: Mapping[str, str], first: int | None, where: str
 ) -> tuple[str, ...]:
     """The right letters in order."""
+    # The plainest reading that fits counts: an option may itself hold a comma or an *and*.
     for parts in _readings(given):
-        found = [_meant(part, choices, first) for part in parts]
-        for part, letters in zip(parts, found, strict=True):
+        meant = [_meant(part, choices, first) for part in parts]
+        for part, letters in zip(parts, meant, strict=True):
             if len(letters) > 1:
                 raise TableError(
                     f"{where}: answer {part!r} may be {' or '.join(letters)}, by the text of one "
                     "option and the letter or text of another"
                 )
-        if found and all(found):
-            return tuple(sorted({letters[0] for letters in found}))
+        if meant and all(meant):
+            return tuple(sorted({letters[0] for letters in meant}))
     allowed = ", ".join(ascii_uppercase[: len(choices)])
     hint = _NUMBERED if first is None and cell_text(given).isdecimal() else ""
     raise TableError(f"{where}: answer {given!r} is none of the options ({allowed}){hint}")
@@ -288,6 +289,7 @@ def _readings(given: Any) -> Iterator[list[str]]:
     yield [text]
     for separator in _SEPARATORS:
         yield [part.strip() for part in separator.split(text) if part.strip()]
+    # `AC` is A and C; `CAB` is a word, as letters in no order are.
     if re.fullmatch("[A-Z]{2,26}", text) and list(text) == sorted(set(text)):
         yield list(text)
 
@@ -298,6 +300,7 @@ def _meant(part: str, choices: Mapping[str, str], first: int | None) -> list[str
     if first is not None:
         place = int(part) - first if part.isdecimal() else -1
         return [letters[place]] if 0 <= place < len(letters) else []
+    # By text or label before letter: an option may be the text "B".
     said, bare = _fold(part), part.strip("(). ").casefold()
     named = [
         letter

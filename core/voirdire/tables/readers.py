@@ -167,8 +167,10 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
             head = file.read(HEAD)
     except OSError:
         return None  # whoever reads the file says what is wrong with it
+    # All are asked: a reader of a third party may know a file better than one of ours.
     sure = sorted(((_sniffed(one, path, head), one) for one in known), reverse=True)
     sure = [(share, one) for share, one in sure if share >= SURE]
+    # Which plugin was installed first must not decide what a file's numbers are.
     if len(sure) > 1 and sure[0][0] == sure[1][0]:
         names = " and ".join(one for share, one in sure if share == sure[0][0])
         raise TableError(

@@ -108,6 +108,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     path = _path(study, spec.path, "items")
     wanted = {spec.reference: "reference"} if spec.reference else {}
     wanted |= dict.fromkeys(spec.extra, "extra") | {spec.text: "text", spec.id: "id"}
+    # Hashes, and not the ids themselves: a pool of items may have millions.
     seen: set[int] = set()
     for place, row in _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items"):
         name = _text(row[spec.id])
@@ -144,6 +145,8 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
             if hash((item, system)) in seen:
                 raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")
             seen.add(hash((item, system)))
+            # An empty cell of a system's column is no response; an empty text of a row is one, and
+            # blank.
             if text or not spec.columns:
                 yield Response(item, system, text)
 
@@ -192,6 +195,7 @@ def _parquet_rows(
 
 
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
+    # Ids last in `wanted`, and first to be missed: without them the rest says little.
     for name in reversed([*wanted]):
         advice = f"say by the key {wanted[name]!r} under [{part}] which one is meant"
         check_columns(path, (name,), frame.columns, advice)

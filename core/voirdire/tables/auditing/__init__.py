@@ -196,6 +196,7 @@ def _scales(tables: Tables, study: Study) -> list[Finding]:
     """Raters whose highest score is at most half of the reference's, or the other way round."""
     ok = pl.col("status").is_in(["ok", "repaired"])
     score = pl.col("score")
+    # From 0 up only: below it, the width of a scale says more than its highest score.
     ranges = (
         tables.ratings.lazy()
         .filter(ok)
@@ -274,6 +275,7 @@ def _finding(name: str, reference: str, match: IdMatch) -> Finding:
 
 def _unmatched(name: str, reference: str, items: Matched, why: str = "") -> Finding:
     """``ids_unmatched`` of a rater; ten items of either side are named."""
+    # By the smaller of both rests: a judge that rated more items than people did matches them all.
     share = items.both / (items.both + min(items.left, items.right))
     low: Severity = "serious" if share >= _BLOCKING else "blocking"
     return finding(

@@ -161,6 +161,7 @@ def _mismatch_finding(
     where = wide.select(pl.col(base).alias("hash"), pl.col("item").alias("there")).unique(
         "hash", keep="last", maintain_order=True
     )
+    # Where a text stands under another id, a row was moved; where nowhere, it was changed.
     moved = differ.select("item", pl.col(group[0]).alias("hash")).join(
         where, on="hash", maintain_order="left"
     )
@@ -254,6 +255,7 @@ def shifted_blocks(
         return ()
     blocks: list[Block] = []
     taken = np.zeros(len(here), dtype=bool)
+    # Small shifts first: in texts that repeat a far one may fit as well.
     for size in range(1, farthest + 1):
         for offset in (size, -size):
             follows = differ & ~taken & (other == _moved(here, offset))

@@ -225,8 +225,8 @@ def _blank_finding(places: Sequence[str], count: int) -> Finding:
 
 
 def _undeclared(systems: pl.DataFrame, declared: Sequence[str]) -> list[Finding]:
-    found = systems["system"].unique(maintain_order=True).to_list()
-    extra = [name for name in found if name not in declared]
+    present = systems["system"].unique(maintain_order=True).to_list()
+    extra = [name for name in present if name not in declared]
     if not declared or not extra:
         return []
     return [
@@ -283,6 +283,7 @@ def _unrated(tables: Tables, study: Study) -> list[Finding]:
     findings = []
     for rater in tables.raters["rater"]:
         whole = by_people if rater in people else everything
+        # Whoever rated all has left nothing out: the joins below are for the others.
         if counts[rater] == whole.height:
             continue
         here = seen.filter(pl.col("rater") == rater)

@@ -42,6 +42,8 @@ def _off_scale(tables: Tables, study: Study) -> list[Finding]:
     scored = tables.ratings.filter(pl.col("score").is_not_null())
     counts = scored.group_by("rater", pl.col("attribute").cast(pl.String)).agg(n_ratings(scored))
     totals = {(rater, attribute): n for rater, attribute, n in counts.iter_rows()}
+    # A scale that was inferred is not declared wrongly: numbers off it are said, and nobody's
+    # fault.
     inferred = any(each.kind == "scale_inferred" for each in tables.findings)
     findings = []
     for (rater,), of_rater in off.group_by("rater", maintain_order=True):
@@ -113,6 +115,7 @@ def _between_levels(tables: Tables, study: Study) -> list[Finding]:
     if step == 0:
         return []
     steps = (pl.col("score") - low) / step
+    # Steps such as 0.1 are no exact fractions of two: what is off by round-off is on a level.
     between = (steps - steps.round()).abs() > 1e-9
     ok = pl.col("status").is_in(["ok", "repaired"])
     counted = n_ratings(tables.ratings)
@@ -136,6 +139,7 @@ def missing_findings(tables: Tables) -> list[Finding]:
     blank = tables.ratings.filter(pl.col("status") == "blank")
     if blank.height == 0:
         return []
+    # An empty reply is counted as one blank cell, and not once for each of its attributes.
     empty = tables.replies.filter(is_empty(pl.col("reply"))).select(CELL)
     if empty.height:
         blank = blank.join(empty, on=CELL, how="anti", nulls_equal=True)

@@ -204,11 +204,11 @@ class _PlainFlags:
     """A flag takes no value, so none is named."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for param in found:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""
-        return found
+        return params
 
 
 class Command(_PlainFlags, TyperCommand):

@@ -66,7 +66,10 @@ def audit(
     if strict and blocking:
         said = "finding" if len(blocking) == 1 else "findings"
         raise RequirementUnmetError(
-            [f"--strict: {len(blocking)} blocking {said}: {found.message}" for found in blocking]
+            [
+                f"--strict: {len(blocking)} blocking {said}: {finding.message}"
+                for finding in blocking
+            ]
         )
 
 

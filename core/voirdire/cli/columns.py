@@ -148,16 +148,16 @@ def answer(key: str, said: str) -> dict[str, Any]:
 
 
 def _numbers(text: str) -> dict[str, float | str]:
-    found: dict[str, float | str] = {}
+    numbers: dict[str, float | str] = {}
     for pair in cells(text):
         word, _, number = (part.strip() for part in pair.rpartition("="))
         try:
-            found[word] = number if number == "missing" else float(number)
+            numbers[word] = number if number == "missing" else float(number)
         except ValueError:
             raise InputError(
                 f"--words {pair.strip()!r}: write WORD=NUMBER or WORD=missing, by commas"
             ) from None
-    return found
+    return numbers
 
 
 def merged(keys: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:

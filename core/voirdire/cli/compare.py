@@ -7,7 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
-from voirdire.cli.options import JsonOption, OutFolder, ReferenceOption, SectionFormats
+from voirdire.cli.options import (
+    JsonOption,
+    LevelOption,
+    OutFolder,
+    ReferenceOption,
+    SectionFormats,
+    require_option,
+)
 from voirdire.cli.showing import show_sections
 
 EPILOG = """
@@ -69,9 +76,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    level: Annotated[
-        float, typer.Option("--level", help="The confidence level of the intervals.")
-    ] = 0.95,
+    level: LevelOption = 0.95,
     with_text: Annotated[
         bool,
         typer.Option("--with-text", help="Show both replies on the items that changed most."),
@@ -79,12 +84,7 @@ def compare(
     out: OutFolder = None,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            "--require",
-            help='A condition that must hold: "difference_low@Safety>=-0.2" or "moved<=0.3". '
-            "May be repeated.",
-            show_default=False,
-        ),
+        require_option(': "difference_low@Safety>=-0.2" or "moved<=0.3"'),
     ] = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,
@@ -95,7 +95,7 @@ def compare(
 
     wanted = read_gates(require or [])
     judges, systems = two_names("--judge", judge), two_names("--of", of)
-    found = answered(
+    comparison = answered(
         lambda known, named: changing.compare(
             a,
             b,
@@ -110,10 +110,10 @@ def compare(
         columns,
         reference,
     )
-    sections = changing.comparison_sections(found)
+    sections = changing.comparison_sections(comparison)
     show_sections(
-        "Two sources compared", "compared", sections, found, out, formats, as_json=as_json,
-        held=hold_gates(wanted, changing.comparison_values(found)),
+        "Two sources compared", "compared", sections, comparison, out, formats, as_json=as_json,
+        held=hold_gates(wanted, changing.comparison_values(comparison)),
     )  # fmt: skip
 
 
@@ -121,10 +121,10 @@ def two_names(option: str, given: list[str] | None) -> dict[str, str]:
     """Names in A -> names in B, from ``NAME`` or ``OLD=NEW``."""
     from voirdire.errors import InputError
 
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for text in given or ():
         old, equals, new = (part.strip() for part in text.partition("="))
         if not old or (equals and not new):
             raise InputError(f"{option} {text!r}: write NAME, or OLD=NEW")
-        found[old] = new or old
-    return found
+        names[old] = new or old
+    return names

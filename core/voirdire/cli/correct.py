@@ -10,10 +10,13 @@ import typer
 from voirdire.cli.columns import answered, takes_columns
 from voirdire.cli.options import (
     JsonOption,
+    LevelOption,
     OutFolder,
     ReferenceOption,
     SectionFormats,
     SourceArgument,
+    parts,
+    require_option,
 )
 from voirdire.cli.showing import show_sections
 
@@ -72,9 +75,6 @@ LeaveOutOption = Annotated[
         help="Leave out the labels of responses that somebody picked, which are refused otherwise.",
     ),
 ]
-LevelOption = Annotated[
-    float, typer.Option("--level", help="The confidence level of the intervals.")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -120,12 +120,7 @@ def correct(
     out: OutFolder = None,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            "--require",
-            help='A condition that must hold: "corrected_mean_low@Safety>=4.0" (of an attribute, '
-            "judge or system). May be repeated.",
-            show_default=False,
-        ),
+        require_option(': "corrected_mean_low@Safety>=4.0" (of an attribute, judge or system)'),
     ] = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,
@@ -135,7 +130,7 @@ def correct(
     from voirdire.examining.gates import hold_gates, read_gates
 
     wanted = read_gates(require or [])
-    found = answered(
+    correction = answered(
         lambda known, named: correcting.correct(
             source,
             reference=named,
@@ -151,10 +146,10 @@ def correct(
         columns,
         reference,
     )
-    sections = correcting.correction_sections(found)
+    sections = correcting.correction_sections(correction)
     show_sections(
-        "Corrected numbers", "corrected", sections, found, out, formats, as_json=as_json,
-        held=hold_gates(wanted, correcting.correction_values(found)),
+        "Corrected numbers", "corrected", sections, correction, out, formats, as_json=as_json,
+        held=hold_gates(wanted, correcting.correction_values(correction)),
     )  # fmt: skip
 
 
@@ -264,7 +259,7 @@ def plan(
     if bool(half_width) == bool(detect):
         raise InputError("plan: give --half-width, or --detect, and not both")
     wanted = _numbers("--detect" if detect else "--half-width", detect or half_width)
-    found = answered(
+    label_plan = answered(
         lambda known, named: correcting.plan_labels(
             source,
             wanted,
@@ -280,8 +275,8 @@ def plan(
         columns,
         reference,
     )
-    sections = correcting.plan_sections(found)
-    show_sections("Labels needed", "plan", sections, found, out, formats, as_json=as_json)
+    sections = correcting.plan_sections(label_plan)
+    show_sections("Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json)
 
 
 @takes_columns()
@@ -339,7 +334,7 @@ def escalate(
     """Say which single verdicts may go out without a human, and which go to one."""
     from voirdire.examining import correcting
 
-    found = answered(
+    escalation = answered(
         lambda known, named: correcting.escalate(
             source, agree=agree, risk=risk, reference=named, columns=known, judge=judge, on=on,
             tolerance=tolerance, gate=gate, seed=seed,
@@ -350,11 +345,9 @@ def escalate(
     if out is not None:
         from voirdire.files import write_csv
 
-        write_csv(out, found.queue)
-    show_sections(
-        "Escalation", "escalation", correcting.escalation_sections(found), found, None, None,
-        as_json=as_json,
-    )  # fmt: skip
+        write_csv(out, escalation.queue)
+    sections = correcting.escalation_sections(escalation)
+    show_sections("Escalation", "escalation", sections, escalation, None, None, as_json=as_json)
     if out is not None and not as_json:
         typer.echo(f"Queue: {out}")
 
@@ -372,6 +365,6 @@ def _numbers(option: str, text: str) -> list[float]:
     from voirdire.errors import InputError
 
     try:
-        return [float(part) for part in text.split(",") if part.strip()]
+        return [float(part) for part in parts(text)]
     except ValueError:
         raise InputError(f"{option} {text!r}: give numbers, with commas between them") from None

@@ -128,15 +128,15 @@ def _parameter(name: str, declared: Mapping[str, Any], where: str) -> Parameter:
 
 def _gathered(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """What the function is given. What nobody said is left to the function's own default."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, given in values.items():
         one = declared[name]
         if name == "as_json" or given in _UNSAID:
             continue
         settings = name == "model_options" or one.get("kind") == "settings"
-        place = found.setdefault(one["part"], {}) if "part" in one else found
+        place = arguments.setdefault(one["part"], {}) if "part" in one else arguments
         place[name] = model_options(given) if settings else given
-    return found
+    return arguments
 
 
 def _answer(

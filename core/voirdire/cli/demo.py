@@ -76,11 +76,11 @@ def demo(
     )
     panel = simulate_panel(SYSTEMS, ITEMS, seed, kinds=DEMO, endless=ENDLESS)
     _write_data(out, panel)
-    found = examine(out / "study.toml")
-    write_outputs(found, out, figures=not no_figures)
-    print_examination(found, out, console, table=False)
+    examination = examine(out / "study.toml")
+    write_outputs(examination, out, figures=not no_figures)
+    print_examination(examination, out, console, table=False)
     console.print()
-    _print_truth(found, panel, console)
+    _print_truth(examination, panel, console)
 
 
 def _spare_others(folder: Path) -> None:
@@ -111,33 +111,32 @@ def _write_data(folder: Path, panel: SimulatedPanel) -> None:
     (folder / "study.toml").write_text(text, encoding="utf-8")
 
 
-def _print_truth(found: Examination, panel: SimulatedPanel, console: Console) -> None:
+def _print_truth(examination: Examination, panel: SimulatedPanel, console: Console) -> None:
     """What each judge was built to deserve beside what was found."""
-    from rich.table import Table
     from rich.text import Text
 
     from voirdire.examining.simulate import DEMO, KINDS, deserved
+    from voirdire.report import print_fitted
+    from voirdire.tabular import Table, text
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Judge", "Built to", *(use for use in SHOWN)):
-        table.add_column(name)
-    wrong = counted = 0
+    rows, wrong, counted = [], 0, 0
     for name in DEMO:
         truth = deserved(panel, name)
         cells = []
         for use in SHOWN:
             verdict = next(
                 v
-                for v in found.verdicts
+                for v in examination.verdicts
                 if (v.judge, v.use, v.target) == (name, use, "these systems")
             )
             against = {("yes", False), ("no", True)}
             wrong += (verdict.state, truth[use]) in against
             counted += truth[use] is not None
             cells.append(f"{TRUTH[truth[use]]}: {verdict.state}")
-        table.add_row(name, KINDS[name].fault or "be as good as a human", *cells)
+        rows.append((name, KINDS[name].fault or "be as good as a human", *cells))
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
-    console.print(table)
+    columns = tuple(map(text, ("Judge", "Built to", *SHOWN)))
+    print_fitted(console, Table(columns, tuple(rows)))
     console.print(
         f"{counted - wrong} of {counted} answers do not contradict the truth; open is an answer "
         "too. A close call lies between the margins of yes and no."

@@ -19,6 +19,7 @@ from voirdire.cli.options import (
     WorkersOption,
     formats_of,
     parts,
+    require_option,
 )
 
 if TYPE_CHECKING:
@@ -162,12 +163,9 @@ def examine(
     insecure: InsecureOption = False,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            "--require",
-            help='A condition that must hold, such as "verdict.order@Guidance=yes", '
-            '"sensitivity.low>=0.9" or "bias_normalised@Safety<=0.05" (of an attribute or a '
-            "judge). May be repeated.",
-            show_default=False,
+        require_option(
+            ', such as "verdict.order@Guidance=yes", "sensitivity.low>=0.9" or '
+            '"bias_normalised@Safety<=0.05" (of an attribute or a judge)'
         ),
     ] = None,
     formats: Annotated[
@@ -198,7 +196,7 @@ def examine(
     read_requirements(require or [])
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
-        found = answered(
+        examination = answered(
             lambda known, named: run_examination(
                 source,
                 data=data,
@@ -219,10 +217,10 @@ def examine(
             columns,
             reference,
         )
-    found = with_requirements(found, require or [])
+    examination = with_requirements(examination, require or [])
     if out is not None:
         write_outputs(
-            found,
+            examination,
             out,
             formats=asked,
             figures=not no_figures,
@@ -231,9 +229,9 @@ def examine(
     if as_json:
         from voirdire.report.records import examination_record, finding_records
 
-        record = {**examination_record(found), "findings": finding_records(found)}
+        record = {**examination_record(examination), "findings": finding_records(examination)}
         typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
     else:
-        print_examination(found, out)
-    for met in must_hold(found.requirements):
+        print_examination(examination, out)
+    for met in must_hold(examination.requirements):
         typer.echo(met, err=as_json)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import answered, takes_columns
-from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument
+from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument, require_option
+from voirdire.cli.run import money, plan_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def freeze(
     """Freeze the judges of a session: model, prompt, rubric, canary items and their scores."""
     from voirdire.examining import changing
 
-    found = answered(
+    frozen = answered(
         lambda known, named: changing.freeze(
             source, reference=named, columns=known, judges=judge or (), items=items,
             margin=margin, alpha=alpha, seed=seed,
@@ -106,11 +107,11 @@ def freeze(
         columns,
         reference,
     )  # fmt: skip
-    changing.write_lock(lock, found)
-    anchors = sum(bool(one.humans) for one in found.canary)
-    names = ", ".join(one.name for one in found.judges)
+    changing.write_lock(lock, frozen)
+    anchors = sum(bool(one.humans) for one in frozen.canary)
+    names = ", ".join(one.name for one in frozen.judges)
     typer.echo(
-        f"Frozen in {lock}: {names}, on {len(found.canary)} responses, {anchors} of them with "
+        f"Frozen in {lock}: {names}, on {len(frozen.canary)} responses, {anchors} of them with "
         "labels of humans."
     )
     if not anchors:
@@ -172,12 +173,7 @@ def check(
     ] = False,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            "--require",
-            help='A condition that must hold: "shift_low@Safety>=-0.1" or "good=yes". '
-            "May be repeated.",
-            show_default=False,
-        ),
+        require_option(': "shift_low@Safety>=-0.1" or "good=yes"'),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -202,7 +198,7 @@ def check(
     if study is not None and columns:
         raise no_columns(columns)
     today = source if study is None else _ask(study, folder, max_cost)
-    found, remembered = answered(
+    outcome, remembered = answered(
         lambda known, named: changing.check_lock(
             today, locked, reference=named, columns=known, look=look
         ),
@@ -211,11 +207,11 @@ def check(
     )
     if look is None:
         changing.write_lock(lock, remembered)
-    held = hold_gates(wanted, (*changing.check_values(found), *_probed(Path(today))))
-    _show(found, held, junit, markdown, as_json=as_json)
+    held = hold_gates(wanted, (*changing.check_values(outcome), *_probed(Path(today))))
+    _show(outcome, held, junit, markdown, as_json=as_json)
     for line in must_hold(held):
         typer.echo(line, err=as_json)
-    raise typer.Exit(found.exit_code(strict=strict))
+    raise typer.Exit(outcome.exit_code(strict=strict))
 
 
 def new_folder(lock: Path) -> Path:
@@ -231,9 +227,7 @@ def canary_cost(study: Study, folder: Path | None) -> str:
     from voirdire import running
 
     plan = running.dry_run(study, None if folder is None else folder / "session")
-    costs = [rater.cost for rater in plan]
-    cost = "unknown" if None in costs else f"{sum(one or 0.0 for one in costs):.4f}"
-    calls = sum(rater.calls for rater in plan)
+    calls, cost = sum(rater.calls for rater in plan), money(plan_cost(plan))
     where = "" if folder is None else f"; replies are kept in {folder}"
     return f"The canary: {calls:,} calls, cost {cost}{where}."
 
@@ -270,7 +264,7 @@ def _probed(source: Path) -> tuple[GateValue, ...]:
 
 
 def _show(
-    found: GateCheck,
+    outcome: GateCheck,
     held: Sequence[GateResult],
     junit: Path | None,
     markdown: Path | None,
@@ -284,16 +278,16 @@ def _show(
     from voirdire.report.printing import print_sections
     from voirdire.report.sections import json_text, markdown_text
 
-    title, sections = f"Gate: {found.source}", changing.gate_sections(found)
+    title, sections = f"Gate: {outcome.source}", changing.gate_sections(outcome)
     if held:
         sections = (*sections, gates_section(held))
     if junit is not None:
-        write_text(junit, changing.junit_text(found, held) + "\n")
+        write_text(junit, changing.junit_text(outcome, held) + "\n")
     if markdown is not None:
-        write_text(markdown, markdown_text(title, sections, found.findings) + "\n")
+        write_text(markdown, markdown_text(title, sections, outcome.findings) + "\n")
     if as_json:
-        typer.echo(json_text(with_gates(found, held)))
+        typer.echo(json_text(with_gates(outcome, held)))
         return
-    print_sections(title, sections, found.findings)
-    for row in found.rows:
+    print_sections(title, sections, outcome.findings)
+    for row in outcome.rows:
         typer.echo(changing.gate_sentence(row))

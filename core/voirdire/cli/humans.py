@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
-from voirdire.cli.options import ReferenceOption
+from voirdire.cli.options import ReferenceOption, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from voirdire.humans import Plan
+    from voirdire.humans import PageServer, Plan
+    from voirdire.serving import LocalServer
     from voirdire.study import Study
 
 EPILOG = """
@@ -93,9 +95,8 @@ def export(
 
     if out is None:
         raise InputError("humans export: name the folder for the plan with --out")
-    wanted = [part.strip() for part in formats.split(",") if part.strip()]
     study = _study_of(source, columns, reference)
-    done = humans.export(study, out, formats=wanted, key=key, queue=queue)
+    done = humans.export(study, out, formats=parts(formats), key=key, queue=queue)
     for rater, ids in done.plan.raters.items():
         typer.echo(f"{rater}: {len(ids):,} judgements")
     for path in done.sheets:
@@ -139,28 +140,40 @@ def serve(
     columns: Any = None,
 ) -> None:
     """Serve the work as a page in the browser. Every answer is saved at once; Ctrl-C stops it."""
-    import signal
-
     from voirdire.humans import DATABASE, PageServer
 
     study = source if out is None else _study_of(source, columns, reference)
     work, plan = _plan(study, out, key, queue)
-    for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
-        signal.signal(sign, signal.default_int_handler)
     with PageServer(plan, work / DATABASE, host, port, network=network) as server:
         if network:
-            typer.echo(
-                "Warning: other machines can reach this page, and nothing is encrypted. Whoever "
-                "has a rater's address can read the texts and answer.",
-                err=True,
-            )
-        _print_links(server.links)
-        try:
-            server.run()
-        except KeyboardInterrupt:
-            typer.echo(
-                f"\nEvery answer is kept. Read them: voirdire humans import {work} --out ..."
-            )
+            warn_of_network("a rater's address can read the texts and answer")
+        links = (f"  {rater}: {link}" for rater, link in server.links.items())
+        said = "One address for each rater; whoever opens it answers in that name:"
+        serve_until_stopped(server, (said, *links))
+        typer.echo(f"\nEvery answer is kept. Read them: voirdire humans import {work} --out ...")
+
+
+def warn_of_network(whoever: str) -> None:
+    """Say what a page allows that other machines can reach."""
+    typer.echo(
+        "Warning: other machines can reach this page, and nothing is encrypted. "
+        f"Whoever has {whoever}.",
+        err=True,
+    )
+
+
+def serve_until_stopped(server: LocalServer | PageServer, opened: Iterable[str]) -> None:
+    """Say where a page is opened, and serve it until Ctrl-C or SIGTERM."""
+    import signal
+
+    # A shell's `&` leaves SIGINT ignored, and SIGTERM would end the process before it says what
+    # was kept.
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        for line in (*opened, "Ctrl-C ends the page."):
+            typer.echo(line)
+        server.run()
 
 
 def import_(
@@ -234,10 +247,3 @@ def _plan(
     raise InputError(
         f"humans serve: there is no {humans.PLAN} in {source}; name a folder with --out"
     )
-
-
-def _print_links(links: Mapping[str, str]) -> None:
-    typer.echo("One address for each rater; whoever opens it answers in that name:")
-    for rater, link in links.items():
-        typer.echo(f"  {rater}: {link}")
-    typer.echo("Ctrl-C ends the page.")

@@ -183,20 +183,24 @@ def _list(*, as_json: bool) -> None:
     from voirdire._manager import plugins
     from voirdire.tables.readers import reader_named
 
-    found = plugins()
+    loaded = plugins()
     rows = [
         {
             "name": name,
             "about": reader_named(name).about,
-            "plugin": found.registered["reader", name].plugin,
+            "plugin": loaded.registered["reader", name].plugin,
         }
-        for name in found.names("reader")
+        for name in loaded.names("reader")
     ]
     if as_json:
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    for row in rows:
-        typer.echo(f"{row['name']:<14} {row['about']}")
+    from voirdire.report import print_fitted
+    from voirdire.shown import terminal
+    from voirdire.tabular import Table, text
+
+    cells = tuple((row["name"], row["about"]) for row in rows)
+    print_fitted(terminal(), Table((text("reader"), text("reads")), cells))
 
 
 def _write(table: pl.DataFrame, out: Path) -> None:

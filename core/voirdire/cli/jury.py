@@ -11,6 +11,7 @@ from voirdire.cli.columns import answered, takes_columns
 from voirdire.cli.options import (
     DataOption,
     JsonOption,
+    LevelOption,
     OutFolder,
     ReferenceOption,
     SectionFormats,
@@ -62,9 +63,7 @@ def jury(
     columns: Any = None,
     name: Annotated[str, typer.Option("--name", help="What the jury is called.")] = "jury",
     data: DataOption = None,
-    level: Annotated[
-        float, typer.Option("--level", help="The confidence level of the intervals.")
-    ] = 0.95,
+    level: LevelOption = 0.95,
     ratings: Annotated[
         Path | None,
         typer.Option(
@@ -79,7 +78,7 @@ def jury(
     from voirdire.examining.juries import examine_jury, jury_sections
     from voirdire.files import write_csv
 
-    found = answered(
+    examined = answered(
         lambda known, named: examine_jury(
             source,
             tuple(names_of([members])),
@@ -94,6 +93,6 @@ def jury(
         reference,
     )
     if ratings is not None:
-        write_csv(ratings, found.ratings)
-    sections = jury_sections(found.results)
-    show_sections("Juries", "jury", sections, found, out, formats, as_json=as_json)
+        write_csv(ratings, examined.ratings)
+    sections = jury_sections(examined.results)
+    show_sections("Juries", "jury", sections, examined, out, formats, as_json=as_json)

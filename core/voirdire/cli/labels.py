@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli.options import formats_of
+from voirdire.cli.options import LevelOption, formats_of
 
 EPILOG = """
 Examples:
@@ -54,9 +54,7 @@ def labels(
             "--resamples", help="The number of bootstrap resamples over test items.", min=0
         ),
     ] = 1000,
-    level: Annotated[
-        float, typer.Option("--level", help="The confidence level of the intervals.")
-    ] = 0.95,
+    level: LevelOption = 0.95,
     seed: Annotated[
         int, typer.Option("--seed", help="The seed of everything that is drawn at random.", min=0)
     ] = 0,
@@ -97,9 +95,9 @@ def labels(
     sign = None if separator is None else separator.replace("\\t", "\t").replace("\\n", "\n")
     results = read_results(sources, separator=sign)
     options: Any = {"resamples": resamples, "level": level, "seed": seed}
-    found = labels_beside_chance(results, draws=draws, **options)
+    scores = labels_beside_chance(results, draws=draws, **options)
     tests = differences_section(label_set_differences(results, **options), level)
-    more = (*label_matrices(found), *([tests] if tests.has_rows else []))
+    more = (*label_matrices(scores), *([tests] if tests.has_rows else []))
     if out is not None:
-        write_labels(found, out, formats=asked, figures=not no_figures, level=level, more=more)
-    print_labels(found, out, more=more)
+        write_labels(scores, out, formats=asked, figures=not no_figures, level=level, more=more)
+    print_labels(scores, out, more=more)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.humans import serve_until_stopped, warn_of_network
 from voirdire.cli.options import (
     DataOption,
     ReferenceOption,
@@ -153,34 +154,22 @@ def _material(
     inputs = inputs_of(opened)
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
-    found = examine_inputs(inputs)
+    examination = examine_inputs(inputs)
     labels = labelled_at(source, opened.session)
-    return material_of(inputs, found, labels, with_text=with_text, beside=beside)
+    return material_of(inputs, examination, labels, with_text=with_text, beside=beside)
 
 
 def _serve(
     material: Material, name: str, who: str, host: str, port: int, start: str, *, network: bool
 ) -> None:
-    import signal
-
     from voirdire.looking import LookServer
 
-    for sign in (signal.SIGINT, signal.SIGTERM):  # a shell's `&` leaves the first one ignored
-        signal.signal(sign, signal.default_int_handler)
     with LookServer(material, name, who, host, port, start=start, network=network) as server:
         if network:
-            typer.echo(
-                "Warning: other machines can reach this page, and nothing is encrypted. Whoever "
-                "has its address can read what it shows and set labels.",
-                err=True,
-            )
-        typer.echo(f"Open {server.link}")
-        typer.echo("Ctrl-C ends the page.")
-        try:
-            server.run()
-        except KeyboardInterrupt:
-            kept = material.labels().height
-            typer.echo(f"\nLabels set by hand: {kept:,}." if kept else "")
+            warn_of_network("its address can read what it shows and set labels")
+        serve_until_stopped(server, [f"Open {server.link}"])
+        kept = material.labels().height
+        typer.echo(f"\nLabels set by hand: {kept:,}." if kept else "")
 
 
 def _own_name() -> str:

@@ -224,6 +224,9 @@ OffScaleOption = Annotated[
         show_default=False,
     ),
 ]
+LevelOption = Annotated[
+    float, typer.Option("--level", help="The confidence level of the intervals.")
+]
 WorkersOption = Annotated[
     str | None,
     typer.Option(
@@ -274,6 +277,15 @@ SectionFormats = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+
+
+def require_option(examples: str) -> Any:
+    """The option `--require`: examples of what one command can hold to a condition."""
+    return typer.Option(
+        "--require",
+        help=f"A condition that must hold{examples}. May be repeated.",
+        show_default=False,
+    )
 
 
 def model_options(given: Sequence[str] | None) -> dict[str, Any]:

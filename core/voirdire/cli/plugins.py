@@ -79,8 +79,8 @@ def check(
     from voirdire.errors import ContractError
     from voirdire.testing import check_registered
 
-    found = assemble()[1]
-    outcomes = [check_registered(one, found, ask=ask) for one in _registered_by(package, found)]
+    loaded = assemble()[1]
+    outcomes = [check_registered(one, loaded, ask=ask) for one in _registered_by(package, loaded)]
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in outcomes], indent=2))
     else:
@@ -90,7 +90,7 @@ def check(
         raise ContractError(package, broken)
 
 
-def _registered_by(package: str, found: Plugins) -> list[Registered]:
+def _registered_by(package: str, loaded: Plugins) -> list[Registered]:
     """What a plugin, or every plugin of a distribution, registers."""
     from importlib.metadata import entry_points
 
@@ -103,10 +103,10 @@ def _registered_by(package: str, found: Plugins) -> list[Registered]:
     names = {name for name in of if package in (name, of[name])}
     if not names:
         raise not_one_of("plugin", package, sorted({*of, *of.values()}))
-    failed = [f"{name}: {found.failures[name]}" for name in sorted(names & set(found.failures))]
+    failed = [f"{name}: {loaded.failures[name]}" for name in sorted(names & set(loaded.failures))]
     if failed:
         raise PluginError("; ".join(failed))
-    return [one for one in found.registered.values() if one.plugin in names]
+    return [one for one in loaded.registered.values() if one.plugin in names]
 
 
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
@@ -126,21 +126,21 @@ def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
             console.print(visible(f"\n{one.kind} {one.name}: {problem}", keep="\n"), style="red")
 
 
-def describe(found: Plugins) -> list[dict[str, Any]]:
+def describe(loaded: Plugins) -> list[dict[str, Any]]:
     """One plain object a plugin."""
     return [
         {
             "name": name,
-            "version": found.versions.get(name, ""),
-            "hooks": found.hooks.get(name, []),
+            "version": loaded.versions.get(name, ""),
+            "hooks": loaded.hooks.get(name, []),
             "registers": [
                 {"kind": one.kind, "name": one.name, "target": one.target}
-                for one in found.registered.values()
+                for one in loaded.registered.values()
                 if one.plugin == name
             ],
-            "failure": found.failures.get(name),
+            "failure": loaded.failures.get(name),
         }
-        for name in dict.fromkeys((*found.versions, *found.failures))
+        for name in dict.fromkeys((*loaded.versions, *loaded.failures))
     ]
 
 

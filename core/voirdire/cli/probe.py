@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli.options import JsonOption, SectionFormats, parts
+from voirdire.cli.options import JsonOption, SectionFormats, parts, require_option
+from voirdire.cli.run import money, plan_cost
 from voirdire.cli.showing import show_sections
 
 if TYPE_CHECKING:
@@ -95,12 +96,7 @@ def probe(
     ] = False,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            "--require",
-            help='A condition that must hold: "reading@authority=robust" or '
-            '"effect_high@length<=0.2". May be repeated.',
-            show_default=False,
-        ),
+        require_option(': "reading@authority=robust" or "effect_high@length<=0.2"'),
     ] = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,
@@ -122,16 +118,16 @@ def probe(
         return
     stored = _stored(source, chosen, named=bool(names))
     sessions = {} if suite is None else _run(suite, out, max_cost)
-    found = probing.measure_probes(suite, sessions, margin=margin, stored=stored)
-    sections = probing.probe_sections(found)
+    measured = probing.measure_probes(suite, sessions, margin=margin, stored=stored)
+    sections = probing.probe_sections(measured)
     if suite is not None:
         sections += probing.wording_sections(suite, sessions)
     for folder in (out, Path(source)):
         if folder == out or is_session(folder):
-            probing.write_effects(folder / PROBES_FILE, found.effects)
+            probing.write_effects(folder / PROBES_FILE, measured.effects)
     show_sections(
-        "Judges probed", "probes", sections, found, out / "report", formats, as_json=as_json,
-        held=hold_gates(wanted, probing.probing_values(found.effects)),
+        "Judges probed", "probes", sections, measured, out / "report", formats, as_json=as_json,
+        held=hold_gates(wanted, probing.probing_values(measured.effects)),
     )  # fmt: skip
 
 
@@ -153,14 +149,14 @@ def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> Stored | No
     if not kept:
         return None
     try:
-        found = stored_pairs(examine(source, resamples=0), kept)
+        stored = stored_pairs(examine(source, resamples=0), kept)
     except InputError:
         if named:
             raise
         return None
-    if named and not found.pairs and not _asks(probes):
-        raise InputError(f"{source}: {' '.join(one.message for one in found.findings)}")
-    return found
+    if named and not stored.pairs and not _asks(probes):
+        raise InputError(f"{source}: {' '.join(one.message for one in stored.findings)}")
+    return stored
 
 
 def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -> None:
@@ -172,13 +168,11 @@ def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -
         for arm, study in suite.studies.items()
         for rater in running.dry_run(study, out / arm, max_cost=max_cost)
     ]
-    costs = [rater.cost for rater in plan]
-    total = None if None in costs else sum(cost or 0.0 for cost in costs)
     typer.echo(
         f"{len(suite.probes)} probes, {len(suite.judges) + len(suite.comparers)} judges, "
         f"{suite.n_responses:,} responses: "
         f"{sum(rater.calls for rater in plan):,} calls, "
-        f"cost {'unknown' if total is None else f'{total:.4f}'}.",
+        f"cost {money(plan_cost(plan))}.",
         err=err,
     )
 

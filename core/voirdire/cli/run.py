@@ -11,6 +11,8 @@ from voirdire.cli.options import InsecureOption, WorkersOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from voirdire.running import DryRater, RunResult
 
 EPILOG = """
@@ -141,25 +143,29 @@ def print_result(result: RunResult) -> None:
     """A table of the raters, and what was parked."""
     from voirdire.report import print_fitted
     from voirdire.shown import terminal, visible
-    from voirdire.tabular import Table, text
+    from voirdire.tabular import Table, count, text
 
-    rows = []
-    for rater in result.raters:
-        statuses = " ".join(f"{name} {count}" for name, count in sorted(rater.statuses.items()))
-        faults = " ".join(f"{name} {count}" for name, count in sorted(rater.faults.items())) or "-"
-        cost = _money(rater.cost, result.currency, rater.blind)
-        done, tokens = f"{rater.done}/{rater.tasks}", f"{rater.input + rater.output:,}"
-        rows.append((
-            rater.name, rater.stage, done, statuses or "-", faults, f"{rater.calls:,}", tokens, cost
-        ))  # fmt: skip
-    console = terminal()
-    names = ("rater", "stage", "done", "status", "failed", "calls", "tokens", "cost")
-    print_fitted(console, Table(tuple(map(text, names)), tuple(rows)))
+    rows = tuple(
+        (
+            rater.name,
+            rater.stage,
+            f"{rater.done}/{rater.tasks}",
+            _counts(rater.statuses),
+            _counts(rater.faults),
+            rater.calls,
+            rater.input + rater.output,
+            money(rater.cost, result.currency, rater.blind),
+        )
+        for rater in result.raters
+    )
+    words = map(text, ("rater", "stage", "done", "status", "failed"))
+    columns = (*words, count("calls"), count("tokens"), text("cost"))
+    print_fitted(terminal(), Table(columns, rows))
     for rater in result.raters:
         for one in rater.models:
             typer.echo(
                 f"{visible(rater.name)} asked {visible(one.model)} as {visible(one.role)}: "
-                f"{one.calls:,} calls, {one.input + one.output:,} tokens, cost {_money(one.cost)}"
+                f"{one.calls:,} calls, {one.input + one.output:,} tokens, cost {money(one.cost)}"
             )
         if rater.parked:
             typer.echo(f"{visible(rater.name)} was parked: {visible(rater.parked)}")
@@ -170,7 +176,11 @@ def print_result(result: RunResult) -> None:
                 f"({statuses}). See them: voirdire session show {result.folder} "
                 f"--rater {visible(rater.name)}"
             )
-    typer.echo(f"Cost of the session: {_money(result.cost, result.currency)}")
+    typer.echo(f"Cost of the session: {money(result.cost, result.currency)}")
+
+
+def _counts(counts: Mapping[str, int]) -> str | None:
+    return " ".join(f"{name} {count}" for name, count in sorted(counts.items())) or None
 
 
 def _print_broken(result: RunResult) -> None:
@@ -217,24 +227,32 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
             rater.calls,
             rater.input,
             rater.output,
-            _money(rater.cost),
+            money(rater.cost),
         )
         for rater in plan
     ]
     counts = map(count, ("tasks", "on file", "calls", "tokens in", "out"))
     columns = (*map(text, ("rater", "stage", "model")), *counts, text("cost"))
     print_fitted(terminal(), Table(columns, tuple(rows)))
-    costs = [rater.cost for rater in plan]
-    total = None if None in costs else sum(cost or 0.0 for cost in costs)
-    typer.echo(f"In all {sum(rater.calls for rater in plan):,} calls, cost {_money(total)}.")
+    calls = sum(rater.calls for rater in plan)
+    typer.echo(f"In all {calls:,} calls, cost {money(plan_cost(plan))}.")
     typer.echo(
         "Estimates: four characters a token, replies as long as their cap, no retries, first steps."
     )
-    for found in dict.fromkeys(found for rater in plan for found in rater.findings):
-        typer.echo(f"{found.severity}: {visible(f'{found.message} {found.consequence}'.strip())}")
+    for finding in dict.fromkeys(finding for rater in plan for finding in rater.findings):
+        typer.echo(
+            f"{finding.severity}: {visible(f'{finding.message} {finding.consequence}'.strip())}"
+        )
 
 
-def _money(cost: float | None, currency: str = "", blind: int = 0) -> str:
+def plan_cost(plan: Iterable[DryRater]) -> float | None:
+    """What all raters would cost; None where a price is not known."""
+    costs = [rater.cost for rater in plan]
+    return None if None in costs else sum(cost or 0.0 for cost in costs)
+
+
+def money(cost: float | None, currency: str = "", blind: int = 0) -> str:
+    """A cost to four decimals, and how many replies it leaves out because nobody counted them."""
     if cost is None:
         return "unknown"
     more = f" + {blind} replies of unknown length" if blind else ""

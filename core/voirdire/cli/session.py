@@ -145,12 +145,12 @@ def batches(
     for batch in cancel_batches(folder) if cancel else ():
         typer.echo(f"{batch.name} is asked to stop. What it answered before is billed.")
     with closing(read_session(folder)) as connection:
-        found = all_batches(connection)
-    for batch in found:
+        kept = all_batches(connection)
+    for batch in kept:
         model, detail = visible(model_name(batch.model)), visible(batch.detail)
         more = f" ({detail})" if detail else ""
         typer.echo(f"{batch.name}: {model}, {batch.lines:,} lines, {batch.status}{more}")
-    if not found:
+    if not kept:
         typer.echo("The session has no batches.")
 
 
@@ -186,15 +186,15 @@ class _Told:
         task = (row["rater"], row["item"], row["first"], row["run"])
         messages = shown_messages(self.folder, *task)
         said = self._said.setdefault(task, set())
-        found = []
+        lines = []
         for one in messages:
             key = (one.role, one.text)
             if one.step == row["step"] and key not in said:
                 said.add(key)
                 who = f"result of {one.tool}" if one.role == "tool" else f"sent, as {one.role}"
                 if self.sent or one.role == "tool":
-                    found.append(f"    {_plain(who)}: {_lines(one.text)}")
-        return found
+                    lines.append(f"    {_plain(who)}: {_lines(one.text)}")
+        return lines
 
 
 def _calls(row: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
     from voirdire.tabular import Section
 
 
+class HasFindings(Protocol):
+    """A result with what is odd in its data."""
+
+    @property
+    def findings(self) -> Sequence[Finding]: ...
+
+
 def show_sections(
     title: str,
     name: str,
     sections: Sequence[Section],
-    result: object,
+    result: HasFindings,
     out: Path | None,
     formats: str | None,
     *,
@@ -42,7 +49,7 @@ def show_sections(
     from voirdire.report.printing import print_sections
     from voirdire.report.sections import FORMATS, json_text, write_sections
 
-    findings: Sequence[Finding] = result.findings  # type: ignore[attr-defined]
+    findings = result.findings
     asked = formats_of(formats, out, FORMATS, FORMATS)
     record = with_gates(result, held)
     if held:

@@ -88,13 +88,13 @@ class Material:
         panel = inputs.panel
         self._cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
         self._items = item_names(self._cube)
-        found = [
+        combinations = [
             (judge.name, attribute, reference, turn)
             for judge in panel.judges
             for attribute in self._cube.attributes
             for turn, reference in enumerate(panel.references)
         ]
-        self.pairs = tuple(Pair(place, *one) for place, one in enumerate(found))
+        self.pairs = tuple(Pair(place, *one) for place, one in enumerate(combinations))
         #: (judge, attribute, turn) -> how many responses both scored, and how far apart on average.
         self.means = _means(examination)
         self.case = lru_cache(_KEPT)(self._case)
@@ -141,12 +141,12 @@ class Material:
         InputError
             The use is none of this judge's.
         """
-        found = self.verdicts(self.pair(view))
+        verdicts = self.verdicts(self.pair(view))
         if view.use:
-            if view.use not in found:
-                raise not_one_of("use", view.use, tuple(found), "address", InputError)
-            return found[view.use]
-        return weakest(found.values())
+            if view.use not in verdicts:
+                raise not_one_of("use", view.use, tuple(verdicts), "address", InputError)
+            return verdicts[view.use]
+        return weakest(verdicts.values())
 
     def _rows(self, place: int, against: str) -> pl.DataFrame:
         case = self.case(place)
@@ -205,10 +205,10 @@ class Material:
         """The number of each value's level, or range; -1 where there is none."""
         scale, count = self.scale, self._bin_count
         if self.fine:
-            found = np.floor((values - scale.low) / scale.width * RANGES)
+            bins = np.floor((values - scale.low) / scale.width * RANGES)
         else:
-            found = np.floor((values - scale.low) / scale.step + 0.5)
-        return np.where(np.isnan(values), -1, np.clip(found, 0, count - 1)).astype(np.int16)
+            bins = np.floor((values - scale.low) / scale.step + 0.5)
+        return np.where(np.isnan(values), -1, np.clip(bins, 0, count - 1)).astype(np.int16)
 
     @property
     def fine(self) -> bool:
@@ -241,8 +241,8 @@ class Material:
         return None if verdict is None else deciding(verdict)
 
     def _influence(self, place: int, component: Component) -> pl.Series:
-        found = influences(self.case(place), component, self._inputs.study.margins)
-        return pl.Series("influence", found).fill_nan(None)
+        moved = influences(self.case(place), component, self._inputs.study.margins)
+        return pl.Series("influence", moved).fill_nan(None)
 
     def select(self, view: View) -> pl.DataFrame:
         """The rows that a view lists, in its order: those of `rows`, ``influence, by_hand``.

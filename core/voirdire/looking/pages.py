@@ -129,12 +129,12 @@ def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _cell(material: Material, pair: Pair) -> dict[str, Any]:
-    found = (
+    means = (
         {}
         if material.examination.pairs is None
         else material.means.get((pair.judge, pair.attribute, pair.turn), {})
     )
-    gap = found.get("gap")
+    gap = means.get("gap")
     uses = [
         {
             "name": use,
@@ -147,34 +147,34 @@ def _cell(material: Material, pair: Pair) -> dict[str, Any]:
     ]
     return {
         **heading(pair), "uses": uses, "gap": gap, "mean": "" if gap is None else plain(gap),
-        "count": f"{found.get('len', 0):,}", "address": view_of(pair).address("/matrix"),
+        "count": f"{means.get('len', 0):,}", "address": view_of(pair).address("/matrix"),
     }  # fmt: skip
 
 
 def matrix(material: Material, view: View) -> dict[str, Any]:
     """Levels of the humans by levels of the judge, each cell a link to its responses."""
-    pair, found = material.pair(view), material.matrix(view)
-    most = max(int(found.counts.max()), 1)
+    pair, counted = material.pair(view), material.matrix(view)
+    most = max(int(counted.counts.max()), 1)
     base = view_of(pair, use=view.use, against=view.against)
     rows = [
         {
             "name": name,
             "cells": [
                 {
-                    "name": found.names[score],
+                    "name": counted.names[score],
                     "count": f"{count:,}" if count else "",
                     "shade": math.ceil(5 * math.sqrt(count / most)),
                     "same": human == score,
                     "address": base.address("/list", human=human, score=score),
                 }
-                for score, count in enumerate(found.counts[human].tolist())
+                for score, count in enumerate(counted.counts[human].tolist())
             ],
         }
-        for human, name in enumerate(found.names)
+        for human, name in enumerate(counted.names)
     ]
     return {
-        "pair": heading(pair), "matrix": rows, "names": found.names, "fine": material.fine,
-        "total": f"{int(found.counts.sum()):,}", "all": base.address("/list"),
+        "pair": heading(pair), "matrix": rows, "names": counted.names, "fine": material.fine,
+        "total": f"{int(counted.counts.sum()):,}", "all": base.address("/list"),
         "changed": _changed(material, base),
         "every": f"{material.rows(pair.place, view.against).height:,}",
         "humans": name_of(_humans(pair, view)), "rounded": len(pair.reference) > 1,
@@ -373,18 +373,18 @@ def _beside(view: View, order: Any, at: int | None, step: int) -> str:
 def _facts(
     row: Mapping[str, Any], pair: Pair, view: View, influence: float | None, component: Any
 ) -> list[tuple[str, str]]:
-    found = [
+    facts = [
         (f"Judge, {name_of(pair.judge)}", plain(row["score"])),
         (f"Humans: {name_of(_humans(pair, view))}", plain(row["human"])),
         ("Difference", plain(row["difference"], signed=True)),
     ]
     if row["before"] is not None:
-        found.append(("Judge in the source beside", plain(row["before"])))
+        facts.append(("Judge in the source beside", plain(row["before"])))
     if influence is not None:
-        found.append((f"Influence on “{_part(component)}”", plain(influence, 5, signed=True)))
+        facts.append((f"Influence on “{_part(component)}”", plain(influence, 5, signed=True)))
     status = "" if row["status"] == "ok" else row["status"] or ""
     named = (("Subgroup", row["subgroup"]), ("Status", status))
-    return found + [(title, name_of(value)) for title, value in named if value]
+    return facts + [(title, name_of(value)) for title, value in named if value]
 
 
 def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:

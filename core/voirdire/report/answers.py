@@ -389,8 +389,8 @@ def multiplicity_text(examination: Examination) -> str:
             lost.append(f"of {len(yes)} yes for {use} {kept} remain")
     if not total:
         return ""
-    found = listed(lost) if lost else "every yes remains"
-    return f"Corrected for looking at many judges and attributes (Holm): {found}."
+    remaining = listed(lost) if lost else "every yes remains"
+    return f"Corrected for looking at many judges and attributes (Holm): {remaining}."
 
 
 def scope_text(examination: Examination) -> str:

@@ -204,8 +204,8 @@ def _flat(result: PairResult) -> dict[str, Any]:
     row["excluded_systems"] = ";".join(result.excluded_systems)
     row["reference"] = ";".join(result.reference)
     intervals: list[tuple[str, Interval | None]] = [
-        (f"icc_{found.form.replace(',', '').lower()}_{found.interval.method}", found.interval)
-        for found in result.ci
+        (f"icc_{one.form.replace(',', '').lower()}_{one.interval.method}", one.interval)
+        for one in result.ci
     ]
     intervals += [("bias", result.bias_interval)]
     intervals += [("loa_low_ci", result.loa_low_ci), ("loa_high_ci", result.loa_high_ci)]

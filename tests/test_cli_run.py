@@ -70,7 +70,7 @@ def test_plan_run_look_and_reparse(capsys, monkeypatch):
 
     code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
     assert (code, err) == (0, "")
-    assert "north judge 20/20 ok 20 - 20" in out
+    assert "north judge 20/20 ok 20 – 20" in out
     assert "Complete. Examine it with: voirdire examine a" in out
 
     code, out, _ = typed(capsys, monkeypatch, "session", "status", "a")

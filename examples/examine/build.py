@@ -98,15 +98,15 @@ def simulate_scores(design: Design, seed: int) -> dict[str, Floats]:
     shape = (len(design.names), design.n_systems)
     quality = rng.normal(0.0, _SPREAD, shape)
     items = rng.uniform(-_ITEM, _ITEM, (len(design.names), 1, design.n_items))
-    found = {}
+    scores = {}
     for name, deviation in zip(design.humans, _human_deviations(design, rng), strict=True):
         means = _CENTRE + quality + deviation
-        found[name] = _scores(means[:, :, None] + items, rng)[None]
+        scores[name] = _scores(means[:, :, None] + items, rng)[None]
     for judge in design.judges:
         means = _judge_means(design, judge, quality, rng)
-        found[judge.name] = _runs(judge, means[:, :, None] + items, rng)
-        _drop(found[judge.name], design, judge, rng)
-    return found
+        scores[judge.name] = _runs(judge, means[:, :, None] + items, rng)
+        _drop(scores[judge.name], design, judge, rng)
+    return scores
 
 
 def _reference_variance() -> float:
@@ -192,7 +192,7 @@ DESIGN = Design(
 
 def build(folder: Path) -> None:
     """Write the three workbooks."""
-    scores = {name: found[0] for name, found in simulate_scores(DESIGN, SEED).items()}
+    scores = {name: runs[0] for name, runs in simulate_scores(DESIGN, SEED).items()}
     contexts = [f"{worry}. {wish}" for worry in WORRIES for wish in WISHES]
     _write_humans(folder / "humans.xlsx", contexts, scores)
     _write_judge(folder / "judge_north.xlsx", contexts, north_replies(scores["judge-north"]), " ")

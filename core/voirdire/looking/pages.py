@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
 
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.view import OF, View
 from voirdire.report.answers import DO
+from voirdire.report.page import Templates
 from voirdire.report.sentences import COMPONENTS, reason_text
 from voirdire.report.words import STATES, brief
-from voirdire.shown import visible
 from voirdire.tabular import number_text
 
 if TYPE_CHECKING:
@@ -42,31 +38,8 @@ _HEADS: tuple[tuple[Sort, str], ...] = (
     ("subgroup", "Subgroup"), ("status", "Status"),
 )  # fmt: skip
 _TEXTS = ("system", "subgroup", "status")
-
-
-def render(template: str, **values: Any) -> str:
-    """A page. What comes from data is escaped, and its control characters are written out."""
-    html: str = _environment().get_template(template).render(**values)
-    return html
-
-
-@lru_cache(1)
-def _environment() -> Environment:
-    return Environment(
-        loader=FunctionLoader(read), autoescape=True, undefined=StrictUndefined,
-        finalize=_visible, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-
-
-def read(name: str) -> str:
-    """A file of the page."""
-    return files("voirdire.looking").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def _visible(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return visible(value, keep="\n\t\r")
-    return value
+#: The files of the pages.
+TEMPLATES = Templates("voirdire.looking", "page")
 
 
 def plain(value: float | None, digits: int = 2, *, signed: bool = False) -> str:

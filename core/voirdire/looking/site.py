@@ -1,4 +1,4 @@
-"""`voirdire look`: the pages on a small local server, and the labels that are set on them."""
+"""Where pages go: a small local server that keeps labels, or one file that needs no server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 import polars as pl
 
 from voirdire.errors import InputError, not_one_of
-from voirdire.files import guarded
+from voirdire.files import guarded, write_text
 from voirdire.looking import pages
 from voirdire.looking.view import View
 from voirdire.serving import LOOPBACK, LocalServer, Refusal, Request, Response, same_token
@@ -21,9 +21,12 @@ from voirdire.tables.hand_labels import HandLabel, keep_hand_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-    from voirdire.looking.material import Material
+    from voirdire.looking.material import Material, Pair
 
+#: Rows that a page without a server holds at most.
+MOST_ROWS = 2_000
 _FILES = {"/look.css": "text/css; charset=utf-8", "/look.js": "text/javascript; charset=utf-8"}
 _LONGEST_NAME, _LONGEST_NOTE = 200, 2_000
 _COOKIE = "; Path=/; HttpOnly; SameSite=Strict"
@@ -108,7 +111,7 @@ class LookSite:
     def answer(self, request: Request) -> Response:
         """A page, a table or a kept label."""
         if request.method == "GET" and request.path in _FILES:
-            text = pages.read(request.path[1:])
+            text = pages.TEMPLATES.read(request.path[1:])
             return Response(_FILES[request.path], text.encode())
         given = dict(request.query).get("token")
         if request.path == "/" and given is not None and same_token(self.token, given):
@@ -127,12 +130,12 @@ class LookSite:
 
     def refused(self, refusal: Refusal) -> Response:
         """A page that says why."""
-        html = pages.render("refused.j2", name="voirdire look", message=refusal.message)
+        html = pages.TEMPLATES.render("refused.j2", name="voirdire look", message=refusal.message)
         return Response.of_html(html, refusal.status)
 
     def _show(self, template: str, values: Mapping[str, Any]) -> Response:
         common = {"name": self._name, "with_text": self._material.with_text}
-        return Response.of_html(pages.render(template, **{**common, **values}))
+        return Response.of_html(pages.TEMPLATES.render(template, **{**common, **values}))
 
     def _grid(self, _: Request) -> Response:
         return self._show("grid.j2", pages.grid(self._material))
@@ -212,3 +215,83 @@ def _csv(name: str, frame: pl.DataFrame) -> Response:
     guarded(frame).write_csv(file)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response("text/csv; charset=utf-8", file.getvalue(), headers=headers)
+
+
+def write_static(material: Material, name: str, path: Path, most: int = MOST_ROWS) -> int:
+    """Write the page: each judge and attribute with its responses, those that differ most first.
+
+    Parameters
+    ----------
+    material : Material
+        What is shown; its texts only where it holds them.
+    name : str
+        Of the source.
+    path : Path
+        The file.
+    most : int
+        Rows at most, shared out evenly among the judges and attributes.
+
+    Returns
+    -------
+    int
+        The rows written.
+
+    Raises
+    ------
+    InputError
+        More than 2,000 rows are asked for.
+    """
+    if not 1 <= most <= MOST_ROWS:
+        raise InputError(f"a static page holds 1 to {MOST_ROWS:,} rows, got {most:,}")
+    each = max(most // len(material.pairs), 1)
+    tables = [_static_table(material, pair, each) for pair in material.pairs[:most]]
+    html = pages.TEMPLATES.render(
+        "static.j2",
+        name=name,
+        **_own_anchors(pages.grid(material), tables),
+        tables=tables,
+        with_text=material.with_text,
+        **pages.TEMPLATES.inlined("look.css", "static.js"),
+    )
+    write_text(path, html.encode("utf-8", "replace").decode())
+    return sum(len(table["rows"]) for table in tables)
+
+
+def _static_table(material: Material, pair: Pair, most: int) -> dict[str, Any]:
+    rows = material.select(View(judge=pair.judge, attribute=pair.attribute, turn=pair.turn))
+    shown = rows.filter(pl.col("difference").is_not_null()).head(most)
+    return {
+        **pages.heading(pair),
+        "id": f"pair-{pair.place}",
+        "count": f"{rows.height:,}",
+        "rows": [_static_row(material, pair, row) for row in shown.to_dicts()],
+    }
+
+
+def _static_row(material: Material, pair: Pair, row: dict[str, Any]) -> dict[str, Any]:
+    texts = material.texts
+    parts = [("Item", texts.item(row["item"])), *texts.answers(row["item"], row["system"])]
+    for run in texts.said(row["item"], row["system"], pair.judge):
+        parts += [(f"Reply of {pages.name_of(pair.judge)}", step["text"]) for step in run["steps"]]
+        if not run["steps"]:  # of replies the reasons stand in them
+            parts += [
+                (f"What {pages.name_of(pair.judge)} said" + (f" of {name}" if name else ""), text)
+                for name, text in run["reasons"]
+            ]
+    return {
+        "item": pages.name_of(row["item"]), "system": pages.name_of(row["system"]),
+        "human": pages.plain(row["human"]), "score": pages.plain(row["score"]),
+        "difference": pages.plain(row["difference"], signed=True),
+        "texts": [{"title": title, **pages.cut(text, 5_000)} for title, text in parts if text],
+    }  # fmt: skip
+
+
+def _own_anchors(grid: dict[str, Any], tables: list[dict[str, Any]]) -> dict[str, Any]:
+    """The grid, its links leading to the tables of the same page."""
+    at = {(table["judge"], table["attribute"]): f"#{table['id']}" for table in tables}
+    rows = [
+        {**row, "cells": [{**cell, "address": at.get((cell["judge"], cell["attribute"]), "#")}
+                          for cell in row["cells"]]}
+        for row in grid["grid"]
+    ]  # fmt: skip
+    return {**grid, "grid": rows}

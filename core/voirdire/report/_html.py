@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from voirdire.report._grid import grid_of
@@ -35,6 +31,7 @@ from voirdire.report.answers import (
     scope_text,
     why_section,
 )
+from voirdire.report.page import Templates
 from voirdire.report.words import (
     SEVERITIES,
     STATES,
@@ -115,31 +112,7 @@ def _figures(drawings: Sequence[Drawing]) -> list[dict[str, Any]]:
 
 
 def _rendered(template: str, **values: Any) -> str:
-    script = _template("script.js")
-    environment = Environment(
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["brief"] = brief
-    environment.filters["commands"] = _commands
-    html: str = environment.get_template(template).render(
-        style=Markup(_template("style.css")),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        script_hash=_hash(script),
-        **values,
-    )
-    return html
-
-
-def _visible(value: object) -> object:
-    """What comes from data shows its control and direction characters; our own parts have none."""
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return visible(value, keep="\n\t\r")
-    return value
+    return _TEMPLATES.render(template, **_TEMPLATES.inlined("style.css", "script.js"), **values)
 
 
 def _commands(text: str) -> Markup:
@@ -148,14 +121,7 @@ def _commands(text: str) -> Markup:
     return Markup(_COMMAND.sub(r"<code>\1</code>", shown))  # noqa: S704 - escaped above
 
 
-def _template(name: str) -> str:
-    return files("voirdire.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    """The only script that the page's policy lets run."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"sha256-{digest}"
+_TEMPLATES = Templates("voirdire.report", "templates", {"brief": brief, "commands": _commands})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from voirdire.report.sentences import (
     next_text,
     reason_text,
 )
-from voirdire.report.words import brief, plural
+from voirdire.report.words import brief, name_against, plural
 from voirdire.tabular import Section, Table, interval, number, text
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
     several = len({reference for _, reference in grouped}) > 1
     made = []
     for (judge, reference), verdicts in grouped.items():
-        name = f"{judge} vs {' and '.join(reference)}" if several else judge
+        name = name_against(judge, reference) if several else judge
         seen = [one for one in examination.evidence if one.judge == judge]
         systems = max((len(one.systems) for one in seen), default=0)
         constants = {one.constant for one in seen if math.isfinite(one.constant)}

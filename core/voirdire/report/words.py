@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from voirdire.examining.examination import PairResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from voirdire.examining.examination import Examination
 
@@ -145,10 +145,13 @@ def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...
     return result.reference or tuple(examination.options.get("reference") or ())
 
 
+def name_against(judge: str, reference: Sequence[str]) -> str:
+    """What a judge is called where each human is a reference in turn."""
+    return f"{judge} vs {' and '.join(reference)}"
+
+
 def _renamed(result: PairResult) -> PairResult:
     values = {part.name: getattr(result, part.name) for part in dataclasses.fields(PairResult)}
-    return _Displayed(**{**values, "judge": _name(result)}, rater=result.judge)
-
-
-def _name(result: PairResult) -> str:
-    return f"{result.judge} vs {' and '.join(result.reference)}"
+    return _Displayed(
+        **{**values, "judge": name_against(result.judge, result.reference)}, rater=result.judge
+    )

@@ -111,10 +111,11 @@ def _spare_inputs(examination: Examination, folder: Path, formats: Iterable[str]
 @contextmanager
 def awaiting_folder(folder: str | Path, formats: Iterable[str]) -> Iterator[Path]:
     """`ready_folder` for a run: folders made for it go again if it fails and they are empty."""
+    # Noted before they are made, innermost first, so that only our own and only empty ones go.
     made = [place for place in (Path(folder), *Path(folder).parents) if not place.exists()]
     try:
         yield ready_folder(folder, formats)
-    except BaseException:
+    except BaseException:  # Ctrl-C leaves no empty folders either
         for place in made:
             if place.is_dir() and not any(place.iterdir()):
                 place.rmdir()

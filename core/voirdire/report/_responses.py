@@ -141,6 +141,7 @@ def _confusion(evidence: Sequence[Evidence]) -> Section:
                 agreement.confusion[at[level]][at[one]] if one in at else None for one in levels
             ]
             rows.append((seen.judge, seen.attribute, words[level], *cells))
+    # Responses shared among runs are fractions.
     whole = all(cell is None or cell % 1 == 0 for row in rows for cell in row[3:])
     columns = (
         text("Judge"),

@@ -264,6 +264,7 @@ def exclusion_section(examination: Examination) -> Section:
 def means_section(examination: Examination) -> Section:
     """How each rater sees each system: the mean of every attribute, overall and rank."""
     attributes = tuple(dict.fromkeys(a for seen in examination.system_means for a in seen.means))
+    # An attribute may be called like one of our columns, and a table has each name once.
     reserved = ("Rater", "System", "Overall ± SD", "Rank")
     columns = (
         text("Rater"),
@@ -278,6 +279,7 @@ def means_section(examination: Examination) -> Section:
             _label(examination, seen.system) or "all",
             *(seen.means.get(name) for name in attributes),
             Spread(seen.overall, seen.overall_sd),
+            # Tied ranks are halves; a whole one is printed as such.
             seen.rank if seen.rank % 1 else int(seen.rank),
         )
         for seen in examination.system_means
@@ -297,6 +299,7 @@ def tests_section(examination: Examination) -> Section:
     """
     tests = examination.tests
     more = len(tests) - _MOST_TESTS
+    # As they were tested while all are shown; sorting serves only the cut.
     if more > 0:
         tests = tuple(sorted(tests, key=_by_p)[:_MOST_TESTS])
     columns = (

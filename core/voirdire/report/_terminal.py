@@ -102,6 +102,7 @@ def _print_all(
     else:
         _print_rest(examination, console)
         print_findings(examination.findings, console)
+    # Last, where it is still on the screen after a long report.
     if folder is not None:
         _print_place(folder, console)
 
@@ -177,6 +178,7 @@ def _print_grid(
     console: Console,
 ) -> None:
     """The grid, names cut where need be; a list where the window is too narrow for it."""
+    # Signs are never cut: where a column has no room for them, the grid becomes a list.
     least = max(map(len, cells.values()), default=1)
     names = min(_NAME, max(map(len, down)))
     room = (console.width - names) // len(across) - 2

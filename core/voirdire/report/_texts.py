@@ -138,6 +138,7 @@ def _label_errors(examination: Examination) -> tuple[Text, ...]:
     if examination.label_errors is None:
         return ()
     errors = with_texts(examination.label_errors, examination.items, examination.replies)
+    # Null where nothing was given: no answer is not a wrong one, and comes last.
     wrong = pl.col("missed").list.len() + pl.col("wrong").list.len()
     worst = errors.sort(wrong, descending=True, nulls_last=True, maintain_order=True)
     return tuple(map(_label_error, worst.head(_SHOWN).to_dicts()))

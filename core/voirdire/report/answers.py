@@ -96,7 +96,9 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
     for (judge, reference), verdicts in grouped.items():
         name = name_against(judge, reference) if several else judge
         seen = [one for one in examination.evidence if one.judge == judge]
+        # Attributes may have been rated on different systems; the sentence counts the widest.
         systems = max((len(one.systems) for one in seen), default=0)
+        # One constant on all attributes is said once; different constants are a reason each.
         constants = {one.constant for one in seen if math.isfinite(one.constant)}
         constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan
         said = _Saying(brief(name, 40), verdicts, systems, constant)
@@ -140,12 +142,14 @@ class _Saying:
         if (flat := self._useless()) is not None:
             return flat
         states = {verdict.state for verdict in self.these}
+        # "Only" forbids the rest, which nothing open may be.
         only = "no" in states and "open" not in states
         return self._joined(
             self._yes(only=only) or self._no(with_reasons=False) or self._unsettled()
         )
 
     def _joined(self, clauses: Sequence[str]) -> str:
+        # A sentence that begins with what is open would read as if the rest were settled.
         if clauses and clauses[0].startswith("whether"):
             clauses = [f"do not rely on {self.name} yet: {clauses[0]}", *clauses[1:]]
         said = "; ".join(clauses) or f"nothing was tested of {self.name}"
@@ -163,6 +167,8 @@ class _Saying:
         if all(verdict.state == "not tested" for verdict in these):
             told = listed([REASONS[one] for one in reasons if one][:_MOST_REASONS])
             return f"Nothing can be said of {self.name} yet" + (f": {told}." if told else ".")
+        # The uses that need scores to follow the responses, and where READ or its twin at the gate
+        # says that they do not; a `score` refused for its bias alone is no reason for this sentence.
         read = [verdict for verdict in these if verdict.use in ("order", "single", "gate")]
         refused = [verdict for verdict in read if verdict.state != "not tested"]
         unread = (verdict.state == "no" and {"READ", "GREAD"} & set(verdict.deciding)
@@ -183,6 +189,7 @@ class _Saying:
             if verdicts := self._by_state(use, "yes"):
                 verb = DO[use].format(systems=f"these {plural(self.systems, 'system')}")
                 where = self._on(verdicts)
+                # "order these 5 systems and quote their means": the systems are named once.
                 if use == "score" and groups.get(where):
                     verb = "quote their means"
                 groups.setdefault(where, []).append(verb)
@@ -214,6 +221,8 @@ class _Saying:
             if verdicts := self._by_state(use, "open"):
                 open_.setdefault(self._on(verdicts), []).append(verb)
             verdicts = self._by_state(use, "not tested")
+            # Said only of the uses that people ask for by themselves, and only where no attribute
+            # was tested: the grid says the rest.
             if verdicts and use in ("single", "gate") and len(verdicts) == len(self.attributes):
                 why = REASONS.get(verdicts[0].reason, "these data cannot tell")
                 untested.setdefault(why, []).append(verb)
@@ -245,6 +254,7 @@ def _worst(verdicts: Sequence[Verdict]) -> str:
         for part in verdict.components
         if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
     ]
+    # Points of the scale compare with one another; correlations and shares do not.
     level = [part for part in parts if part.name in ("LEVEL", "BIAS", "BIAS1", "SYS", "FAM")]
     if level:
         part = max(level, key=lambda one: abs(one.estimate))
@@ -300,6 +310,7 @@ def points(answer: Answer) -> tuple[Point, ...]:
             groups.setdefault((verdict.use, verdict.target, verdict.state), []).append(verdict)
     merged: dict[tuple[Target, State, tuple[str, ...], str, str], list[Use]] = {}
     for (use, target, state), verdicts in groups.items():
+        # The largest p is the attribute that is farthest from a yes.
         worst = max(verdicts, key=_p)
         why = reason_text(worst, _MOST_PARTS)
         why = f"{worst.attribute}: {why}" if len(verdicts) > 1 and why else why
@@ -353,6 +364,7 @@ def components_section(answers: Sequence[Answer]) -> Section:
             COMPONENTS[part.name],
             part.state,
             part.estimate,
+            # Its estimate is a count of pairs, which has no interval.
             None if part.name == "REVERSE" else (part.low, part.high),
             margin_text(part) or None,
             ", ".join(part.at) or None,
@@ -384,6 +396,7 @@ def multiplicity_text(examination: Examination) -> str:
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         yes = [verdict for verdict in own if verdict.state == "yes"]
         total += len(yes)
+        # A yes is a one-sided test at 5 %, so that this is its level as well.
         kept = sum(verdict.p_holm <= 0.05 for verdict in yes)
         if kept < len(yes):
             lost.append(f"of {len(yes)} yes for {use} {kept} remain")

@@ -50,6 +50,7 @@ def print_sections(
         Standard output by default; it honours NO_COLOR, the window's width and pipes.
     """
     console = console or terminal()
+    # Captured, since only the whole text can be translated for a terminal without Unicode.
     with console.capture() as captured:
         console.print(Text(visible(title), style="bold"))
         for section in sections:
@@ -90,12 +91,13 @@ def _print_intervals(figure: SectionFigure, console: Console, most: int | None) 
     if width < _NARROWEST or not known:
         return
     low, high = min(known), max(known)
-    step = (high - low or 1.0) / (width - 1)
+    step = (high - low or 1.0) / (width - 1)  # equal values would divide by zero
     shown = len(figure.labels) if most is None else max(most // len(names), 1)
     for place, label in enumerate(figure.labels[:shown]):
         console.print(Text(visible(label), style="bold"))
         for at, name in enumerate(names):
             value = figure.series[at][1][place]
+            # `ljust` counts characters; wide letters take two cells.
             line = Text(f"  {name}".ljust(margin - cell_len(name) + len(name)))
             if is_missing(value):
                 console.print(line.append(MISSING))
@@ -135,6 +137,7 @@ def print_fitted(console: Console, table: Table) -> None:
     if _sum(widths) <= console.width:
         _print_table(console, columns, rows, widths, right)
         return
+    # The first column heads the groups and stays, blank or not.
     kept = [at for at in range(len(columns)) if not at or {row[at] for row in rows} - _BLANK]
     columns, right = [columns[at] for at in kept], [right[at] for at in kept]
     rows = [[row[at] for at in kept] for row in rows]
@@ -170,6 +173,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
     spare = room - _sum(widths)
     if spare < 0:
         return None
+    # The smallest wishes first: as many columns as possible get all that they want.
     for wish, at in sorted((most[at] - widths[at], at) for at in range(len(columns))):
         given = min(wish, spare)
         widths[at] += given

@@ -221,6 +221,7 @@ def plain(value: Any) -> Any:
     >>> plain({"a": float("nan"), "b": (1, 2.5)})
     {'a': None, 'b': [1, 2.5]}
     """
+    # Asked first: a result with a way of its own knows better than its fields what to show.
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
     if hasattr(value, "tolist"):

@@ -197,6 +197,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def cell(text: str) -> str:
     """Text that Markdown prints as it stands, on one line."""
+    # The backslash first, or it would escape the escapes.
     for sign in ("\\", "|", "<", "&", "*", "_", "~", "$", "`", "["):
         text = text.replace(sign, "\\" + sign)
     return visible(" ".join(text.split()))
@@ -246,6 +247,7 @@ def _latex_table(table: Table, title: str, label: str, note: str) -> str:
 
 def _parts(table: Table) -> Iterator[Table]:
     """The table, in parts of at most eight columns that begin with its leading names."""
+    # Up to three leading names (judge, attribute, system) tell rows apart and open every part.
     keys = 0
     while keys < min(3, len(table.columns)) and not table.columns[keys].numeric:
         keys += 1

@@ -97,6 +97,8 @@ def span_text(part: Component) -> str:
 def _digits(part: Component) -> int:
     ends = part.margin if isinstance(part.margin, tuple) else (part.margin,)
     limits = [abs(end) for end in ends if end is not None]
+    # At two decimals a bound of 0.496 would read "0.50" beside a limit of 0.50, and the verdict
+    # would look wrong.
     close = any(
         round(abs(bound), 2) == round(limit, 2)
         for bound in (part.low, part.high)
@@ -115,6 +117,7 @@ def margin_text(part: Component) -> str:
     if part.name in POINTS:
         return f"within ±{number_text(margin, 2)}"
     if part.name == "REVERSE":
+        # Two systems off by the margin in opposite directions are twice the margin apart.
         return f"none over {number_text(2 * margin, 2)} apart"
     if part.name in ITEMS or (part.name in ("READ", "GREAD") and not margin):
         return "above 0"
@@ -164,16 +167,20 @@ def _worth(part: Component) -> str:
     """ITEM and its kin: error variance at most `margin` times a human's is a worth of 1/margin."""
     where = f"in subgroup {part.at[0]} " if part.at else ""
     what = "at the gate " if part.name == "GITEM" else ""
+    # Errors too large to be those of any number of humans have no worth in humans.
     if not math.isfinite(part.judge):
         return f"{where}{what}it errs more than a human may"
     said = f"{where}{what}one run is worth {number_text(part.judge, 2)} humans on single responses"
     if not (times := _limit(part)) > 0:
         return said
+    # The point estimate is good enough and the interval is not: without this the clause would
+    # contradict its own "needed".
     sure = ", but not surely" if part.state == "open" and part.judge >= 1 / times else ""
     return f"{said}{sure} (needed: at least {number_text(1 / times, 2)})"
 
 
 def _reversed(part: Component) -> str:
+    # `at` names a pair that is reversed; without one, none is.
     if len(part.at) < 2:
         apart = "" if part.margin is None else f" {number_text(2 * _limit(part), 2)} points apart"
         return f"no pair of systems{apart} is reversed"
@@ -191,6 +198,8 @@ def _rate(does: str, label: str) -> Callable[[Component], str]:
 
     def say(part: Component) -> str:
         limit, known = _limit(part), math.isfinite(part.low)
+        # Against one column of labels there is no second human to compare with: the rate itself is
+        # held against the declared minimum.
         if math.isnan(part.human):
             ends = f" [{share_text(part.low)}, {share_text(part.high)}]" if known else ""
             asked = "" if math.isnan(limit) else f" (needed: {share_text(limit)})"
@@ -209,6 +218,8 @@ def _rate(does: str, label: str) -> Callable[[Component], str]:
 
 
 def _gain(part: Component) -> str:
+    # The components are factors; people think in labels, so that they are printed as a number of
+    # labels: those there are, or 100.
     labels = part.count or 100
     value, low, high, asked = (
         f"{labels * bound:,.0f}" for bound in (part.estimate, part.low, part.high, _limit(part))
@@ -288,6 +299,7 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
         return REASONS["constant"]
     said = [REASONS[verdict.reason]] if verdict.reason else []
     named = verdict.deciding if verdict.state != "yes" else _SHOWN[verdict.use]
+    # A judge that does not follow the responses fails everything else by chance or by luck.
     if verdict.state == "no" and (unread := [n for n in named if n in ("READ", "GREAD")]):
         named = tuple(unread)
     parts = [part for name in named for part in verdict.components if part.name == name]
@@ -298,6 +310,7 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
 
 def next_text(step: Next, state: State) -> str:
     """The cheapest next step as a sentence; empty where there is nothing to do."""
+    # A yes needs no next step, but for one: humans whose own agreement nobody knows.
     if step.action == "use it" or (state == "yes" and step.action != "label twice"):
         return ""
     if step.action == "rate more" and step.needed is None:

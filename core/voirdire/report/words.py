@@ -42,12 +42,10 @@ CLASSES = (
     "wider: precision relative to one published study, not reliability."
 )
 
+#: Our signs where a terminal has no Unicode; what is missing here would be printed as "?".
 _ASCII = str.maketrans(
     {
         "●": "*",
-        "◕": "+",
-        "◑": "~",
-        "◔": "-",
         "✕": "x",
         "✓": "v",
         "·": ".",
@@ -78,6 +76,8 @@ def legible(text: str, encoding: str) -> str:
     >>> legible("✕ −0.1", "ascii"), legible("✕ −0.1", "utf-8")
     ('x -0.1', '✕ −0.1')
     """
+    # Translated only where need be: a terminal in Latin-1 that gets no sign of ours keeps its
+    # accents. A LookupError is an encoding that Python does not know.
     try:
         text.encode(encoding)
     except (LookupError, UnicodeEncodeError):
@@ -131,6 +131,7 @@ def for_display(examination: Examination) -> Examination:
 
 def rater_name(examination: Examination, judge: str, turn: int) -> str:
     """A judge as it is displayed; `turn` says against which of several references."""
+    # Results come in the order of the references, so that the place of a name is its turn.
     names = dict.fromkeys(r.judge for r in examination.results if rater_of(r) == judge)
     return list(names)[turn] if len(names) > turn else judge
 

@@ -44,6 +44,7 @@ def save_figures(drawings: Sequence[Drawing], folder: Path) -> list[Path]:
     """Write them into a folder of figures, in place of those of an earlier report."""
     if folder.is_dir():
         for path in folder.iterdir():
+            # Only what we name so: somebody may keep other pictures there.
             if _FILES.fullmatch(path.name):
                 path.unlink()
         if not drawings and not any(folder.iterdir()):

@@ -107,6 +107,7 @@ _SAID = {
     "exact": "exact",
     "bca": "BCa",
 }
+#: An ICC may fall far below 0; intervals are cut here with an arrowhead, or one would squeeze all.
 _LEFT_END = -0.5
 #: A system is named where leaving it out moves the ICC by this much.
 _NAMED = 0.05
@@ -154,7 +155,7 @@ def _draw_bands(axes: Any) -> None:
 
 def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> None:
     low, high = _bounds(rows, method)
-    offset = (at - (count - 1) / 2) * 0.19
+    offset = (at - (count - 1) / 2) * 0.19  # methods side by side within a row's height of 1
     places = np.array(rows.places) + offset
     colour = colour_of(at)
     axes.hlines(places, np.maximum(low, _LEFT_END), high, color=colour, lw=1.3, zorder=3)

@@ -47,7 +47,7 @@ def draw_heatmaps(examination: Examination) -> Drawing:
     width = _grid(examination, lambda result: _width(result, method))
     judges = [shorten(name, 22) for name in examination.judges]
     names = [shorten(name, 18) for name in examination.attributes]
-    stacked = len(names) > 9
+    stacked = len(names) > 9  # two heatmaps of more columns do not fit side by side
     with styled():
         slanted = 0.12 + 0.6 * label_width(names)
         cell = 0.32 * len(judges) + slanted
@@ -129,6 +129,7 @@ def _said(method: str) -> str:
     return "bootstrap" if method == "percentile" else "F"
 
 
+#: More panels are too small to read and take many seconds to draw.
 _MOST_PANELS = 60
 _ACROSS = 7
 _GREYS = ("#ffffff00", "#0072b299")
@@ -219,6 +220,7 @@ def _shade(axes: Any, pairs: NDArray[np.float64], scale: tuple[float, float], li
     mean, gap = pairs.mean(axis=1), pairs[:, 1] - pairs[:, 0]
     counts, _, _ = np.histogram2d(gap, mean, bins=(21, 17), range=((-limit, limit), (low, high)))
     axes.imshow(
+        # The root keeps single responses visible beside a full cell.
         np.sqrt(counts), cmap=LinearSegmentedColormap.from_list("", _GREYS), origin="lower",
         extent=(low, high, -limit, limit), aspect="auto", interpolation="nearest", zorder=0,
     )  # fmt: skip

@@ -47,6 +47,7 @@ _RC = {
     "font.family": MAIN,
     "font.size": 8.0,
     "text.color": INK,
+    # A name with two dollar signs is no formula.
     "text.parse_math": False,
     "axes.edgecolor": RULE,
     "axes.labelcolor": MUTED,
@@ -69,6 +70,7 @@ _RC = {
     "ytick.labelcolor": INK,
     "xtick.major.size": 2.0,
     "ytick.major.size": 0.0,
+    # Text as paths looks the same without our font, and no name from the data is markup.
     "svg.fonttype": "path",
     "image.composite_image": False,
 }
@@ -143,6 +145,8 @@ def finish(figure: Any, name: str, title: str, caption: str) -> Drawing:
 
 def _rendered(figure: Any, name: str) -> tuple[str, bytes]:
     svg, png = io.StringIO(), io.BytesIO()
+    # Without a salt the ids of clip paths are random, and equal input gives other bytes; with the
+    # same salt in every figure two of them on one page would share ids.
     with styled(**{"svg.hashsalt": name}):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=_DPI, pil_kwargs={"compress_level": _COMPRESSION})
@@ -164,6 +168,7 @@ def margins(figure: Any, *, left: float, right: float = 0.15, top: float = 0.3,
 
 def label_width(labels: Sequence[str], size: float = 8.0) -> float:
     """Inches that the longest label takes, roughly."""
+    # A letter is about 0.6 of its size wide, a point is 1/72 inch.
     return 0.25 + max(map(columns, labels), default=0) * size * 0.6 / 72
 
 
@@ -186,6 +191,7 @@ def colour_of(index: int) -> str:
 
 def marker_of(index: int) -> str:
     """Marker by position: the same with the same colour for the 65th at the earliest."""
+    # Shifted by one each time the colours come round again.
     return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
 
 
@@ -211,6 +217,7 @@ def legend_name(name: str, most: int = 26) -> str:
 def unknown_letters(action: Literal["error", "ignore"]) -> Iterator[None]:
     """What becomes of a letter that no font of its text has: a UserWarning raised, or a box."""
     with warnings.catch_warnings():
+        # Matplotlib says of a missing letter only this, as a warning while it draws.
         warnings.filterwarnings(action, message=r"Glyph \d+ .* missing from font")
         yield
 
@@ -222,6 +229,7 @@ def give_fonts(figure: Any) -> str:
     """
     from matplotlib.text import Text  # noqa: PLC0415 - slow to import
 
+    # ASCII is in every font, and asking a font takes time.
     others = [text for text in figure.findobj(Text) if not text.get_text().isascii()]
     lacking = [text for text in others if set(text.get_text()) - _letters_of((MAIN,))]
     if not lacking:

@@ -27,6 +27,7 @@ def main() -> None:
         VoirdireError,
     )
 
+    # In tests and notebooks they are other streams, which cannot be told.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # no name of an item ends a command
@@ -34,6 +35,7 @@ def main() -> None:
     gc.set_threshold(50_000, 20, 50)
     try:
         app_for(sys.argv[1:])()
+    # These before VoirdireError, which they all are.
     except (ContractError, RequirementUnmetError) as error:
         _say(f"requirement unmet:{'' if str(error).startswith(chr(10)) else ' '}{error}")
         sys.exit(UNMET)
@@ -67,6 +69,7 @@ def _instead(question: QuestionError, words: list[str]) -> str:
 
     from voirdire.cli.app import app_for
 
+    # Down the groups to the command that was typed: its parameters say what it can be asked.
     command = get_command(app_for(words))
     names: list[str] = []
     while words and words[0] in (under := getattr(command, "commands", {})):

@@ -55,6 +55,8 @@ class NamedOnce(typer.Typer):
         super().add_typer(typer_instance, **options)
 
     def _refuse_taken(self, name: Any) -> None:
+        # A command or group without a name has that of its function or application: typer works it
+        # out only when it builds the parser, where the later one silently wins.
         commands = (
             one.name or get_command_name(one.callback.__name__)
             for one in self.registered_commands
@@ -140,6 +142,7 @@ def app_for(asked: Sequence[str]) -> typer.Typer:
     A command of our own is imported alone: the other modules and the commands of plugins, which
     take none of its names, would only cost time. `--help` and anything else need them all.
     """
+    # Only where the command stands first: an option before it, such as --version, needs them all.
     for module, names in COMMANDS.items():
         if asked and asked[0] in names:
             app = _bare()
@@ -197,6 +200,7 @@ def _root(
     """The options that stand before a command."""
 
 
+# Typer shows the callback's docstring in place of the application's help.
 _root.__doc__ = HELP
 
 
@@ -216,6 +220,7 @@ class Command(_PlainFlags, TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
+        # Laid out when it is shown, since only then the width is known.
         width = shutil.get_terminal_size().columns - MARGIN
         self.help = laid_out(self.help or "", width)
         self.epilog = "\n" + laid_out(self.epilog or "", width)  # typer dedents after line one
@@ -227,6 +232,7 @@ class Group(_PlainFlags, TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of commands: those of `FIRST`, then others as they were added, then `LAST`."""
+        # Sorting is stable, so that the others, which share a place, stay in their order.
         place = {name: number for number, name in enumerate(FIRST)}
         place |= {name: len(FIRST) + 1 + number for number, name in enumerate(LAST)}
         return sorted(super().list_commands(ctx), key=lambda name: place.get(name, len(FIRST)))

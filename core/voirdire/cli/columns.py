@@ -88,6 +88,7 @@ def takes_columns(
             if one.name == "columns":
                 parts += map(_parameter, names)
             else:
+                # Keyword-only, so that options without a default may follow those that have one.
                 parts.append(one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name]))
 
         @wraps(command)
@@ -103,7 +104,7 @@ def takes_columns(
 
 def _parameter(name: str) -> Parameter:
     kind, about = get_args(OPTIONS[name])
-    about = copy(about)
+    about = copy(about)  # the heading is this command's alone
     about.rich_help_panel = PANEL
     default = False if name == "assume" else None
     return Parameter(
@@ -150,6 +151,7 @@ def answer(key: str, said: str) -> dict[str, Any]:
 def _numbers(text: str) -> dict[str, float | str]:
     numbers: dict[str, float | str] = {}
     for pair in cells(text):
+        # From the right: a word may hold an equals sign, a number cannot.
         word, _, number = (part.strip() for part in pair.rpartition("="))
         try:
             numbers[word] = number if number == "missing" else float(number)
@@ -188,6 +190,7 @@ def answered(
         try:
             return call(keys, named)
         except QuestionError as question:
+            # Of both streams: with standard error in a file the question would not be seen.
             if question.of_study or not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
             said = _ask(question)
@@ -199,6 +202,7 @@ def _ask(question: QuestionError) -> dict[str, Any]:
     typer.echo(visible(question.question), err=True)
     for choice in question.choices:
         typer.echo(f"  {visible(choice)}", err=True)
+    # Enter takes a likely answer; a mere guess must be typed.
     first = question.choices[0] if question.likely else None
     said = str(typer.prompt(f"--{question.key}", default=first, err=True)).strip()
     typer.echo(f"Next time: {visible(question.option(question.key, said))}", err=True)

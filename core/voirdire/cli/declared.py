@@ -32,6 +32,7 @@ _SHARED: dict[str, tuple[Any, Any]] = {
     "out": (StudyFolder, Parameter.empty),
     "as_json": (JsonOption, False),
 }
+#: What typer gives for an option that nobody typed; False and 0 are answers.
 _UNSAID: tuple[Any, ...] = (None, "", [])
 _COMMAND = frozenset({"calls", "help", "examples", "benchmark", "says", "parameters"})
 _PARAMETER = frozenset(
@@ -93,6 +94,7 @@ def _function(name: str, declared: Mapping[str, Any], where: str) -> Any:
         shown = values.get("as_json", False)
         _answer(function(**_gathered(values, given)), declared, values, as_json=shown)
 
+    # Typer reads a function's name, docstring, signature and annotations, and asks for no more.
     called.__name__ = name
     called.__doc__ = declared["help"]
     called.__signature__ = Signature(asked)  # type: ignore[attr-defined]

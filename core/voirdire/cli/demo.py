@@ -43,6 +43,7 @@ attributes = ["Helpfulness"]
 #: Uses whose truth is known, and how it is said.
 SHOWN: tuple[Use, ...] = ("order", "score", "single", "gate")
 TRUTH = {True: "deserves", False: "must not", None: "close call"}
+#: So many items as a study has, and so many that a judge's true use is known without sampling.
 SYSTEMS, ITEMS, ENDLESS = 10, 200, 4000
 
 
@@ -129,6 +130,7 @@ def _print_truth(examination: Examination, panel: SimulatedPanel, console: Conso
                 for v in examination.verdicts
                 if (v.judge, v.use, v.target) == (name, use, "these systems")
             )
+            # Open contradicts nothing, and a close call is counted as neither.
             against = {("yes", False), ("no", True)}
             wrong += (verdict.state, truth[use]) in against
             counted += truth[use] is not None

@@ -205,6 +205,7 @@ def check(
         columns,
         reference,
     )
+    # A lock that remembers its looks spends its alpha over them; with --look the caller remembers.
     if look is None:
         changing.write_lock(lock, remembered)
     held = hold_gates(wanted, (*changing.check_values(outcome), *_probed(Path(today))))

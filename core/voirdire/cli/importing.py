@@ -121,6 +121,7 @@ def _partition(
     notes: list[Finding] = []
     batches = itertools.chain(tidy_batches(long, named, notes), (table for table, _ in whole))
     rows = sum(map(rows_about, long)) + sum(table.height for table, _ in whole)
+    # Beside the folder, and moved into its place: an interruption leaves what was there.
     draft = out.with_name(out.name + DRAFT)
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -169,6 +170,7 @@ def _with_texts(
 
     if texts.is_empty():
         return table
+    # A text of one run (or attribute) belongs to it; one that names none belongs to all of them.
     for at, own in enumerate(([*keys, finer], list(keys))):
         once = texts.unique(own, keep="first", maintain_order=True).select(
             *own, pl.col("text").alias(f"#{at}")
@@ -224,5 +226,6 @@ def _say(findings: Sequence[Finding]) -> None:
     from voirdire.shown import visible
 
     for finding in findings:
+        # Drafting a study is our own way of reading the file, and says nothing about the ratings.
         if finding.kind not in ("study_drafted", "scale_inferred"):
             typer.echo(visible(f"{finding.severity}: {finding.message}"), err=True)

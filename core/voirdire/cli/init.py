@@ -84,6 +84,7 @@ def _drafted(
     from voirdire.tables import draft_study
 
     lines: list[str] = []
+    # Each answer may raise the next question, until the study can be drafted.
     while True:
         try:
             return answered(

@@ -196,6 +196,7 @@ def names_of(given: list[str] | None) -> list[str]:
     >>> names_of(["ann, ben"]), names_of(["Li, Ann", "ben"]), names_of(['"Li, Ann",ben'])
     (['ann', 'ben'], ['Li, Ann', 'ben'], ['Li, Ann', 'ben'])
     """
+    # A comma separates names only where the option was given once: repeated, each is a name.
     texts = list(given or ())
     names = cells(texts[0]) if len(texts) == 1 else texts
     return [name.strip() for name in names if name.strip()]
@@ -306,6 +307,7 @@ def model_options(given: Sequence[str] | None) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--model-option {text!r}: write NAME=VALUE")
+        # What is no value of TOML is a text: nobody quotes an address on a command line.
         try:
             record[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:

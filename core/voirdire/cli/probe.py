@@ -148,6 +148,7 @@ def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> Stored | No
     kept = [one for one in probes if isinstance(one, StoredProbe)]
     if not kept:
         return None
+    # By default every probe is tried, and a study that was never run has nothing stored.
     try:
         stored = stored_pairs(examine(source, resamples=0), kept)
     except InputError:

@@ -101,8 +101,8 @@ def show(
     from voirdire.secrets import Hider, environment_keys
     from voirdire.store import replies_frame
 
+    # A provider may repeat a key in its error, and what is shown here is pasted into issues.
     hide = Hider(environment_keys().values())
-
     frame = replies_frame(folder)
     for column, wanted in (("item", item), ("rater", rater)):
         if wanted is not None:

@@ -97,6 +97,7 @@ class Material:
         self.pairs = tuple(Pair(place, *one) for place, one in enumerate(combinations))
         #: (judge, attribute, turn) -> how many responses both scored, and how far apart on average.
         self.means = _means(examination)
+        # Caches of this object: on the class they would keep every examination alive.
         self.case = lru_cache(_KEPT)(self._case)
         self.rows = lru_cache(_KEPT)(self._rows)
         self.influence = lru_cache(_KEPT)(self._influence)
@@ -122,6 +123,7 @@ class Material:
     def _case(self, place: int) -> Case:
         inputs = self._inputs
         cases = gather_cases(self._cube, inputs.panel, inputs.study, inputs.ratings)
+        # Cases come in the order of `pairs`, and each is built only when it is reached.
         return next(islice(cases, place, None))
 
     def verdicts(self, pair: Pair) -> dict[str, Verdict]:
@@ -207,6 +209,7 @@ class Material:
         if self.fine:
             bins = np.floor((values - scale.low) / scale.width * RANGES)
         else:
+            # To the nearest level: the mean of several humans or runs lies between levels.
             bins = np.floor((values - scale.low) / scale.step + 0.5)
         return np.where(np.isnan(values), -1, np.clip(bins, 0, count - 1)).astype(np.int16)
 

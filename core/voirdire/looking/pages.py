@@ -136,6 +136,7 @@ def matrix(material: Material, view: View) -> dict[str, Any]:
                 {
                     "name": counted.names[score],
                     "count": f"{count:,}" if count else "",
+                    # Five shades; the root tells small counts apart beside a large one.
                     "shade": math.ceil(5 * math.sqrt(count / most)),
                     "same": human == score,
                     "address": base.address("/list", human=human, score=score),
@@ -218,7 +219,7 @@ def listing(material: Material, view: View) -> dict[str, Any]:
     shown = rows.slice((page - 1) * ROWS, ROWS)
     heads = _heads(pair, rows)
     part, verdict = material.component(view), material.verdict(view)
-    view = replace(view, page=page)
+    view = replace(view, page=page)  # filters may have left fewer pages than the address asks for
     return {
         "pair": heading(pair), "view": view, "count": f"{rows.height:,}", "pages": pages,
         "up": view_of(pair, use=view.use, against=view.against).address("/matrix"),

@@ -114,6 +114,7 @@ class LookSite:
             text = pages.TEMPLATES.read(request.path[1:])
             return Response(_FILES[request.path], text.encode())
         given = dict(request.query).get("token")
+        # A cookie in place of the token: addresses are kept in histories and sent as referrers.
         if request.path == "/" and given is not None and same_token(self.token, given):
             return _redirect(self._start, f"{self.cookie}={self.token}{_COOKIE}")
         if not same_token(self.token, request.cookie(self.cookie)):
@@ -170,6 +171,7 @@ class LookSite:
         """Keep a label, and show the response again."""
         sent = dict(parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True))
         back = urlsplit(sent.get("back", ""))
+        # Where to go back to is read as a view and written anew: no address of elsewhere passes.
         view = View.of(parse_qsl(back.query))
         path = self._material.labels_path
         if path is None:

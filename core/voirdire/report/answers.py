@@ -167,8 +167,8 @@ class _Saying:
         if all(verdict.state == "not tested" for verdict in these):
             told = listed([REASONS[one] for one in reasons if one][:_MOST_REASONS])
             return f"Nothing can be said of {self.name} yet" + (f": {told}." if told else ".")
-        # The uses that need scores to follow the responses, and where READ or its twin at the gate
-        # says that they do not; a `score` refused for its bias alone is no reason for this sentence.
+        # READ, or its twin at the gate, says that scores do not follow the responses. A `score`
+        # that is refused for its bias alone is no reason for this sentence.
         read = [verdict for verdict in these if verdict.use in ("order", "single", "gate")]
         refused = [verdict for verdict in read if verdict.state != "not tested"]
         unread = (verdict.state == "no" and {"READ", "GREAD"} & set(verdict.deciding)

@@ -95,7 +95,9 @@ def test_only_sessions_of_one_study_and_the_same_texts_are_merged(tmp_path):
         first, second = some(tmp_path, server, 2, 2)
         other = study_of(tmp_path, member(server, temperature=0.7), items=6, run=PRICES)
         run(other, tmp_path / "other", max_calls=1, quiet=True)
-    with pytest.raises(SessionError, match=r"its study differs .* in panel; sessions of one study"):
+    with pytest.raises(
+        SessionError, match=r"its study differs .* in panel; only sessions of one study"
+    ):
         merge_sessions([first, tmp_path / "other"], tmp_path / "all")
     with sqlite3.connect(second / "session.sqlite") as connection:
         connection.execute("UPDATE items SET body = 'Another.' WHERE id = 'i003'")

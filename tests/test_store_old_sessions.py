@@ -29,9 +29,8 @@ from voirdire.store import (
     replies_frame,
     responses_frame,
 )
-from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION
 from voirdire.store.findings import reply_findings_frame
-from voirdire.store.session import memory_session
+from voirdire.store.session import MIGRATIONS, SCHEMA_VERSION, memory_session
 
 OLD = Path(__file__).parent / "data" / "session_0_1"
 SIMULATED = scripted_plugins()

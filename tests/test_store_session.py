@@ -23,7 +23,7 @@ from voirdire.store import (
     write_tables,
 )
 from voirdire.store.frames import raters_frame
-from voirdire.store.parsed import _read
+from voirdire.store.parsed import parse_distinct
 from voirdire.store.raters import Asker, askers
 from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
 from voirdire.store.session import open_session
@@ -239,7 +239,10 @@ def test_reading_by_columns_gives_what_reading_one_by_one_gives(tmp_path):
     ]
     finishes = ["stop", "length", "refusal", "content_filter", "error"]
     replies = [[Reply(text, finish)] for text in texts for finish in finishes]
-    (fast, statuses), (one_by_one, expected) = _read(replies, made), _read(replies, slow)
+    (fast, statuses), (one_by_one, expected) = (
+        parse_distinct(replies, made),
+        parse_distinct(replies, slow),
+    )
     assert fast.equals(one_by_one)
     assert list(statuses) == list(expected)
     assert fast.height == len(replies) * 7

@@ -1,9 +1,9 @@
 """One JSON value: by the standard decoder, and by a tolerant reader of what that rejects.
 
-Both keep repeated keys in sight (`Repeated`). The tolerant one mends typographic and single quotes,
-unescaped inner quotes, raw line breaks, missing or surplus commas, bare keys and values, comments,
-and a missing end. It reads forward only and counts its steps, so its time is linear and bounded
-whatever the text.
+Both keep repeated keys in sight (`Repeated`). The tolerant one repairs typographic and single
+quotes, unescaped inner quotes, raw line breaks, missing or surplus commas, bare keys and values,
+comments, and a missing end. It reads forward only and counts its steps, so its time is linear and
+bounded whatever the text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEY = re.compile(
     rf"|[{_SINGLE}](?P<single>[^{_SINGLE}\n]{{0,200}})[{_SINGLE}]\s*+(?:[:：]|=>?)"
     r"|(?P<bare>\w[\w .\-/()]{0,80})[:：=]"
 )
-# What may begin a value, by which a key is told from quoted text.
+# What may begin a value, by which a key is distinguished from quoted text.
 _VALUE_STARTS = rf"(?:[{_DOUBLE}{_SINGLE}{{\[+\-.\d]|null|none|nan|n/a|true|false|\Z)"
 _ANY = _DOUBLE + _SINGLE
 # A quote inside a text ends it only where another key follows.

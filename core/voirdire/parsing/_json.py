@@ -1,4 +1,4 @@
-"""What JSON a reply holds: plain first, then after fences and preamble, then mended."""
+"""What JSON a reply holds: plain first, then after fences and preamble, then repaired."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ _AROUND = 300
 class Reading:
     """All outermost objects and lists of a text, in order.
 
-    `mended`: the syntax was repaired; `cut`: the last value was not closed; `torn`: the text even
-    ends inside a key or a scalar; `mixed`: other text stands before or after; `too_much`: given up,
-    for no honest reply nests or repeats so. `before` and `behind`: the text around the last value.
+    `repaired`: the syntax was put right; `cut`: the last value was not closed; `torn`: the text
+    even ends inside a key or a scalar; `mixed`: other text stands before or after; `too_much`:
+    given up, for no honest reply nests or repeats so. `before` and `behind`: the text around the
+    last value.
     """
 
     values: tuple[Any, ...] = ()
-    mended: bool = False
+    repaired: bool = False
     cut: bool = False
     torn: bool = False
     mixed: bool = False
@@ -71,7 +72,7 @@ def _read_mixed(text: str) -> Reading:
         text = text.replace('\\"', '"')
     if headless := _HEADLESS.match(text):
         text = f"{headless['head']}{{{text[headless.start('key') :]}"
-        return replace(_safely(text), mended=True)
+        return replace(_safely(text), repaired=True)
     return _safely(text)
 
 
@@ -79,7 +80,7 @@ def _safely(text: str) -> Reading:
     try:
         return _scan(text)
     except TooMuchError:
-        return Reading(mended=True, too_much=True)
+        return Reading(repaired=True, too_much=True)
 
 
 def _has_plain_key(text: str) -> bool:
@@ -90,7 +91,7 @@ def _scan(text: str) -> Reading:
     reader = Reader(text)
     values: list[Any] = []
     places: list[tuple[int, int]] = []
-    mended, how = False, "plain"
+    repaired, how = False, "plain"
     first, at = len(text), 0
     for _ in range(MAX_VALUES):
         opening = _OPEN.search(text, at)
@@ -104,12 +105,12 @@ def _scan(text: str) -> Reading:
         first = min(first, opening.start())
         values.append(value)
         places.append((opening.start(), at))
-        mended = mended or how != "plain"
+        repaired = repaired or how != "plain"
     else:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
     cut, torn = how in ("cut", "torn"), how == "torn"
-    reading = Reading(tuple(values), mended, cut, torn, mixed=not bare)
+    reading = Reading(tuple(values), repaired, cut, torn, mixed=not bare)
     return _without_drafts(reading, text, places) if values else reading
 
 
@@ -144,8 +145,8 @@ def _rank_of_object(text: str, start: int, end: int) -> str:
 
 def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
     """One value from its opening sign: the value (None where it is prose), its end, and how."""
-    # From strict to lenient: what a stricter reader takes needs no mending and gets no flag.
-    for decoder, how in ((decode, "plain"), (decode_loose, "mended")):
+    # From strict to lenient: what a stricter reader takes needs no repair and gets no flag.
+    for decoder, how in ((decode, "plain"), (decode_loose, "repaired")):
         try:
             return *decoder(reader.text, at), how
         except (ValueError, RecursionError):
@@ -154,4 +155,4 @@ def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
         return None, at + 1, "prose"
     value, end, closed = reader.read(at)
     left_open = "torn" if reader.torn else "cut"
-    return value or None, max(end, at + 1), "mended" if closed else left_open
+    return value or None, max(end, at + 1), "repaired" if closed else left_open

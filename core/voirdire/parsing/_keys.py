@@ -88,7 +88,7 @@ def match_key(key: str, forms: Mapping[str, str]) -> str | None:
 
 
 def key_forms(keys: Iterable[str]) -> Mapping[str, str]:
-    """Plain form -> declared key; where two keys share a form, they are told apart exactly."""
+    """Plain form -> declared key; where two keys share a form, only the exact key matches."""
     return _key_forms(tuple(keys))
 
 

@@ -92,17 +92,16 @@ def answered(
     extra: Mapping[str, Any] | None = None,
 ) -> Parsed:
     """A reply that answers: each key has a number, or the reason why it has none."""
-    read: Status = "repaired" if source.reading.mended else "ok"
     # Nobody knows what a reply that was cut would have said of a key that it does not name.
     reasons = {
         key: "cut" if source.cut and answer == "absent" else answer
         for key, answer in answers.items()
         if isinstance(answer, str)
     }
-    statuses = {key: REASONS[reasons[key]] if key in reasons else read for key in answers}
+    statuses = {key: REASONS[reasons[key]] if key in reasons else source.status for key in answers}
     return Parsed(
         scores={key: None if isinstance(a, str) else a for key, a in answers.items()},
-        status="truncated" if source.cut else worst_status(statuses.values(), read),
+        status="truncated" if source.cut else worst_status(statuses.values(), source.status),
         statuses=statuses,
         flags=(*source.flags, *flags),
         extra={"fields": other_fields(source, answers), "keys": object_keys(source)}

@@ -95,7 +95,7 @@ def _next_closing(text: str, at: int) -> int | None:
 def _behind_object(text: str, at: int) -> int:
     """Where to go on: behind an object whose strings may hold tags, or just behind its brace.
 
-    A mended object shields its tags only if no sound object follows the last of them: an unclosed
+    A repaired object shields its tags only if no sound object follows the last of them: an unclosed
     draft would otherwise swallow the closing tag together with the answer.
     """
     end = _sound_end(text, at)

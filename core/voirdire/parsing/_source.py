@@ -17,7 +17,7 @@ from voirdire.schema import Flag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from voirdire.schema import FinishReason
+    from voirdire.schema import FinishReason, Status
 
 _EMPTY = "\ufeff\u200b \t\r\n\f\v\xa0"
 # Signs without a width, which split words, and the tokens with which a template ends a turn.
@@ -83,6 +83,11 @@ class Source:
         return any(_holds_object(value) for value in self.reading.values)
 
     @property
+    def status(self) -> Status:
+        """How an answer that is there was read: as it stood, or after its syntax was repaired."""
+        return "repaired" if self.reading.repaired else "ok"
+
+    @property
     def keep_cut(self) -> bool:
         """Whether a value that nothing closes counts: not after a token limit."""
         return self.finish_reason != "length"
@@ -119,7 +124,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     """The JSON of a reply: as it stands if all of it is JSON, else without its reasoning."""
     # As it stands first: tags within sound JSON are part of its texts.
     whole = read_json(text)
-    if whole.values and not (whole.mixed or whole.mended):
+    if whole.values and not (whole.mixed or whole.repaired):
         return Source(text, whole, finish_reason)
     answer = drop_reasoning(text)
     if struck := STRUCK.search(answer.text):

@@ -91,13 +91,13 @@ _APART = re.compile(
     r"|\[\[(?P<double>[^\[\]\n]{0,60})(?P<undouble>\]\])?)",
     re.IGNORECASE,
 )
-# "[[A]] if assistant A is better": the prompt's format is told, nothing is set apart.
+# "[[A]] if assistant A is better": the prompt's format is repeated, nothing is set apart.
 _TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
 # "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION, _INTO = 300, 2_000, 30
-# "[[A]] or [[B]]": the format is told, nothing is set apart.
+# "[[A]] or [[B]]": the format is repeated, nothing is set apart.
 _ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
 _MARKED_RANKS: dict[str, Rank] = {

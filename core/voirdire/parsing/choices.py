@@ -35,7 +35,7 @@ from voirdire.schema import Flag, Parsed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.schema import FinishReason, Status
+    from voirdire.schema import FinishReason
 
 #: Keys of an object that may hold the letter, the surest first.
 _KEYS = (
@@ -326,13 +326,12 @@ def _scored(
     flags: tuple[Flag, ...],
     at_most: int | None,
 ) -> Parsed:
-    read: Status = "repaired" if source.reading.mended else "ok"
     excess = at_most is not None and len(chosen) > at_most
     flags = (*flags, Flag("too_many", count=len(chosen))) if excess else flags
     return Parsed(
         scores={letter: float(letter in chosen) for letter in letters},
-        status=read,
-        statuses=dict.fromkeys(letters, read),
+        status=source.status,
+        statuses=dict.fromkeys(letters, source.status),
         flags=flags,
         ranks={letter: rank for rank, letter in enumerate(chosen, 1)},
         extra={"choice": chosen[0] if len(chosen) == 1 else None, "choices": chosen},

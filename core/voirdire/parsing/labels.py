@@ -32,7 +32,7 @@ from voirdire.schema import Flag, Parsed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from voirdire.schema import FinishReason, Status
+    from voirdire.schema import FinishReason
 
 _ASIDE = frozenset(
     {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
@@ -435,15 +435,15 @@ def _scored(
     known: list[str], labels: LabelSet, source: Source, flags: list[Flag], unknown: tuple[str, ...]
 ) -> Parsed:
     cut = source.cut or not (source.keep_cut or source.reading.values)
-    read: Status = "repaired" if source.reading.mended else "ok"
     # A label that was not named before the cut may have been about to be.
     absent = None if cut else 0.0
     scores = {label: 1.0 if label in known else absent for label in labels.labels}
     return Parsed(
         scores=scores,
-        status="truncated" if cut else read,
+        status="truncated" if cut else source.status,
         statuses={
-            name: read if score is not None else "truncated" for name, score in scores.items()
+            name: source.status if score is not None else "truncated"
+            for name, score in scores.items()
         },
         flags=tuple(flags),
         ranks={label: rank for rank, label in enumerate(known, 1)},

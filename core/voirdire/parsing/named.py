@@ -54,16 +54,16 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
         r"[*_`\s]{0,4}[:：][*_`]{0,3}",
         re.IGNORECASE | re.MULTILINE,
     )
-    said: dict[str, list[Statement]] = {name: [] for name in names}
+    by_name: dict[str, list[Statement]] = {name: [] for name in names}
     own = {plain_key(name): name for name in names}
     # Reasoning speaks of the same lines before they are answered.
     body = STRUCK.sub("", drop_reasoning(text or "").text)
-    starts = list(marker.finditer(body))[-_MOST:]
-    for here, end in zip(starts, [*(m.start() for m in starts[1:]), len(body)], strict=False):
-        name, stated = own[plain_key(here["name"])], body[here.end() : end].strip()
-        rank = rank_of(body, here.start("name"), here.end())
-        said[name].append(Statement(name, stated, here.start("name"), end, rank, closed=True))
-    settles = {name: settled(here, body, _text, cut=False) for name, here in said.items()}
+    matches = list(marker.finditer(body))[-_MOST:]
+    for match, end in zip(matches, [*(m.start() for m in matches[1:]), len(body)], strict=False):
+        name, stated = own[plain_key(match["name"])], body[match.end() : end].strip()
+        at, rank = match.start("name"), rank_of(body, match.start("name"), match.end())
+        by_name[name].append(Statement(name, stated, at, end, rank, closed=True))
+    settles = {name: settled(said, body, _text, cut=False) for name, said in by_name.items()}
     return {name: each.value if each else None for name, each in settles.items()}
 
 
@@ -90,10 +90,10 @@ def labels_named(text: str, patterns: Mapping[str, Sequence[str]]) -> dict[str, 
     return {
         label: any(
             not _DENIED.search(text[: match.start()])
-            for pattern in own
+            for pattern in expressions
             for match in re.finditer(pattern, text, re.IGNORECASE)
         )
-        for label, own in patterns.items()
+        for label, expressions in patterns.items()
     }
 
 

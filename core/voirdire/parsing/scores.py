@@ -101,7 +101,7 @@ def parse_scores(
     """Read one score an attribute out of a judge's reply. Never raises, whatever the text.
 
     Plain JSON is tried first; then reasoning blocks are dropped, fences and preamble passed over
-    and broken syntax mended; then statements such as ``Empathy: 4`` are looked for. Of several
+    and broken syntax repaired; then statements such as ``Empathy: 4`` are looked for. Of several
     objects the last that holds a key answers; inside an object the outermost key does.
 
     Parameters

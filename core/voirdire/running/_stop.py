@@ -1,4 +1,4 @@
-"""How a run is told to end before its work is done."""
+"""How a run is ended before its work is done."""
 
 from __future__ import annotations
 

@@ -180,10 +180,11 @@ class BatchRun:
                     # batch itself is not lost.
                     if not error.retryable:
                         raise SessionError(
-                            f"session {self.session.folder}: batch {batch.name} cannot be looked "
-                            f"at: {error}. It is kept as it is; go on with --resume --batch"
+                            f"session {self.session.folder}: the state of batch {batch.name} "
+                            f"cannot be read: {error}. The batch is kept as it is; go on with "
+                            "--resume --batch"
                         ) from None
-                    self._say(batch, f"cannot be looked at now ({error})")
+                    self._say(batch, f"its state cannot be read now ({error})")
             if self.open:
                 await self._pause(self.study.run.batch_poll)
         for batch in self.open:
@@ -231,7 +232,8 @@ class BatchRun:
             candidates = [state for state in states if state.name == batch.name]
         else:
             candidates = await self._of_lines(batch, batches, states)
-        # By lines alone one is told from another only by its results, which an open one has not.
+        # Batches without names differ only in the names of their lines, which stand in the
+        # results: an open batch has none.
         ended = [state for state in candidates if state.ended or batches.named]
         if ended:
             set_status(connection, batch, "submitted", number=ended[0].id)

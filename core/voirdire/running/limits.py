@@ -186,7 +186,7 @@ def may_retry(fault: ModelError, tries: int, waited: float, spec: RunSpec) -> bo
     """Whether to try again: a passing fault, within the study's retries or patience."""
     if not fault.retryable:
         return False
-    # How often one is told to wait depends on how many calls are made; how long, on the provider.
+    # How often a provider asks to wait depends on how many calls are made; how long, on the load.
     if fault.kind in THROTTLED:
         return waited < spec.patience
     return tries <= spec.retries

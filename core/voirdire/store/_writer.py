@@ -188,7 +188,7 @@ class RowWriter:
         row = (call.key, *place, messages, interned.params(call.params), call.request.role)
         try:
             returned = self._connection.execute(_CALL, row)
-        # Mended only where it fails: looking first would be one statement more for each call.
+        # Put right only where it fails: looking first would be one statement more for each call.
         except sqlite3.IntegrityError:  # another prompt has made the call of this slot
             self._connection.execute(_SUPERSEDE, (*place, call.key))
             returned = self._connection.execute(_CALL, row)

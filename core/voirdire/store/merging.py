@@ -70,7 +70,7 @@ FROM from_calls c JOIN raters_now r ON r.was = c.rater JOIN tasks_now t ON t.was
 JOIN params_now p ON p.was = c.params WHERE true ORDER BY c.id ON CONFLICT (key) DO NOTHING"""
 _CALLS_NOW = """CREATE TEMP TABLE calls_now AS SELECT c.id AS was, n.id AS now
 FROM from_calls c JOIN calls n ON n.key = c.key"""
-#: The attempts of one call are told apart by when they came, how long they took and what they say.
+#: The attempts of one call differ in when they came, how long they took and what they say.
 _SAME = """a.call = n.now AND a.at = f.at AND a.latency IS f.latency
 AND a.provider_id IS f.provider_id AND a.text IS f.text"""
 _ATTEMPTS = f"""INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
@@ -171,8 +171,8 @@ def _check_study(folder: str | Path, first: str | Path) -> None:
     now, then = one.model_dump(mode="json"), other.model_dump(mode="json")
     keys = ", ".join(key for key in now if now[key] != then[key])
     raise SessionError(
-        f"session {folder}: its study differs from that of {first} in {keys}; sessions of one "
-        "study can be merged"
+        f"session {folder}: its study differs from that of {first} in {keys}; only "
+        "sessions of one study can be merged"
     )
 
 
@@ -299,8 +299,8 @@ def _check_texts(connection: sqlite3.Connection, folder: str | Path) -> None:
         for what, here, there in connection.execute(sql.format(name, table, same)):
             if unpack(here) != unpack(there):  # packed otherwise is the same text
                 raise SessionError(
-                    f"session {folder}: its text of {table[:-1]} {what!r} is another than in the "
-                    "sessions before; sessions about the same texts can be merged"
+                    f"session {folder}: its text of {table[:-1]} {what!r} differs from that in "
+                    "the sessions before; only sessions about the same texts can be merged"
                 )
 
 

@@ -90,7 +90,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
             number = numbers[key] = len(numbers)
             distinct.append(replies)
         tasks.append((item, first, second, run, number))
-    read, statuses = _read(distinct, asker)
+    read, statuses = parse_distinct(distinct, asker)
     left = framed(tasks, _TASKS)
     # polars promises the order of rows only where it is asked for.
     rows = left.join(read, on="uid", how="inner", maintain_order="left_right")
@@ -114,7 +114,7 @@ def framed(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.Dat
     )
 
 
-def _read(
+def parse_distinct(
     distinct: Sequence[Sequence[Reply]], asker: Asker
 ) -> tuple[pl.DataFrame, Sequence[Status]]:
     """What each set of replies says: rows by its number and attribute, and its status."""

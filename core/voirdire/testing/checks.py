@@ -25,6 +25,7 @@ class Checks:
     def hold(self, condition: object, what: str, hint: str) -> bool:
         """Note `what` unless the condition holds; said once, however often it fails."""
         said = f"{what}\n    {hint}"
+        # Hostile texts break the same thing in many ways; one line of it is enough.
         if not condition and said not in self.problems:
             self.problems.append(said)
         return bool(condition)

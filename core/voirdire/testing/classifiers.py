@@ -59,6 +59,7 @@ def check_classifier(make: Any, *, tasks: tuple[str, ...] = TASKS, **options: An
         try:
             checks.made(make, _CLASSES, task=task, seed=1, **options)
         except InputError as error:
+            # Most classifiers serve some of the tasks: a refusal in its own words is an answer.
             refused.append(error)
         else:
             _check_task(checks, make, task, options)
@@ -68,6 +69,7 @@ def check_classifier(make: Any, *, tasks: tuple[str, ...] = TASKS, **options: An
 
 
 def _check_task(checks: Checks, make: Any, task: str, options: dict[str, Any]) -> None:
+    # A copy, to see whether `fit` writes into what it was given.
     labels = _LABELS.copy()
     with checks.safely(f"{task}: fit raises on twelve short texts", "See Classifier in protocols."):
         trained = make(_CLASSES, task=task, seed=1, **options).fit(_TEXTS, labels)
@@ -81,6 +83,7 @@ def _check_task(checks: Checks, make: Any, task: str, options: dict[str, Any]) -
         ):
             return
         _check_scores(checks, trained, task)
+        # Made anew: a second `fit` of the same object may go on from the first.
         again = make(_CLASSES, task=task, seed=1, **options).fit(_TEXTS, labels)
         checks.hold(
             _same(trained.predict(_TEXTS), again.predict(_TEXTS)),
@@ -101,6 +104,7 @@ def _check_scores(checks: Checks, trained: Any, task: str) -> None:
         "A score is a probability or a decision from 0 to 1, NaN where there is none.",
     )
     checks.hold(
+        # Turned round, texts stand in other batches and in other places of them.
         _same(np.asarray(trained.predict(_TEXTS[::-1]))[::-1], scores),
         f"{task}: a text's scores depend on the texts beside it, or change from call to call",
         "Predict each text by itself, and keep nothing between calls.",
@@ -118,6 +122,7 @@ def _check_saved(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         trained.save(Path(folder))
+        # A new object: the one that was saved still knows all that it forgot to write.
         loaded = make(_CLASSES, task=task, seed=1, **options).load(Path(folder))
         checks.hold(
             _same(loaded.predict(_TEXTS), trained.predict(_TEXTS)),

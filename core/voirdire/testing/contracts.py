@@ -78,6 +78,7 @@ def check_registered(registered: Registered, plugins: Plugins, *, ask: bool = Fa
     """
     try:
         thing = plugins.resolve(registered.kind, registered.name)
+        # Asked before anything is called: a model may cost money, and an executor needs a cluster.
         why = _unready(registered.kind, thing, ask=ask)
         if why:
             return Outcome(registered.kind, registered.name, "not checked", (why,))

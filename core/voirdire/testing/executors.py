@@ -48,8 +48,10 @@ def _check_sums(checks: Checks, executor: Executor) -> None:
     ):
         total = executor.map_reduce(abs, iter(range(-20, 0)))
         checks.hold(total == 210, f"the sum of 1 to 20 is {total}", "Every part once, none twice.")
+        # Joining texts shows the order, which a sum of numbers hides.
         words = executor.map_reduce(str, range(12))
         checks.hold(words == "01234567891011", f"parts are added as {words}", _ORDER)
+    # Caught here and not by `safely`: that it raises is what is wanted.
     raised: Exception | None = None
     try:
         executor.map_reduce(int, ["1", "no number"])

@@ -19,6 +19,7 @@ _ERRORS = (
     "Raise voirdire.ModelError(kind=...) where no reply comes, so that the run knows whether to "
     "ask again; a refusal or a cut answer is a Reply with its finish_reason."
 )
+# A plain question; one with a system message, other scripts and every parameter; a conversation.
 _ASKED = (
     Request((Message("user", "Say yes or no."),)),
     Request(
@@ -76,6 +77,7 @@ def check_model(
         f"a {type(model).__name__} has no `complete`",
         "`async def complete(self, request) -> Reply`, or a plain function if it blocks.",
     ):
+        # One loop for all: connections must outlive a single question.
         asyncio.run(_ask(checks, model, requests or _ASKED))
     if isinstance(model, BearsConcurrency):
         most: Any = model.concurrency
@@ -100,6 +102,7 @@ async def _ask(checks: Checks, model: Any, requests: Sequence[Request]) -> None:
 
 async def _outcome(model: Any, request: Request) -> Any:
     try:
+        # As the runner calls it: one that blocks in a thread.
         if inspect.iscoroutinefunction(model.complete):
             return await model.complete(request)
         return await asyncio.to_thread(model.complete, request)
@@ -108,6 +111,7 @@ async def _outcome(model: Any, request: Request) -> Any:
 
 
 def _check_reply(checks: Checks, outcome: Any) -> None:
+    # Saying in its words that no reply came keeps the contract, such as without a network.
     if isinstance(outcome, ModelError):
         return
     if not checks.hold(
@@ -131,6 +135,7 @@ def _check_reply(checks: Checks, outcome: Any) -> None:
         "Tokens are whole numbers from 0, None where the provider does not say.",
     )
     checks.hold(
+        # A part may be known where the whole is not.
         (usage.cached or 0) <= (usage.input or usage.cached or 0)
         and (usage.reasoning or 0) <= (usage.output or usage.reasoning or 0),
         f"its usage is {usage}: a part is larger than the whole",

@@ -46,6 +46,7 @@ def check_probe(probe: Any) -> None:
         f"it expects {probe.expects!r}",
         f"A probe expects one of {', '.join(get_args(Expectation))}.",
     )
+    # A stored probe changes no text: its pairs lie in the data.
     for text in (_MILD, *TEXTS):
         if isinstance(probe, PairProbe):
             _check_pair(checks, probe, text)
@@ -61,6 +62,7 @@ def _check_pair(checks: Checks, probe: PairProbe, text: str) -> None:
         f"its change raises on {shown(text)}", "Return the pair as it is where it does not apply."
     ):
         pair = Comparison(_ITEM, Response("1", "a", text), Response("1", "b", _MILD))
+        # Twice: what reads a clock or a random number shows itself.
         first, again = probe.change(pair), probe.change(pair)
         checks.hold(
             isinstance(first, Comparison),

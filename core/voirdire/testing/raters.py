@@ -89,6 +89,8 @@ def check_judge(
     checks = Checks(f"the judge {name_of(make)}")
     judge = _made(checks, make, by, **options)
     kind = judge.task if isinstance(judge, SaysTask) else "rating"
+    # A judge that needs more of its task than ours hold, such as options, is
+    # given one by its author.
     given = task or _TASKS[kind]
     _check_requests(checks, judge, given, [_with_text(given, text) for text in TEXTS])
     _check_parse(checks, judge, by.scale if kind == "rating" else None)
@@ -158,6 +160,7 @@ def check_generator(make: Any, *, item: Item | None = None, **options: Any) -> N
 
 def _made(checks: Checks, make: Any, *given: Any, **options: Any) -> Any:
     takes = inspect.signature(make).parameters
+    # A factory with `**options` takes it as well.
     any_key = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values())
     if checks.hold(
         "sampling" in takes or any_key,
@@ -178,10 +181,12 @@ def _with_text(task: _Task, text: str) -> _Task:
 
 
 def _check_requests(checks: Checks, rater: Any, task: Any, hostile: Sequence[Any]) -> None:
+    # Frozen classes hold mappings and lists, which can still be written into.
     before = copy.deepcopy(task)
     hint = "It says what to ask, and asks nothing."
     try:
         asked = checked_requests(rater.requests(task))
+    # No fault of the judge: the test must name a task that it can be asked about.
     except InputError as error:
         raise InputError(f"{checks.whose} needs a task of its own kind: {error}") from error
     except BROKEN_PLUGIN as error:
@@ -210,12 +215,14 @@ def _check_requests(checks: Checks, rater: Any, task: Any, hostile: Sequence[Any
 def _check_parse(checks: Checks, rater: Any, scale: Scale | None) -> None:
     keys = _check_failed(checks, rater)
     for text in REPLIES:
+        # Both ends: a reply that was cut is read by other rules.
         for reason in ("stop", "length"):
             with checks.safely(f"parse raises on the reply {shown(text)}", _HOSTILE):
                 replies = [Reply(text, reason)]
                 read = checked_parsed(rater.parse(replies))
                 _check_parsed(checks, read, keys, scale, text)
                 checks.hold(
+                    # By what it shows first: NaN in its fields would differ from itself.
                     repr(rater.parse(replies)) == repr(read) or rater.parse(replies) == read,
                     f"parse reads the reply {shown(text)} in two ways",
                     _PURE,
@@ -241,6 +248,7 @@ def _check_failed(checks: Checks, rater: Any) -> set[str]:
             "a reply that never came has no scores, so nobody can tell what is missing",
             "Return every score that is asked for as None.",
         )
+        # By a failed reply, since nobody else can say what a judge scores before it has judged.
         return set(read.scores)
     return set()
 
@@ -256,6 +264,7 @@ def _check_parsed(
     )
     lacking = [name for name, score in read.scores.items() if score is None]
     checks.hold(
+        # Where only some are missing, each has a status of its own.
         not lacking or not (read.status in ("ok", "repaired") and len(lacking) == len(read.scores)),
         f"the reply {shown(text)} gives no score, and its status is {read.status!r}",
         "Say why: 'blank', 'refused', 'unparsable', 'out_of_scale', 'truncated'.",
@@ -309,6 +318,8 @@ def _check_steps(checks: Checks, rater: Any, task: Any) -> None:
         with checks.safely(f"follow_up raises after the reply {shown(text)}", _HOSTILE):
             asked = checked_requests(ask(task))
             replies: list[Reply] = []
+            # The same reply to every step: the worst that can happen to
+            # one that waits for another.
             while asked and len(replies) <= limit:
                 replies += [Reply(text, request=request) for request in asked]
                 asked = checked_requests(rater.follow_up(replies))

@@ -46,6 +46,7 @@ def check_reader(reader: Any, sample: Path | str | None = None) -> None:
     lacking = [name for name in ("sniff", "read") if not callable(getattr(made, name, None))]
     if not checks.hold(not lacking, f"it lacks {lacking}", "See voirdire.tables.Reader."):
         checks.done()
+    # A reader that is sure of any file takes it from the reader whose it is.
     for head in HEADS:
         _check_sure(checks, made, Path("export.json"), head, own=False)
     if sample is not None:
@@ -94,6 +95,7 @@ def _check_sample(checks: Checks, reader: Any, sample: Path) -> None:
             )
     with tempfile.TemporaryDirectory() as folder:
         cut = Path(folder) / sample.name
+        # As a download that broke off: half of the rows would be read as all of them.
         cut.write_bytes(data[: len(data) // 2])
         with checks.safely("read raises on a file cut in half", _OWN_WORDS, lawful=(TableError,)):
             reader.read(cut)

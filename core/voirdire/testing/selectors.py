@@ -35,6 +35,7 @@ def check_selector(make: Any, items: Sequence[Item] = (), *, k: int = 2, **optio
     ContractError
         All that does not hold, with a hint each.
     """
+    # Also one that is in no pool: leaving itself out must not be all that it can do.
     asked = [*items, Item("new", "A quiet evening by the river.")]
     checks = Checks(f"the selector {name_of(make)}")
     selector = checks.made(make, test=(), **options)

@@ -61,6 +61,7 @@ def check_tool(make: Any, arguments: Sequence[Mapping[str, Any]] = (), **options
         checks.hold(
             not said.startswith("Error:"), f"it fails on {shown(dict(given))}: {said}", "See above."
         )
+        # A call is kept by its arguments, so that a result that varies could not be reproduced.
         again = run_call(ToolCall("1", tool.name, json.dumps(dict(given))), (tool,))
         checks.hold(said == again, f"it answers {shown(dict(given))} in two ways", _REPEAT)
     _check_hostile(checks, tool)
@@ -84,6 +85,7 @@ def _check_schema(checks: Checks, tool: AgentTool) -> None:
 
 
 def _check_hostile(checks: Checks, tool: AgentTool) -> None:
+    # Only texts: other types are refused by the schema before the tool is called.
     texts = [name for name, one in tool.parameters.get("properties", {}).items() if _is_text(one)]
     for text in TEXTS:
         call = ToolCall("1", tool.name, json.dumps(dict.fromkeys(texts, text)))

@@ -191,28 +191,28 @@ def scalars(values: list[Any], *, keep_cut: bool, name: str = "") -> list[RawVal
     A value at which the text was cut counts only with `keep_cut`, and only if it is complete.
     Inside an object the key itself, `name`, may come again: ``{"calm": {"why": "", "calm": 4}}``.
     """
-    own = plain_key(name)
-    return [_scalar(value, 0, keep_cut=keep_cut, own=own) for value in values]
+    own_form = plain_key(name)
+    return [_scalar(value, 0, keep_cut=keep_cut, own_form=own_form) for value in values]
 
 
-def _scalar(value: Any, depth: int, *, keep_cut: bool, own: str) -> RawValue:
+def _scalar(value: Any, depth: int, *, keep_cut: bool, own_form: str) -> RawValue:
     if isinstance(value, Cut):
         if not keep_cut or value.value is None:
             return RawValue(reason="cut")
-        return _scalar(value.value, depth, keep_cut=keep_cut, own=own)
+        return _scalar(value.value, depth, keep_cut=keep_cut, own_form=own_form)
     opened = _opened(value)
     if opened is None:
         return RawValue(value)
     if depth < _MAX_DEPTH:
         if isinstance(opened, dict):
-            return _scored(opened, depth + 1, keep_cut=keep_cut, own=own)
+            return _scored(opened, depth + 1, keep_cut=keep_cut, own_form=own_form)
         # [4] is 4; of two numbers nobody can tell which is the score.
         if len(opened) == 1:
-            return _scalar(opened[0], depth + 1, keep_cut=keep_cut, own=own)
+            return _scalar(opened[0], depth + 1, keep_cut=keep_cut, own_form=own_form)
     return RawValue(reason="ambiguous" if opened else "empty")
 
 
-def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> RawValue:
+def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own_form: str) -> RawValue:
     """The score of ``{"score": 4, "reason": "..."}``; never one of an inner part."""
     by_form: dict[str, list[Any]] = {}
     for key, inner in pairs_of(value):
@@ -220,17 +220,17 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own: str) -> R
         by_form.setdefault(plain_key(decorated["bare"] if decorated else key), []).append(inner)
     # {"score": 4, "final": true}: a flag is no score.
     last = [key for key in _LAST_KEYS if not any(isinstance(v, bool) for v in by_form.get(key, ()))]
-    known = (*last, *_SCORE_KEYS, own, f"{own}score", f"{own}rating")
+    known = (*last, *_SCORE_KEYS, own_form, f"{own_form}score", f"{own_form}rating")
     # By the order of `known`: what is revised goes before the score, and
     # that before the key itself.
     values = next((by_form[key] for key in known if key and key in by_form), None)
     if values is None:
         return RawValue(reason="no_score")
-    read = [_scalar(each, depth, keep_cut=keep_cut, own=own) for each in values]
-    if any(not _same(each.value, read[0].value) for each in read[1:]):
+    readings = [_scalar(each, depth, keep_cut=keep_cut, own_form=own_form) for each in values]
+    if any(not _same(each.value, readings[0].value) for each in readings[1:]):
         return RawValue(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
-    return replace(read[0], top=tops[0] if tops else read[0].top)
+    return replace(readings[0], top=tops[0] if tops else readings[0].top)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -63,8 +63,8 @@ class LabelSet:
         if unknown := sorted(targets - known):
             raise not_one_of("label", unknown[0], self.labels, "synonyms, none and other")
         if self.none is None:
-            named = next((label for label in self.labels if spelled(label) == "none"), None)
-            object.__setattr__(self, "none", named)
+            none = next((label for label in self.labels if spelled(label) == "none"), None)
+            object.__setattr__(self, "none", none)
         # The class is frozen, and these follow from its fields.
         object.__setattr__(self, "forms", _all_forms(self))
         object.__setattr__(self, "offered", _offered(self))

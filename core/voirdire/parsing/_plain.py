@@ -110,7 +110,7 @@ class _Shapes:
                 by_name[name] = key
         if len(by_name) < len(self._forms) or not by_name:
             return None
-        own = {plain_key(name) for name in self._attributes}
-        others = tuple(key for key in shape if plain_key(key) not in own)
+        asked = {plain_key(name) for name in self._attributes}
+        others = tuple(key for key in shape if plain_key(key) not in asked)
         keys = tuple(by_name[name] for name in self._attributes)
         return Shape(keys, others, tuple(map(storable, shape)))

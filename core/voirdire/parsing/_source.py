@@ -171,9 +171,9 @@ def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
-    own = {plain_key(name) for name in keys}
+    asked = {plain_key(name) for name in keys}
     pairs = _last_object(source.reading).items()
-    return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in own}
+    return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in asked}
 
 
 def object_keys(source: Source) -> tuple[str, ...]:

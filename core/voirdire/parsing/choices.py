@@ -258,8 +258,8 @@ def _of_object(source: Source, asked: _Asked) -> Chosen:
     values = _values(source, asked.letters)
     if values is None:
         return "cut" if source.cut else "no_answer"
-    read = (_from_value(value, asked) for value in values)
-    picked = tuple(dict.fromkeys(letter for some in read for letter in some))
+    picks = (_from_value(value, asked) for value in values)
+    picked = tuple(dict.fromkeys(letter for some in picks for letter in some))
     if not picked or not set(picked) <= set(asked.letters):
         return "no_choice"
     return picked if asked.several or len(picked) == 1 else "ambiguous"
@@ -306,11 +306,11 @@ def _from_value(answer: RawValue, asked: _Asked) -> tuple[str, ...]:
 
 def _by_text(text: str, texts: Mapping[str, str]) -> str | None:
     """The option whose text this is but for case and signs, with its letter before it or not."""
-    said = spelled(text[:2_000])
+    form = spelled(text[:2_000])
     same = [
         letter.upper()
         for letter, option in texts.items()
-        if said and said in (spelled(option), spelled(f"{letter} {option}"))
+        if form and form in (spelled(option), spelled(f"{letter} {option}"))
     ]
     return same[0] if len(same) == 1 else None
 

@@ -195,9 +195,9 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     # lines names three labels.
     said = [*boxes, *verdicts(text, _HEADS)]
     values = {each.text: _of_line(each.text, labels) for each in said}
-    named = [each for each in said if values[each.text] is not None]
-    marked = any(each.final or each in boxes for each in named)
-    if not marked and not (cut and len(said) > 1 and named):
+    naming = [each for each in said if values[each.text] is not None]
+    marked = any(each.final or each in boxes for each in naming)
+    if not marked and not (cut and len(said) > 1 and naming):
         return None
     read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
     return settled(said, text, read, cut=cut)
@@ -280,9 +280,9 @@ def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
 def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | None]:
     label = labels.forms.get(spelled(key))
     if label is not None:
-        said = said_yes(scalars([value], keep_cut=False)[0].value)
+        is_there = said_yes(scalars([value], keep_cut=False)[0].value)
         # "Anger": "perhaps" is neither: to leave it out would say no.
-        yield from [label] if said else [None] if said is None else []
+        yield from [label] if is_there else [None] if is_there is None else []
     elif (
         plain_key(key) in _ASIDE
         or _FIRST_TRY.match(plain_key(key))
@@ -295,8 +295,8 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
 
 
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
-    if (said := _from_statements(source.text, labels)) is not None:
-        return said if said.labels or said.explicit_none else None
+    if (stated := _from_statements(source.text, labels)) is not None:
+        return stated if stated.labels or stated.explicit_none else None
     text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
     last = text.rpartition("\n")[2]
     if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
@@ -307,8 +307,8 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     raw = [line for line in raw if line.strip() and not _is_draft(line)]
     if all(line.rstrip(" *").endswith(":") for line in raw):  # a form that is not filled in
         return None
-    read = ((read_line(labels, line), line) for line in raw)
-    lines = [one for one, line in read if not _is_offer(one, line, len(raw) == 1, labels)]
+    readings = ((read_line(labels, line), line) for line in raw)
+    lines = [one for one, line in readings if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
     lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
@@ -335,8 +335,8 @@ def _behind_second_thoughts(text: str) -> str:
 def _in_final_section(text: str, labels: LabelSet) -> str:
     """What stands below the last heading that says it is final, where it names a label."""
     below = [text[end:] for end, rank in zip(*headings(text), strict=True) if rank == "final"]
-    named = below and any(read_line(labels, line).labels for line in below[-1].splitlines())
-    return below[-1] if named else text
+    names_any = below and any(read_line(labels, line).labels for line in below[-1].splitlines())
+    return below[-1] if names_any else text
 
 
 def _is_draft(line: str) -> bool:
@@ -388,8 +388,8 @@ def _says_none(labels: LabelSet, line: str) -> bool:
         return False
     noun = re.escape(words[-1].removesuffix("s"))
     start = r"\W*(?:there\s+(?:is|are)\s+|i\s+(?:see|find|found)\s+)?no\s+(?:[\w-]+\s+){0,2}"
-    said = rf"{start}{noun}s?\b(?!\s*(?:other|but|except))"
-    return re.match(said, line, re.IGNORECASE) is not None
+    pattern = rf"{start}{noun}s?\b(?!\s*(?:other|but|except))"
+    return re.match(pattern, line, re.IGNORECASE) is not None
 
 
 def _together(lines: list[Line]) -> _Named:

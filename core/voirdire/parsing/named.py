@@ -55,12 +55,12 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
         re.IGNORECASE | re.MULTILINE,
     )
     by_name: dict[str, list[Statement]] = {name: [] for name in names}
-    own = {plain_key(name): name for name in names}
+    by_form = {plain_key(name): name for name in names}
     # Reasoning speaks of the same lines before they are answered.
     body = STRUCK.sub("", drop_reasoning(text or "").text)
     matches = list(marker.finditer(body))[-_MOST:]
     for match, end in zip(matches, [*(m.start() for m in matches[1:]), len(body)], strict=False):
-        name, stated = own[plain_key(match["name"])], body[match.end() : end].strip()
+        name, stated = by_form[plain_key(match["name"])], body[match.end() : end].strip()
         at, rank = match.start("name"), rank_of(body, match.start("name"), match.end())
         by_name[name].append(Statement(name, stated, at, end, rank, closed=True))
     settles = {name: settled(said, body, _text, cut=False) for name, said in by_name.items()}
@@ -130,14 +130,14 @@ def parse_named(
     if text is None or nothing_there(text, finish_reason):
         return missing(keys, nothing_there(text, finish_reason))
     answer_line, name_line, reason_line = fields
-    said = parse_fields(text, fields)
-    answer, name = said_yes(said[answer_line]), _name(said[name_line], nameless)
+    lines = parse_fields(text, fields)
+    answer, name = said_yes(lines[answer_line]), _name(lines[name_line], nameless)
     if answer is None:
         return missing(keys, "cut" if finish_reason == "length" else "not_yes_no")
     named = labels_named(name, patterns)
     if not answer and any(named.values()):
         return missing(keys, "contradiction")
-    extra = {"named": name, "rationale": said[reason_line] or ""}
+    extra = {"named": name, "rationale": lines[reason_line] or ""}
     if answer and not name:
         # That something is there is an answer; which it is was left open.
         statuses: dict[str, Status] = {whole: "ok", **dict.fromkeys(patterns, "blank")}

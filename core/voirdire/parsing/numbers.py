@@ -302,8 +302,8 @@ def _written(text: str) -> Numeral | str:
     if stars := _STARS.fullmatch(text):
         full, hollow = len(stars["full"]), len(stars["hollow"])
         return Numeral(full, top=full + hollow if hollow else None)
-    if (named := _NAMED.fullmatch(text)) is not None:
-        inner = _written(named["rest"])
+    if (level := _NAMED.fullmatch(text)) is not None:
+        inner = _written(level["rest"])
         return replace(inner, remark=True) if isinstance(inner, Numeral) else inner
     return "scale_mismatch" if _SHARES.search(text) else "ambiguous"
 
@@ -321,14 +321,19 @@ def _of_match(whole: re.Match[str]) -> Numeral | str:
         return "not_numeric"  # the first item of a list
     if (comment or (share and rest)) and _DIGIT.search(rest):
         return "ambiguous"
-    read = _digits(whole["number"])
+    numeral = _digits(whole["number"])
     ends = [_digits(each) for each in (whole["low"] or whole["least"], whole["top"])]
-    if read is None or (ends[1] is None and whole["top"]):
+    if numeral is None or (ends[1] is None and whole["top"]):
         return "ambiguous"
     low, top = (None if end is None else end.value for end in ends)
-    said = float(share["share"]) if share else None
+    stated_share = float(share["share"]) if share else None
     return replace(
-        read, percent=bool(whole["percent"]), low=low, top=top, share=said, remark=bool(rest)
+        numeral,
+        percent=bool(whole["percent"]),
+        low=low,
+        top=top,
+        share=stated_share,
+        remark=bool(rest),
     )
 
 

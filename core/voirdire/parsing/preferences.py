@@ -166,27 +166,27 @@ def _plain(text: str) -> str:
 def _level_of(text: str) -> float | str:
     """The level on which everything said in a text agrees."""
     text = text.strip(" *_`\"'.")
-    said, limited = set[float](), True
+    levels, limited = set[float](), True
     # All ways of saying it are read, and must agree: "A>B, since B is worse".
     for pattern, read in ((_SIGNS, _signed), (_WORDS, _worded), (_PICKS, _picked)):
         told = [each for each in pattern.finditer(text) if not _is_denied(text, each)]
-        said |= {level for each in told if (level := read(each)) is not None}
+        levels |= {level for each in told if (level := read(each)) is not None}
         limited &= all(_QUALIFIED.match(text, each.end()) for each in told)
     # Every statement is about one point, and none about the whole.
-    if said and limited:
+    if levels and limited:
         return "ambiguous"
     if _SAME.search(text):
-        said.add(0.0)
-    if not said and (alone := _ALONE.fullmatch(text)):
-        said.add(1.0 if alone["left"].upper() == "A" else -1.0)
-    if not said and (place := _FIRST.fullmatch(text)):
-        said.add(1.0 if place["place"].casefold() == "first" else -1.0)
-    if not said and _BOTH.search(text):
-        said.add(0.0)
-    if len(said) > 1:
+        levels.add(0.0)
+    if not levels and (alone := _ALONE.fullmatch(text)):
+        levels.add(1.0 if alone["left"].upper() == "A" else -1.0)
+    if not levels and (place := _FIRST.fullmatch(text)):
+        levels.add(1.0 if place["place"].casefold() == "first" else -1.0)
+    if not levels and _BOTH.search(text):
+        levels.add(0.0)
+    if len(levels) > 1:
         return "ambiguous"
     # A swapped tie may be -0.0, which prints as one that is not.
-    return said.pop() or 0.0 if said else "no_answer"
+    return levels.pop() or 0.0 if levels else "no_answer"
 
 
 def _signed(match: re.Match[str]) -> float | None:

@@ -202,9 +202,9 @@ def _numbered(node: Any) -> Iterator[tuple[int, Any]]:
     serials = [(_serial(key), value) for key, value in pairs]
     yield from ((serial, value) for serial, value in serials if serial is not None)
     if any(plain_key(key) in _VALUES for key, _ in pairs):  # {"item": 3, "score": 2}
-        named = [value for key, value in pairs if plain_key(key) in _ITEM_KEYS]
-        own = [_serial(str(value)) for value in named if isinstance(value, str | int)]
-        yield from ((serial, node) for serial in own[:1] if serial is not None)
+        numbers = [value for key, value in pairs if plain_key(key) in _ITEM_KEYS]
+        serials_named = [_serial(str(value)) for value in numbers if isinstance(value, str | int)]
+        yield from ((serial, node) for serial in serials_named[:1] if serial is not None)
 
 
 def _inside(node: Any) -> list[Any]:

@@ -154,8 +154,8 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
         generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
         # A statement of the key itself goes before general ones, unless
         # those are final or set apart.
-        own = any(_read(each.text) is not None for each in said)
-        said += [each for each in generic if not own or each.rank in ("apart", "final")]
+        is_stated = any(_read(each.text) is not None for each in said)
+        said += [each for each in generic if not is_stated or each.rank in ("apart", "final")]
     settles: dict[str, Settled[float | str] | None] = {
         key: settled([each for each in said if each.key == key], text, _read, cut=cut)
         for key in keys
@@ -171,7 +171,7 @@ def _outer(source: Source) -> Settled[float | str] | None:
     lines = text.strip().splitlines()
     last = [line for line in lines[1:][-1:] if _ONLY.fullmatch(line)]
     first = [line for line in lines[:1] if last and _ONLY.fullmatch(line)]
-    read = {answer for one in (text, *first, *last) if (answer := _read(one)) is not None}
-    if len(read) > 1:
+    answers = {answer for one in (text, *first, *last) if (answer := _read(one)) is not None}
+    if len(answers) > 1:
         return Settled(None, "ambiguous")
-    return Settled(read.pop()) if read else None
+    return Settled(answers.pop()) if answers else None

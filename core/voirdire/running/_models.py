@@ -42,9 +42,9 @@ def make_model(name: str, options: Mapping[str, Any], plugins: Plugins, timeout:
     """
     factory, rest = model_factory(name, plugins), name.partition(":")[2]
     # An option of the study's own wins: it is spread last.
-    own = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
+    defaults = {"timeout": timeout} if "timeout" in inspect.signature(factory).parameters else {}
     try:
-        model = factory(rest, **{**own, **options})
+        model = factory(rest, **{**defaults, **options})
     except VoirdireError:
         raise
     # Mostly an option that it does not know; a fault inside reads the same and is named too.
@@ -120,8 +120,8 @@ async def close_model(model: Any) -> None:
             if inspect.isawaitable(closing):
                 await closing
     except Exception as error:  # noqa: BLE001 - a plugin's model may raise anything at all
-        said = scrub(f"{type(error).__name__}: {error}")
-        sys.stderr.write(f"voirdire: {model!r:.80} could not be closed: {said}\n")
+        message = scrub(f"{type(error).__name__}: {error}")
+        sys.stderr.write(f"voirdire: {model!r:.80} could not be closed: {message}\n")
 
 
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
@@ -159,9 +159,9 @@ def sound(outcome: object) -> Reply | ModelError:
         # A provider's own word goes into a note and into the store: short, and without signs.
         word = re.sub(r"[^\w.-]+", "_", str(reason or ""))[:40]
         ended = word.lower() in ENDED
-        said = "taken as its end" if ended else "the text is read as one that may be cut"
-        note = Note("finish_reason", word, said)
-        odd = Note("unknown_word", f"finish_reason {word}", said)
+        meaning = "taken as its end" if ended else "the text is read as one that may be cut"
+        note = Note("finish_reason", word, meaning)
+        odd = Note("unknown_word", f"finish_reason {word}", meaning)
         notes = (*notes, note if ended else odd)
         answers = bool(outcome.text.strip() or outcome.tool_calls)
         # With an unknown end the safe guess is a cut: its last value may be half a number.

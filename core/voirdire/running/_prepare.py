@@ -270,10 +270,10 @@ def _check_fit(unfit: Mapping[str, int], out: str | Path) -> None:
         There are such replies.
     """
     if unfit:
-        named = ", ".join(f"{name} {count:,}" for name, count in unfit.items())
+        counts = ", ".join(f"{name} {count:,}" for name, count in unfit.items())
         raise SessionError(
             f"session {out}: {sum(unfit.values()):,} stored replies no longer fit the study "
-            f"({named}): a prompt, a model, a parameter or a text has changed. Going on asks for "
+            f"({counts}): a prompt, a model, a parameter or a text has changed. Going on asks for "
             "them again and takes them out of the tables: give --ask-again if that is meant, or "
             "--out another folder"
         )

@@ -266,11 +266,11 @@ class BatchRun:
                 alike.append(state)
         return alike
 
-    def _say(self, batch: Batch, said: str) -> None:
+    def _say(self, batch: Batch, message: str) -> None:
         """A line on a batch, where it is another than the last one."""
-        if not self.quiet and self._said.get(batch.name) != said:
-            self._said[batch.name] = said
-            sys.stderr.write(f"{batch.name} ({model_name(batch.model)}): {said}\n")
+        if not self.quiet and self._said.get(batch.name) != message:
+            self._said[batch.name] = message
+            sys.stderr.write(f"{batch.name} ({model_name(batch.model)}): {message}\n")
 
 
 def _progress(batch: Batch, state: BatchState) -> str:

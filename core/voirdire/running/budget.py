@@ -69,8 +69,10 @@ def estimate_cost(request: Request, prices: Prices) -> float:
 def with_free_models(study: Study, plugins: Plugins) -> Study:
     """The study with a price of 0 for its models that cost nothing, unless it names another."""
     asked: tuple[GeneratorSpec | Rater, ...] = (*study.generators, *study.panel)
-    named = {one.model for spec in asked for one in spec.asks.values()}
-    free = {model: Prices(input=0, output=0) for model in sorted(named) if _is_free(model, plugins)}
+    models = {one.model for spec in asked for one in spec.asks.values()}
+    free = {
+        model: Prices(input=0, output=0) for model in sorted(models) if _is_free(model, plugins)
+    }
     spec = study.run.model_copy(update={"prices": {**free, **study.run.prices}})
     return study.model_copy(update={"run": spec})
 

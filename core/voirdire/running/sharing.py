@@ -334,8 +334,8 @@ class SharedRun:
             (self._folder / STOP).touch()
 
         # In a notebook's thread signals cannot be set; there the file alone stops the workers.
-        here = threading.current_thread() is threading.main_thread()
-        known = [signal.SIGINT, signal.SIGTERM] if here else []
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        known = [signal.SIGINT, signal.SIGTERM] if in_main_thread else []
         before = {number: signal.signal(number, heard) for number in known}
         try:
             yield
@@ -353,13 +353,13 @@ def _part(count: int, workers: int) -> int:
     return max(count // workers, 1)
 
 
-def _divided(own: ModelLimits, workers: int) -> ModelLimits:
+def _divided(limits: ModelLimits, workers: int) -> ModelLimits:
     given = {
         name: value / workers if name.endswith("minute") else _part(int(value), workers)
-        for name, value in own
+        for name, value in limits
         if value is not None
     }
-    return own.model_copy(update=given)
+    return limits.model_copy(update=given)
 
 
 def run_piece(piece: Piece, only: Stage | None) -> PieceResult:

@@ -318,11 +318,17 @@ def _to_ask_again(job: Job, status: Status) -> list[Step]:
     if status not in spec.reask_on:
         return []
     # Of several steps the last: those before it have been built upon.
-    here = job.steps[-1:] if job.worker.follow_up is not None else job.steps
+    candidates = job.steps[-1:] if job.worker.follow_up is not None else job.steps
     # Where some were cut, the others are not at fault and are not paid for again.
-    cut = [step for step in here if step.reply and step.reply.finish_reason in ("length", "empty")]
+    cut = [
+        step
+        for step in candidates
+        if step.reply and step.reply.finish_reason in ("length", "empty")
+    ]
     return [
-        step for step in cut or here if step.reply and not step.fault and step.replies <= spec.reask
+        step
+        for step in cut or candidates
+        if step.reply and not step.fault and step.replies <= spec.reask
     ]
 
 

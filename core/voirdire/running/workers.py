@@ -308,12 +308,12 @@ class Worker:
 
     async def _queue(self, tokens: float, endpoint: Endpoint) -> None:
         # Kept apart from calls under way, which `dismiss` must not cut off: they are paid for.
-        here = {task} if (task := asyncio.current_task()) else set()
-        self.queued |= here
+        waiting = {task} if (task := asyncio.current_task()) else set()
+        self.queued |= waiting
         try:
             await endpoint.limiter.enter(tokens)
         finally:
-            self.queued -= here
+            self.queued -= waiting
 
     def _expected(self, request: Request) -> float:
         """What a call may cost: as estimated, and no less than calls have cost so far."""

@@ -218,8 +218,8 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     A rater says it by a method `findings() -> sequence of Finding or None`, which few have: one
     whose prompts hold examples tells of leaks.
     """
-    said = {name: _said(name, rater) for name, rater in raters if isinstance(rater, Finds)}
-    new = {name: rows for name, rows in said.items() if rows is not None}
+    rows_by_rater = {name: _said(name, rater) for name, rater in raters if isinstance(rater, Finds)}
+    new = {name: rows for name, rows in rows_by_rater.items() if rows is not None}
     if not new:
         return
     write_json(Path(folder) / OWN, {**_kept(folder), **new})
@@ -227,8 +227,8 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
 
 def rater_findings(name: str, rater: Any) -> tuple[Finding, ...]:
     """What one rater says of what it has asked; nothing where it says nothing."""
-    said = _said(name, rater) if isinstance(rater, Finds) else None
-    return tuple(_as_finding(row) for row in said or ())
+    rows = _said(name, rater) if isinstance(rater, Finds) else None
+    return tuple(_as_finding(row) for row in rows or ())
 
 
 def _said(name: str, rater: Finds) -> list[dict[str, Any]] | None:
@@ -253,15 +253,17 @@ def take_findings(folder: str | Path, other: str | Path) -> None:
     Each session taken in has a number of its own in the file, so that `kept_findings` adds up what
     several found of one kind, and what each found more than once stays apart.
     """
-    here = _kept(folder)
+    kept = _kept(folder)
     for name, rows in _kept(other).items():
-        known = here.setdefault(name, [])
+        known = kept.setdefault(name, [])
         # The next free one: pieces come back in any order.
         number = 1 + max((row.get("piece", 0) for row in known), default=0)
-        said = [_as_finding(row) for row in known]
-        known += [{**row, "piece": number} for row in rows if _as_finding(row) not in said]
-    if here:
-        write_json(Path(folder) / OWN, here)
+        known_findings = [_as_finding(row) for row in known]
+        known += [
+            {**row, "piece": number} for row in rows if _as_finding(row) not in known_findings
+        ]
+    if kept:
+        write_json(Path(folder) / OWN, kept)
 
 
 def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:

@@ -284,8 +284,8 @@ def _know(connection: sqlite3.Connection, table: str, columns: Sequence[str]) ->
 
 def _moved(messages: str, numbers: dict[int, int]) -> str:
     """A call's messages with the rows of their texts here."""
-    said = json.loads(messages)
-    return json.dumps([[role, *(numbers[row] for row in rows)] for role, *rows in said])
+    calls_messages = json.loads(messages)
+    return json.dumps([[role, *(numbers[row] for row in rows)] for role, *rows in calls_messages])
 
 
 def _check_texts(connection: sqlite3.Connection, folder: str | Path) -> None:

@@ -90,10 +90,10 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
             number = numbers[key] = len(numbers)
             distinct.append(replies)
         tasks.append((item, first, second, run, number))
-    read, statuses = parse_distinct(distinct, asker)
+    readings, statuses = parse_distinct(distinct, asker)
     left = framed(tasks, _TASKS)
     # polars promises the order of rows only where it is asked for.
-    rows = left.join(read, on="uid", how="inner", maintain_order="left_right")
+    rows = left.join(readings, on="uid", how="inner", maintain_order="left_right")
     # One that failed has no reply that could be read otherwise.
     changed = [
         Changed(asker.id, before.item, before.first, before.second, before.run, statuses[task[4]])
@@ -124,9 +124,11 @@ def parse_distinct(
         # None: a column would not do here, such as where scores come from log-probabilities.
         if columns is not None:
             return _from_columns(columns), columns.status
-    read = [read_replies(asker, replies) for replies in distinct]
-    rows = [row for number, parsed in enumerate(read) for row in _rows(number, parsed)]
-    return pl.DataFrame(rows, schema=_READ, orient="row"), [parsed.status for parsed in read]
+    parsed_replies = [read_replies(asker, replies) for replies in distinct]
+    rows = [row for number, parsed in enumerate(parsed_replies) for row in _rows(number, parsed)]
+    return pl.DataFrame(rows, schema=_READ, orient="row"), [
+        parsed.status for parsed in parsed_replies
+    ]
 
 
 def _from_columns(columns: ScoreColumns) -> pl.DataFrame:

@@ -149,11 +149,11 @@ def _broken(scores: Mapping[str, None], error: BaseException) -> Parsed:
 def _sentence(error: BaseException) -> str:
     """What was raised, as one short line."""
     try:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
     except BROKEN_PLUGIN:  # an exception of a plugin may break where it is printed
-        said = ""
+        message = ""
     name = type(error).__name__
-    return f"{name}: {said[:_SENTENCE]}" if said else name
+    return f"{name}: {message[:_SENTENCE]}" if message else name
 
 
 def _keys(asker: Asker) -> list[str]:
@@ -217,12 +217,12 @@ def read_rubric(study: Study, plugins: Plugins) -> Rubric:
     if isinstance(rubric, Rubric):
         return rubric
     try:
-        read: Rubric = plugins.resolve("judge", "rubric")(rubric).rubric
+        made: Rubric = plugins.resolve("judge", "rubric")(rubric).rubric
     except VoirdireError:
         raise
     except BROKEN_PLUGIN as error:
         raise StudyError(f"rubric {rubric!r}: {type(error).__name__}: {error}") from error
-    return read
+    return made
 
 
 def prompt_hash(rater: Any, task: TaskKind) -> str:
@@ -268,8 +268,8 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
     steps = spec.max_steps
     if isinstance(rater, TakesTime) and "max_steps" not in spec.model_fields_set:
         steps = rater.max_steps
-    named = _attributes(rater, rubric)
-    return Asker(rater_id, rater, task, spec, runs, named, steps)
+    attributes = _attributes(rater, rubric)
+    return Asker(rater_id, rater, task, spec, runs, attributes, steps)
 
 
 def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:

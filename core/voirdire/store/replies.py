@@ -179,8 +179,8 @@ def shown_messages(
 def _shown(step: int, message: Message, when: str = "") -> Shown:
     """A message with the calls that it makes as lines behind its text."""
     made = [f"calls {call.name} {call.arguments}" for call in message.calls]
-    said = "\n".join([*filter(None, [message.content]), *made])
-    return Shown(step, when + message.role, readable(said), message.name)
+    lines = "\n".join([*filter(None, [message.content]), *made])
+    return Shown(step, when + message.role, readable(lines), message.name)
 
 
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:

@@ -422,14 +422,14 @@ def check_tables_are_its_own(folder: Path, connection: sqlite3.Connection) -> No
     """
     import polars as pl  # noqa: PLC0415 - a session without tables needs none
 
-    path, own = folder / RATERS, session_id(connection)
-    if own is None or not path.is_file():
+    path, name = folder / RATERS, session_id(connection)
+    if name is None or not path.is_file():
         return
     try:
         theirs = pl.read_parquet_metadata(path).get(SESSION_KEY)
     except (OSError, pl.exceptions.PolarsError):
         return  # a table that is damaged is written anew
-    if theirs not in (None, own):
+    if theirs not in (None, name):
         raise SessionError(
             f"session {folder}: {DATABASE} is that of another session than {RATERS} and the tables "
             "beside it; put the right database back from a copy, or give --out another folder"

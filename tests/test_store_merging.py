@@ -102,7 +102,7 @@ def test_only_sessions_of_one_study_and_the_same_texts_are_merged(tmp_path):
     with sqlite3.connect(second / "session.sqlite") as connection:
         connection.execute("UPDATE items SET body = 'Another.' WHERE id = 'i003'")
     connection.close()
-    with pytest.raises(SessionError, match="its text of item 'i003' is another"):
+    with pytest.raises(SessionError, match="its text of item 'i003' differs"):
         merge_sessions([first, second], tmp_path / "all")
     with pytest.raises(SessionError, match="it exists already; give --out a new folder"):
         merge_sessions([first], first)

@@ -57,8 +57,8 @@ def test_the_first_twenty_flagged_replies_are_named_and_all_are_counted(pages, s
         }
         heard.hear(Page(pl.DataFrame(rows), []))
         start += size
-    (row,) = heard.rows()
-    rater, kind, count, _, detail, places = row
-    assert (rater, kind, count, detail) == ("north", "echoes_orders", sum(pages), "order i0")
-    assert len(places) == shown
-    assert ["i0" in places[0], f"i{shown - 1}" in places[-1]] == [True, True]
+    (one,) = heard.findings()
+    assert (one.rater, one.kind, one.count) == ("north", "echoes_orders", sum(pages))
+    assert one.detail == "order i0"
+    assert len(one.places) == shown
+    assert ["i0" in one.places[0], f"i{shown - 1}" in one.places[-1]] == [True, True]

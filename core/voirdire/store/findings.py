@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,12 @@ from voirdire.protocols import Finds
 from voirdire.schema import Finding
 from voirdire.store.counts import count_finished
 from voirdire.store.replies import rater_number
-from voirdire.store.session import read_session
+from voirdire.store.session import OLD_REPLY_FINDINGS, REPLY_FINDINGS, read_session
 
 if TYPE_CHECKING:
     import sqlite3
     from collections import Counter
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.store.frames import Panel
     from voirdire.store.parsed import Page
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from voirdire.study import Comparisons
 
 
-#: The findings on replies, as version 0.1 called them, and today.
-OLD_FILE, FILE = "remarks.parquet", "reply_findings.parquet"
-REPLY_FINDINGS: dict[str, Any] = {
+COLUMNS: dict[str, Any] = {
     "rater": pl.String, "kind": pl.String, "count": pl.Int64, "of": pl.Int64,
     "detail": pl.String, "places": pl.List(pl.String),
 }  # fmt: skip
@@ -61,6 +59,18 @@ WHERE c.rater = ? AND c.current = 1 AND c.cut = 1 AND c.run <= ? ORDER BY c.run,
 ALIKE = 0.95
 _PLACES = 20
 _TASK = ("rater", "item", "first", "second", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFinding:
+    """A finding on a rater's replies, a row of `COLUMNS`: see `reply_findings_frame`."""
+
+    rater: str
+    kind: str
+    count: int
+    of: int | None = None
+    detail: str = ""
+    places: Sequence[str] = ()
 
 
 @dataclass
@@ -92,10 +102,10 @@ class Flagged:
         places += [_place(*row) for row in wanted.iter_rows()]
         self.details.setdefault(key, block["detail"][0] or "")
 
-    def rows(self) -> list[tuple[Any, ...]]:
-        """Rows of `REPLY_FINDINGS`."""
+    def findings(self) -> list[ReplyFinding]:
+        """What was counted, by rater and flag."""
         return [
-            (*key, count, None, self.details[key], self.places[key])
+            ReplyFinding(*key, count, None, self.details[key], self.places[key])
             for key, count in self.counts.items()
         ]
 
@@ -107,8 +117,8 @@ def _place(item: str, first: str, second: str, run: int) -> str:
     )
 
 
-def _without_parsing(panel: Panel) -> list[tuple[Any, ...]]:
-    """Rows of `REPLY_FINDINGS` that need no parsing: on the raters of the study as it ran last."""
+def _without_parsing(panel: Panel) -> list[ReplyFinding]:
+    """Those that need no parsing, on the raters of the study as it ran last."""
     with closing(read_session(panel.folder)) as connection:
         numbered = [(asker, rater_number(connection, asker.id))
                  for asker in panel.askers]  # fmt: skip
@@ -131,46 +141,47 @@ def _without_parsing(panel: Panel) -> list[tuple[Any, ...]]:
 
 def _unanswered(
     connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[ReplyFinding]:
     """Tasks that failed, by kind of fault, and that were never asked."""
     counts = count_finished(connection, asker, comparisons)
     missing = counts.tasks - counts.statuses.total()
     if missing:
         detail = _why(counts.faults, missing)
-        yield asker.id.name, "unanswered", missing, counts.tasks, detail, []
+        yield ReplyFinding(asker.id.name, "unanswered", missing, counts.tasks, detail)
 
 
-def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
+def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[ReplyFinding]:
     """Replies of simulated models, and parameters that were dropped."""
     for kind, about, count in connection.execute(_NOTED, (number,)).fetchall():
-        yield name, kind, count, None, about, []
+        yield ReplyFinding(name, kind, count, None, about)
 
 
-def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[tuple[Any, ...]]:
+def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[ReplyFinding]:
     """Replies that came from another model than most, by the names that its provider gave."""
     models = connection.execute(_ANSWERED_BY, (number,)).fetchall()
     if len(models) > 1:
         detail = ", ".join(f"{model} {count:,}" for model, count in models)
         total = sum(count for _, count in models)
-        yield name, "several_models", total - models[0][1], total, detail, []
+        yield ReplyFinding(name, "several_models", total - models[0][1], total, detail)
 
 
-def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
+def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
     """Runs that are one run copied, where a temperature above 0 should have told them apart."""
     # At temperature 0 equal texts are what was asked for.
     if asker.runs < 2 or asker.temperature == 0:
         return
     tasks, alike = map(int, connection.execute(_ALIKE, (number, asker.runs)).fetchone())
     if tasks and alike >= ALIKE * tasks:
-        yield asker.id.name, "runs_identical", alike, tasks, str(asker.runs), []
+        yield ReplyFinding(asker.id.name, "runs_identical", alike, tasks, str(asker.runs))
 
 
-def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[tuple[Any, ...]]:
+def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
     """Tasks for which a rater had more steps to take than it may."""
     rows = connection.execute(_CUT, (number, asker.runs)).fetchall()
     if rows:
         places = [_place(*row) for row in rows[:_PLACES]]
-        yield asker.id.name, "steps_cut", len(rows), None, str(asker.max_steps), places
+        limit = str(asker.max_steps)
+        yield ReplyFinding(asker.id.name, "steps_cut", len(rows), None, limit, places)
 
 
 def _why(faults: Counter[str], missing: int) -> str:
@@ -184,10 +195,10 @@ def _why(faults: Counter[str], missing: int) -> str:
 def write_reply_findings(panel: Panel, flagged: Flagged) -> None:
     """Write the findings on a session's replies beside its tables."""
     folder = panel.folder
-    rows = [*flagged.rows(), *_without_parsing(panel)]
-    with whole(folder / FILE) as draft:
-        pl.DataFrame(rows, schema=REPLY_FINDINGS, orient="row").write_parquet(draft)
-    (folder / OLD_FILE).unlink(missing_ok=True)
+    rows = [astuple(one) for one in (*flagged.findings(), *_without_parsing(panel))]
+    with whole(folder / REPLY_FINDINGS) as draft:
+        pl.DataFrame(rows, schema=COLUMNS, orient="row").write_parquet(draft)
+    (folder / OLD_REPLY_FINDINGS).unlink(missing_ok=True)
 
 
 def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
@@ -203,10 +214,10 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
         ``unknown_word`` (of a provider), ``runs_identical`` (`detail` says how many runs),
         ``steps_cut`` (`detail` is the limit). Empty where the session has none on file.
     """
-    path, old = Path(folder) / FILE, Path(folder) / OLD_FILE
+    path, old = Path(folder) / REPLY_FINDINGS, Path(folder) / OLD_REPLY_FINDINGS
     if not path.is_file() and old.is_file():
         return pl.read_parquet(old).rename({"remark": "kind"})
-    return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=REPLY_FINDINGS)
+    return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=COLUMNS)
 
 
 OWN = "findings.json"

@@ -21,8 +21,7 @@ from voirdire.examining.labels import (
 )
 from voirdire.stats import classification_scores
 from voirdire.study import build_study
-from voirdire_judges.classifiers import read_dataset, tfidf
-from voirdire_judges.classifiers._train import counts_of, sample_of
+from voirdire_judges.classifiers import evaluate_grid, fit_grid, read_dataset, tfidf
 
 
 @given(
@@ -125,13 +124,21 @@ def test_labels_are_read_in_order_and_what_is_missing_is_counted(tmp_path):
     assert data.split.tolist() == ["train", "dev", "test", "train", "train", "test", "test"]
     assert any("'jazz' 1x" in note for note in data.notes)
     assert any("1 test text is in train or dev too" in note for note in data.notes)
-    assert counts_of(data, several) == {
+
+
+def test_rows_that_are_used_and_left_out_are_counted_by_reason(tmp_path):
+    sets = [{"name": "gold", "column": "gold", "tasks": ["multi-label"]}]
+    study = study_of(tmp_path, ROWS, label_sets=sets, split="split", seeds=[0])
+    fit_grid(study, tmp_path / "grid", quiet=True)
+    (result,) = (tmp_path / "grid").glob("cells/*/result.json")
+    assert json.loads(result.read_text("utf-8"))["rows"] == {
         "train": {"used": 2, "no text": 0, "incomplete": 0, "blank": 1},
         "dev": {"used": 1, "no text": 0, "incomplete": 0},
         "test": {"used": 2, "no text": 1, "incomplete": 0, "undeclared label": 1},
     }
     # A test item without a text stays, to be counted as missing; one without labels cannot.
-    assert sample_of(data, several, "test").items == ("c", "g")
+    tested = evaluate_grid(tmp_path / "grid").predictions
+    assert tested["item"].unique(maintain_order=True).to_list() == ["c", "g"]
 
 
 @pytest.mark.parametrize("none", ["none of these", "None"])

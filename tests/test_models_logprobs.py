@@ -6,9 +6,21 @@ import math
 
 import pytest
 
-from voirdire_judges.models._logprobs import option_logprobs
+from voirdire.schema import Message, Request
+from voirdire_judges.models.compatible import COMPATIBLE
 
 LEVELS = ("1", "2", "3", "4", "5")
+
+
+def option_logprobs(tokens, options, text):
+    """Those of a chat completion whose tokens come with these alternatives."""
+    content = [
+        {"token": token, "top_logprobs": [{"token": t, "logprob": p} for t, p in alternatives]}
+        for token, alternatives in tokens
+    ]
+    choice = {"message": {"content": text}, "logprobs": {"content": content}}
+    asked = Request((Message("user", "Rate it."),), options=tuple(options))
+    return COMPATIBLE.read({"choices": [choice]}, asked).option_logprobs
 
 
 def positions(*tokens: str) -> list[tuple[str, list[tuple[str, float]]]]:
@@ -27,8 +39,8 @@ def positions(*tokens: str) -> list[tuple[str, list[tuple[str, float]]]]:
 )
 def test_the_token_of_the_stated_option_counts(tokens: tuple[str, ...], stated: str) -> None:
     at = max(n for n, token in enumerate(tokens) if token.strip() == stated)
-    found = option_logprobs(positions(*tokens), LEVELS, "".join(tokens))
-    assert found == {stated: pytest.approx(-0.1 * (at + 1)), "2": pytest.approx(-3.0)}
+    logprobs = option_logprobs(positions(*tokens), LEVELS, "".join(tokens))
+    assert logprobs == {stated: pytest.approx(-0.1 * (at + 1)), "2": pytest.approx(-3.0)}
 
 
 @pytest.mark.parametrize(
@@ -46,5 +58,5 @@ def test_without_a_stated_option_there_are_none(tokens: tuple[str, ...], text: s
 
 def test_spellings_of_an_option_add_up() -> None:
     token = ("Yes", [("Yes", math.log(0.5)), (" yes", math.log(0.2)), ("No", math.log(0.2))])
-    found = option_logprobs([token], ("Yes", "No"), "Yes")
-    assert math.exp(found["Yes"]) == pytest.approx(0.7)
+    logprobs = option_logprobs([token], ("Yes", "No"), "Yes")
+    assert math.exp(logprobs["Yes"]) == pytest.approx(0.7)

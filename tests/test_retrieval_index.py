@@ -147,8 +147,6 @@ def test_a_missing_gpu_is_a_sentence_and_the_cpu_serves():
 
 
 def test_a_gpu_that_fails_while_searching_is_a_warning_and_the_cpu_serves():
-    from voirdire_retrieval._faiss import Placed
-
     class Fails:
         ntotal = 3
 
@@ -156,7 +154,9 @@ def test_a_gpu_that_fails_while_searching_is_a_warning_and_the_cpu_serves():
             raise RuntimeError("cudaMalloc failed: out of memory")
 
     index = build_index(pool_of(3), WordEmbedder(), device="cpu")
-    broken = dataclasses.replace(index, placed=Placed(Fails(), "cuda"))
+    broken = dataclasses.replace(
+        index, placed=dataclasses.replace(index.placed, index=Fails(), device="cuda")
+    )
     queries = WordEmbedder().embed(["quiet"])
     with pytest.warns(UserWarning, match=r"the GPU failed \(cudaMalloc failed: out of memory\)"):
         hits = broken.search(queries, 2)

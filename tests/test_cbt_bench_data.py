@@ -16,13 +16,14 @@ from voirdire.tables import Example, check_pool, overlap
 from voirdire_plugins.cbt_bench.annotators import make_cd, make_pc
 from voirdire_plugins.cbt_bench.data import (
     PRINTED,
+    data_sections,
+    key_matrix,
     level_three,
     printed_numbers,
     printed_scores,
     read_examples,
     read_seeds,
 )
-from voirdire_plugins.cbt_bench.data_sections import data_sections, key_matrix
 from voirdire_plugins.cbt_bench.labels import PRIMARY, TASKS, plain
 from voirdire_retrieval import nearest_examples
 

@@ -20,8 +20,15 @@ from voirdire.store import is_session, responses_frame
 from voirdire.store.frames import session_items
 from voirdire.study import Study, build_study
 from voirdire_plugins.cbt_bench.comparison import CRITERIA, DIFFICULTIES
-from voirdire_plugins.cbt_bench.data import HUMAN, PRINTED, path_of, printed_scores
-from voirdire_plugins.cbt_bench.data_sections import baseline_notes, data_findings, data_sections
+from voirdire_plugins.cbt_bench.data import (
+    HUMAN,
+    PRINTED,
+    baseline_notes,
+    data_findings,
+    data_sections,
+    path_of,
+    printed_scores,
+)
 from voirdire_plugins.cbt_bench.labels import TASKS, LabelTask
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire import InputError
 from voirdire.examining import session_as_study
-from voirdire_plugins.distortions.session import read_annotations, read_datasets
+from voirdire_plugins.distortions.datasets import read_annotations, read_datasets
 from voirdire_plugins.distortions.tables import consistency_tables, dataset_table
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voirdire.examining import Examination
     from voirdire.study import Study
     from voirdire.tabular import Section
-    from voirdire_plugins.distortions.session import Annotations
+    from voirdire_plugins.distortions.datasets import Annotations
 
 CONSISTENT = (
     "Labels that recur are consistent, which is a condition of being right and no proof of it: the "

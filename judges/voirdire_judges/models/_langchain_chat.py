@@ -34,7 +34,7 @@ from voirdire_judges.models._faults import (
     model_error,
     wire_error,
 )
-from voirdire_judges.models._requests import asked_in_words, sendable
+from voirdire_judges.models._requests import asked_in_words, said_over, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,10 +119,8 @@ class LangchainModel:
             "top_p": request.top_p,
             "max_tokens": request.max_tokens,
             "seed": request.seed,
-            **self.params,
-            **request.params,
         }
-        return {name: value for name, value in asked.items() if value is not None}
+        return said_over(asked, self.params, request.params)
 
     def _fault(self, error: Exception) -> Reply | ModelError:
         stated = error.args[0] if isinstance(error, ValueError) and error.args else None

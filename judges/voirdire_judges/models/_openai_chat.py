@@ -27,6 +27,7 @@ from voirdire_judges.models._body import (
 )
 from voirdire_judges.models._faults import MalformedBodyError
 from voirdire_judges.models._logprobs import Position, option_logprobs
+from voirdire_judges.models._requests import said_over
 
 if TYPE_CHECKING:
     from voirdire.schema import Message, Request, Usage
@@ -53,8 +54,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     elif request.schema is not None and options.structured:
         form = {"name": "answer", "schema": dict(request.schema), "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
-    sent |= {**options.params, **request.params}
-    return {name: value for name, value in sent.items() if value is not None}
+    return said_over(sent, options.params, request.params)
 
 
 def _message(message: Message) -> dict[str, Any]:

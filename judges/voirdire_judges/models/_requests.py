@@ -11,7 +11,7 @@ from voirdire.errors import ModelError
 from voirdire.schema import Message, Reply, Request, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from voirdire.schema import Tool
 
@@ -32,6 +32,18 @@ def sendable(model: str, request: Request) -> Request:
     if all(map(_is_text, [message.content for message in request.messages])):
         return request
     return replace(request, messages=tuple(map(_mended, request.messages)))
+
+
+def said_over(sent: Mapping[str, Any], *said: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a call, those of a study over our own; what is None is left to the model.
+
+    >>> said_over({"temperature": None, "seed": 1}, {"seed": 2}, {"top_k": 5})
+    {'seed': 2, 'top_k': 5}
+    """
+    whole = dict(sent)
+    for given in said:
+        whole |= given
+    return {name: value for name, value in whole.items() if value is not None}
 
 
 def _is_text(content: str) -> bool:

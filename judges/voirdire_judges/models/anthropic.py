@@ -44,6 +44,7 @@ from voirdire_judges.models._endpoint import (
 from voirdire_judges.models._faults import WireError, stated_status
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._remote import Dialect, RemoteModel
+from voirdire_judges.models._requests import said_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,8 +104,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         # extended thinking a call cannot be forced: there `structured = false` is needed
         # (page on tool use).
         sent |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
-    sent |= {**options.params, **request.params}
-    return {name: value for name, value in sent.items() if value is not None}
+    return said_over(sent, options.params, request.params)
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ from voirdire_judges.models._faults import WireError
 from voirdire_judges.models._imports import require
 from voirdire_judges.models._logprobs import Position, option_logprobs
 from voirdire_judges.models._remote import Dialect, RemoteModel
+from voirdire_judges.models._requests import said_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,8 +107,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
             "response_mime_type": "application/json",
             "response_json_schema": dict(request.schema),
         }
-    sent |= {**options.params, **request.params}
-    return {name: value for name, value in sent.items() if value is not None}
+    return said_over(sent, options.params, request.params)
 
 
 def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:

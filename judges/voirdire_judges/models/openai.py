@@ -46,6 +46,7 @@ from voirdire_judges.models._imports import require
 from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._openai_chat import positions_of
 from voirdire_judges.models._remote import Dialect, RemoteModel
+from voirdire_judges.models._requests import said_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,8 +103,7 @@ def responses_params(model: str, request: Request, options: Options) -> dict[str
     elif request.schema is not None and options.structured:
         form = {"type": "json_schema", "name": "answer", "schema": dict(request.schema)}
         sent["text"] = {"format": {**form, "strict": True}}
-    sent |= {**options.params, **request.params}
-    return {name: value for name, value in sent.items() if value is not None}
+    return said_over(sent, options.params, request.params)
 
 
 def _response_parts(message: Message) -> list[dict[str, Any]]:

@@ -138,8 +138,8 @@ class AgentJudge:
         counts = Counter(call.name for reply in replies for call in reply.tool_calls)
         # A model may call a tool that there is not: that is told to it, and counted
         # nowhere.
-        known = {tool.name for tool in self.tools}
-        return {name: count for name, count in sorted(counts.items()) if name in known}
+        names = {tool.name for tool in self.tools}
+        return {name: count for name, count in sorted(counts.items()) if name in names}
 
     def _last(self, replies: Sequence[Reply]) -> tuple[Reply, Sequence[Reply], int]:
         """The agent's own last reply, what tools got since, and how many replies it has taken.

@@ -117,9 +117,9 @@ class ChoiceJudge:
     def _asked(self, fields: Mapping[str, Any], item: str) -> str:
         options = self._printed() or _own_options(fields.get("choices"), self.letters, item)
         lines = (f"{a}: {text}" for a, text in zip(ascii_lowercase, options, strict=False))
-        known = {**fields, "choices": "\n".join(lines)}
+        filled = {**fields, "choices": "\n".join(lines)}
         several = self.several_prompt and _is_true(fields.get("several"))
-        return _filled(self.several_prompt if several else self.prompt, known, item)
+        return _filled(self.several_prompt if several else self.prompt, filled, item)
 
     def _shot(self, shot: Mapping[str, Any], item: str) -> tuple[Message, Message]:
         """One example as a question and its answer."""

@@ -145,15 +145,18 @@ def scale_sections(study: Study, session: Path) -> list[Section]:
     if not raters:
         return []
     ratings = pl.read_parquet(session / "ratings.parquet")
-    known = [_questionnaire(rater, study) for rater in raters]
+    questionnaires = [_questionnaire(rater, study) for rater in raters]
     rows = tuple(
         row
-        for rater, one in zip(raters, known, strict=True)
+        for rater, one in zip(raters, questionnaires, strict=True)
         if (row := _row(rater, one, ratings.filter(pl.col("rater") == rater.name)))
     )
     notes = " ".join(
         dict.fromkeys(
-            f"{one.name}: {said}" for one in known for said in (one.note, one.descriptions) if said
+            f"{one.name}: {said}"
+            for one in questionnaires
+            for said in (one.note, one.descriptions)
+            if said
         )
     )
     said = _TEXT.format(notes=notes).strip()
@@ -169,15 +172,17 @@ def sweep_sections(study: Study, session: Path, gold: pl.DataFrame) -> list[Sect
     ratings = pl.read_parquet(session / "ratings.parquet")
     rows: list[tuple[Any, ...]] = []
     for rater in study.panel:
-        known = _questionnaire(rater, study) if rater.use == "questionnaire" else None
-        if known is not None and known.construct in gold.columns:
+        questionnaire = _questionnaire(rater, study) if rater.use == "questionnaire" else None
+        if questionnaire is not None and questionnaire.construct in gold.columns:
             own = ratings.filter(pl.col("rater") == rater.name)
-            bounds = _bounds(known, own).join(
-                gold.select("item", truth=known.construct).drop_nulls(), on="item", how="inner"
+            bounds = _bounds(questionnaire, own).join(
+                gold.select("item", truth=questionnaire.construct).drop_nulls(),
+                on="item",
+                how="inner",
             )
             rows += [
                 (rater.name, one, *_decided(bounds, one), _declared(rater, one))
-                for one in _thresholds(known.total)
+                for one in _thresholds(questionnaire.total)
                 if bounds.height
             ]
     columns = (
@@ -194,10 +199,12 @@ def sweep_sections(study: Study, session: Path, gold: pl.DataFrame) -> list[Sect
     ]
 
 
-def _bounds(known: Questionnaire, ratings: pl.DataFrame) -> pl.DataFrame:
+def _bounds(questionnaire: Questionnaire, ratings: pl.DataFrame) -> pl.DataFrame:
     """``item, low, high`` of each post and run that was asked about: what the total can be."""
-    serials = [f"{known.name}.{serial}" for serial in range(1, len(known.questions) + 1)]
-    score, scale = pl.col("score"), known.scale
+    serials = [
+        f"{questionnaire.name}.{serial}" for serial in range(1, len(questionnaire.questions) + 1)
+    ]
+    score, scale = pl.col("score"), questionnaire.scale
     return (
         ratings.filter(pl.col("attribute").cast(pl.String).is_in(serials))
         .group_by("item", "run", maintain_order=True)
@@ -242,25 +249,27 @@ def _questionnaire(rater: Rater, study: Study) -> Questionnaire:
     return load_questionnaire(name, str(rater.options.get("variant", STANDARD)), study.folder)
 
 
-def _row(rater: Rater, known: Questionnaire, ratings: pl.DataFrame) -> tuple[Any, ...]:
+def _row(rater: Rater, questionnaire: Questionnaire, ratings: pl.DataFrame) -> tuple[Any, ...]:
     attribute = pl.col("attribute").cast(pl.String)
-    totals = ratings.filter(attribute == f"{known.name}.total")
+    totals = ratings.filter(attribute == f"{questionnaire.name}.total")
     if totals.is_empty():
         return ()
-    serials = [f"{known.name}.{serial}" for serial in range(1, len(known.questions) + 1)]
+    serials = [
+        f"{questionnaire.name}.{serial}" for serial in range(1, len(questionnaire.questions) + 1)
+    ]
     items = ratings.filter(attribute.is_in(serials))
     lacking = items["score"].null_count()
     answered, size = float(items["score"].sum() or 0), totals.height
-    total = known.total
+    total = questionnaire.total
     return (
         rater.name,
-        known.variant,
+        questionnaire.variant,
         rater.options.get("threshold", Marked(None, "none declared")),
         f"{total.low:g} to {total.high:g}",
         size,
         size - totals["score"].null_count(),
         lacking,
         totals["score"].mean(),
-        (answered + lacking * known.scale.low) / size,
-        (answered + lacking * known.scale.high) / size,
+        (answered + lacking * questionnaire.scale.low) / size,
+        (answered + lacking * questionnaire.scale.high) / size,
     )

@@ -107,13 +107,13 @@ class QuestionnaireJudge:
         return {name: read.get(name, "ok" if named[name] is not None else rest) for name in named}
 
     def _instructions(self) -> str:
-        known = self.questionnaire
-        anchors = "; ".join(f"{level:g}: {words}" for level, words in known.anchors)
+        questionnaire = self.questionnaire
+        anchors = "; ".join(f"{level:g}: {words}" for level, words in questionnaire.anchors)
         parts = [
-            known.instructions,
+            questionnaire.instructions,
             "\n".join(
                 f"{n}. {one.name}" + (f": {one.text}" if one.text else "")
-                for n, one in enumerate(known.questions, 1)
+                for n, one in enumerate(questionnaire.questions, 1)
             ),
             f"Levels: {anchors}." if anchors else "",
             MARKS_NOTE,
@@ -122,18 +122,20 @@ class QuestionnaireJudge:
         return "\n\n".join(part for part in parts if part)
 
     def _form_in_words(self) -> str:
-        known = self.questionnaire
-        value = '"yes" or "no"' if known.yes_no else _levels(known)
-        form = "{" + ", ".join(f'"{n}": X' for n in range(1, len(known.questions) + 1)) + "}"
+        questionnaire = self.questionnaire
+        value = '"yes" or "no"' if questionnaire.yes_no else _levels(questionnaire)
+        form = (
+            "{" + ", ".join(f'"{n}": X' for n in range(1, len(questionnaire.questions) + 1)) + "}"
+        )
         said = (
             f"Answer with nothing but a JSON object that has the serial numbers of all "
-            f"{len(known.questions)} items as keys, X being {value}: {form}."
+            f"{len(questionnaire.questions)} items as keys, X being {value}: {form}."
         )
-        if known.not_ratable == "all":
+        if questionnaire.not_ratable == "all":
             return f'{said} Where the text does not say, X is "{NOT_RATABLE}".'
-        if not known.observed:
+        if not questionnaire.observed:
             return said
-        items = ", ".join(map(str, known.observed))
+        items = ", ".join(map(str, questionnaire.observed))
         return f'{said} Where a text cannot show it (items {items} only), X may be "{NOT_RATABLE}".'
 
     def _form(self, serial: int) -> dict[str, Any]:
@@ -160,8 +162,8 @@ def _status_of(parsed: Parsed) -> Status:
     return worst_status(rest)
 
 
-def _levels(known: Questionnaire) -> str:
-    scale = known.scale
+def _levels(questionnaire: Questionnaire) -> str:
+    scale = questionnaire.scale
     if scale.step == 1:
         return f"a whole number from {scale.low:g} to {scale.high:g}"
     return "one of " + json.dumps(list(scale.levels))
@@ -212,14 +214,14 @@ def make(
     name = scale or (rubric if isinstance(rubric, str) else "")
     if not name:
         raise InputError("questionnaire judge: scale must name a questionnaire or a TOML file")
-    known = load_questionnaire(name, variant, study.folder if study else ".")
-    total = known.total
+    questionnaire = load_questionnaire(name, variant, study.folder if study else ".")
+    total = questionnaire.total
     if threshold is not None and not total.low < threshold <= total.high:
         raise InputError(
-            f"questionnaire {known.name} ({variant}): threshold {threshold:g} decides nothing, "
-            f"its total lies in {total.low:g} to {total.high:g}"
+            f"questionnaire {questionnaire.name} ({variant}): threshold {threshold:g} decides "
+            f"nothing, its total lies in {total.low:g} to {total.high:g}"
         )
-    return QuestionnaireJudge(known, threshold, sampling)
+    return QuestionnaireJudge(questionnaire, threshold, sampling)
 
 
 def scales_of(given: Sequence[str]) -> dict[str, float | None]:

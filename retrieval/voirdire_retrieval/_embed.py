@@ -212,21 +212,21 @@ def embed_texts(
         The model failed, or returned something that is not one vector a text.
     """
     distinct = sorted({text for text in texts if text and not is_empty(text)}, key=_longest_first)
-    known = cache.get(identity(embedder), distinct) if cache else {}
-    cached = len(known)
-    missing = [text for text in distinct if text not in known]
+    vectors = cache.get(identity(embedder), distinct) if cache else {}
+    cached = len(vectors)
+    missing = [text for text in distinct if text not in vectors]
     step = _BATCHES * (embedder.batch_size if isinstance(embedder, EmbedsInBatches) else 64)
     for start in range(0, len(missing), step):
         part = missing[start : start + step]
         rows = unit_rows(embedder.embed(part), len(part), embedder.name)
         if cache:
             cache.put(identity(embedder), part, rows)
-        known.update(zip(part, rows, strict=True))
+        vectors.update(zip(part, rows, strict=True))
         if progress:
-            progress(len(known), len(distinct))
+            progress(len(vectors), len(distinct))
     cut, unseen = _cut(embedder, texts)
     empty = sum(is_empty(text) for text in texts)
-    return Embedded(_stacked(embedder, texts, known), empty, cut, unseen, cached)
+    return Embedded(_stacked(embedder, texts, vectors), empty, cut, unseen, cached)
 
 
 def _longest_first(text: str) -> tuple[int, str]:
@@ -235,10 +235,10 @@ def _longest_first(text: str) -> tuple[int, str]:
 
 
 def _stacked(
-    embedder: Embedder, texts: Sequence[str | None], known: dict[str, NDArray[np.float32]]
+    embedder: Embedder, texts: Sequence[str | None], vectors_of: dict[str, NDArray[np.float32]]
 ) -> NDArray[np.float32]:
     # Kept vectors may be of an older model under the same name, where it has no revision.
-    sizes = {row.size for row in known.values()} or {embedder.dimension}
+    sizes = {row.size for row in vectors_of.values()} or {embedder.dimension}
     if len(sizes) > 1:
         raise ModelError(
             f"embedder {embedder.name!r}: vectors of {' and '.join(map(str, sorted(sizes)))} "
@@ -247,8 +247,8 @@ def _stacked(
         )
     vectors = np.full((len(texts), sizes.pop()), np.nan, np.float32)
     for row, text in enumerate(texts):
-        if text in known:
-            vectors[row] = known[text]
+        if text in vectors_of:
+            vectors[row] = vectors_of[text]
     return vectors
 
 

@@ -211,8 +211,8 @@ def read_items(
 def _whole(column: pl.Series) -> bool:
     """Whether a column holds whole numbers that are not numbers of their own type yet."""
     if column.dtype.is_float():
-        known = column.fill_nan(None).drop_nulls()
-        return bool((known.is_finite() & (known == known.round())).all())
+        numbers = column.fill_nan(None).drop_nulls()
+        return bool((numbers.is_finite() & (numbers == numbers.round())).all())
     return column.dtype == pl.String and bool(
         # 18 digits fit into 64 bits; a longer number is an id, and stays as it is written.
         column.drop_nulls().str.contains(r"^-?\d{1,18}(\.0+)?$").all()

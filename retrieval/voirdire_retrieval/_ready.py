@@ -165,9 +165,9 @@ def nearest_examples(
     table = pl.DataFrame(rows, schema={"id": pl.String, "text": pl.String}, orient="row")
     index = build_index(make_pool(table), model)
     guard = guard_against(Item(example.id, example.whole) for example in test)
-    known = {example.id: example for example in pool}
+    by_id = {example.id: example for example in pool}
     chosen_by = SELECTORS["nearest"](index, model, guard)
-    return NearestExamples(known, tuple(pool[0].texts), chosen_by)
+    return NearestExamples(by_id, tuple(pool[0].texts), chosen_by)
 
 
 def as_langchain(

@@ -59,8 +59,8 @@ def balanced(
         The pool has no such label, or a class does not occur.
     """
     if label not in index.card.labels:
-        known = ", ".join(index.card.labels) or "none"
-        raise InputError(f"the pool has no label {label!r} (it has {known})")
+        there = ", ".join(index.card.labels) or "none"
+        raise InputError(f"the pool has no label {label!r} (it has {there})")
     occur = index.frame[label].drop_nulls().unique().sort().to_list()
     absent = [one for one in classes or () if one not in occur]
     if absent:
@@ -185,9 +185,9 @@ def _draw(seed: int, item: Item, size: int, count: int) -> list[int]:
 def _scored(index: Index, vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> Hits:
     scores = np.full(rows.shape, np.nan, np.float32)
     for place, (vector, line) in enumerate(zip(vectors, rows, strict=True)):
-        known = line[line >= 0]
-        if known.size:
-            scores[place, line >= 0] = index.vectors(known) @ vector
+        rows_there = line[line >= 0]
+        if rows_there.size:
+            scores[place, line >= 0] = index.vectors(rows_there) @ vector
     return Hits(rows, scores)
 
 

@@ -78,8 +78,8 @@ def read_card(path: Path, classes: Sequence[str], task: str, name: str) -> dict[
             f"{path.parent}: holds a {card['task']} classifier for {card['classes']}, not a "
             f"{task} one for {list(classes)}"
         )
-    known: dict[str, Any] = card
-    return known
+    checked: dict[str, Any] = card
+    return checked
 
 
 def fitted(trained: T | None, name: str) -> T:

@@ -117,15 +117,15 @@ def fit(
     from voirdire.study import load_study  # noqa: PLC0415 - slow
     from voirdire_judges.classifiers import fit_grid  # noqa: PLC0415 - slow
 
-    known = load_study(study)
+    grid = load_study(study)
     if dry_run:
-        _print_cells(known, out or Path(), only)
+        _print_cells(grid, out or Path(), only)
         return
     if out is None:
         raise InputError("classify fit: give the grid's folder by --out (or --dry-run)")
     machine = {"device": device, "precision": precision, "threads": threads}
     try:
-        done = fit_grid(known, out, only=only, machine=machine, quiet=quiet)
+        done = fit_grid(grid, out, only=only, machine=machine, quiet=quiet)
     except KeyboardInterrupt:
         typer.echo("Interrupted. Run the same command again to go on from the last epoch.")
         raise typer.Exit(130) from None

@@ -183,9 +183,9 @@ def _incomplete(usable: NDArray[np.bool_]) -> list[str]:
 
 def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
     """Texts of the test set that stand in train or dev as well."""
-    known = pl.DataFrame({"text": texts, "split": split}).filter(pl.col("text") != "")
-    tested = known.filter(pl.col("split") == "test")
-    learnt = known.filter(pl.col("split").is_in(["train", "dev"]))
+    written = pl.DataFrame({"text": texts, "split": split}).filter(pl.col("text") != "")
+    tested = written.filter(pl.col("split") == "test")
+    learnt = written.filter(pl.col("split").is_in(["train", "dev"]))
     # Each text of the test set once, however often it stands in train.
     count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
     said = plural(count, "test text is", "test texts are")

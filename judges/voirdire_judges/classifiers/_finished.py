@@ -287,9 +287,9 @@ def _summary(scores: pl.DataFrame) -> pl.DataFrame:
 def _best(scores: pl.DataFrame) -> pl.DataFrame:
     """The configuration of each grid with the highest mean F1 on dev; the first of equal ones."""
     # Only dev decides. A choice by test scores would flatter the best of many by chance.
-    known = _summary(scores).filter(pl.col("validation_f1").is_not_nan())
+    with_dev = _summary(scores).filter(pl.col("validation_f1").is_not_nan())
     where = ["grid", "data", "labels", "task"]
-    tried = known.with_columns(tried=pl.len().over(where)).filter(pl.col("tried") > 1)
+    tried = with_dev.with_columns(tried=pl.len().over(where)).filter(pl.col("tried") > 1)
     first = tried.sort("validation_f1", descending=True, maintain_order=True)
     chosen = first.unique(where, keep="first", maintain_order=True).sort(where)
     tested = ("f1_weighted", "f1_weighted_sd", "f1_macro", "f1_macro_sd", "kappa")
@@ -322,13 +322,13 @@ def predict_texts(
     InputError
         A cell's model was not kept, or cannot be.
     """
-    known = plugins or loaded_plugins()
+    registry = plugins or loaded_plugins()
     cells = [(cell, folder) for cell, folder in finished_cells(Path(out)) if cell.named(only)]
     if not cells:
         raise SessionError(f"{out}: holds no finished cell with the words {only!r} in its name")
     frames, notes = [], []
     for cell, folder in cells:
-        trained, result = _loaded(cell, folder, machine or {}, known)
+        trained, result = _loaded(cell, folder, machine or {}, registry)
         frames.append(_predicted(cell, trained, result, items, texts))
         notes += [f"{cell.name}: {note}" for note in cuts(trained, {"given": texts})]
     return pl.concat(frames), notes
@@ -341,7 +341,7 @@ def read_texts(path: str | Path, item: str, text: str) -> tuple[list[str], list[
 
 
 def _loaded(
-    cell: Cell, folder: Path, machine: Mapping[str, Any], known: Plugins
+    cell: Cell, folder: Path, machine: Mapping[str, Any], registry: Plugins
 ) -> tuple[Classifier, dict[str, Any]]:
     """The trained classifier of a cell, and its result."""
     result: dict[str, Any] = read_json(folder / RESULT)
@@ -354,7 +354,7 @@ def _loaded(
     # Only the classes are asked of a target here: no row is learnt.
     empty = matrix_of_values(np.empty((0, len(classes))), classes, items=())
     target = Target(cell.task, empty, np.array([], dtype=np.str_))
-    made = make_classifier(known.resolve("classifier", cell.use), cell, target, machine)
+    made = make_classifier(registry.resolve("classifier", cell.use), cell, target, machine)
     if not isinstance(made, Trainable):
         raise InputError(f"{cell.name}: classifier {cell.use!r} cannot be loaded")
     return made.load(folder / MODEL), result

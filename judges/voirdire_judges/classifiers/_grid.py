@@ -90,10 +90,10 @@ def fit_grid(
     MissingExtraError
         A classifier needs an extra.
     """
-    out, known, spec = Path(out), plugins or loaded_plugins(), classify_part(study)
+    out, registry, spec = Path(out), plugins or loaded_plugins(), classify_part(study)
     cells = cells_of(study, only)
     _check_data(study, cells)
-    factories = {cell.use: known.resolve("classifier", cell.use) for cell in cells}
+    factories = {cell.use: registry.resolve("classifier", cell.use) for cell in cells}
     todo = [cell for cell in cells if cell.state(out) != "finished"]
     data = {name: _read(study, name) for name in dict.fromkeys(cell.data for cell in todo)}
     machine = {**(machine or {}), "folder": study.folder}

@@ -91,9 +91,9 @@ def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -
     items = frame[spec.id].to_list()
     if chosen.columns:
         return _without_contradictions(_from_columns(frame, items, chosen, labels, none))
-    known = LabelSet(labels, none=none or None)
+    label_set = LabelSet(labels, none=none or None)
     return _without_contradictions(
-        _from_lists(frame[chosen.column].to_list(), items, known, spec.separator)
+        _from_lists(frame[chosen.column].to_list(), items, label_set, spec.separator)
     )
 
 
@@ -109,7 +109,7 @@ def _without_contradictions(labelled: Labelled) -> Labelled:
 
 
 def _from_lists(
-    cells: Sequence[Any], items: Sequence[str], known: LabelSet, separator: str
+    cells: Sequence[Any], items: Sequence[str], label_set: LabelSet, separator: str
 ) -> Labelled:
     """All labels in one cell; the first named comes first."""
     named: list[list[str] | None] = []
@@ -117,15 +117,15 @@ def _from_lists(
     unknown: Counter[str] = Counter()
     for cell in cells:
         parts = split_labels(cell, separator)
-        forms = [known.forms.get(spelled(part)) for part in parts or ()]
+        forms = [label_set.forms.get(spelled(part)) for part in parts or ()]
         strange = [part for part, form in zip(parts or (), forms, strict=True) if form is None]
         unknown.update(strange)
         # One label that is not declared makes the whole row unknown: without it the others
         # would look complete.
         reasons.append("blank" if parts is None else "undeclared label" if strange else "")
         named.append(None if reasons[-1] else [form for form in forms if form is not None])
-    labels = matrix_of_names(named, known.labels, items=items)
-    return Labelled(labels, known.none or "", np.array(reasons, np.str_), dict(unknown))
+    labels = matrix_of_names(named, label_set.labels, items=items)
+    return Labelled(labels, label_set.none or "", np.array(reasons, np.str_), dict(unknown))
 
 
 def _from_columns(

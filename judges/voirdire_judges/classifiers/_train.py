@@ -148,8 +148,8 @@ def untrained(classifier: Classifier, target: Target, parts: Mapping[str, Sample
     learnt, tested = (parts[split].labels.sum(axis=0) for split in ("train", "test"))
     lacking = [
         f"{name!r} ({count} in test)"
-        for name, known, count in zip(target.classes, learnt, tested, strict=True)
-        if count and not known
+        for name, learnt_rows, count in zip(target.classes, learnt, tested, strict=True)
+        if count and not learnt_rows
     ]
     if not lacking:
         return []
@@ -194,13 +194,13 @@ def counts_of(data: Dataset, target: Target) -> dict[str, dict[str, int]]:
     """Rows used and left out, by split and reason."""
     counts = {}
     for split in ("train", "dev", "test"):
-        here = data.split == split
-        known = here & data.usable & target.known
-        reasons = Counter(target.reasons[here & data.usable & ~target.known].tolist())
+        in_split = data.split == split
+        labelled = in_split & data.usable & target.known
+        reasons = Counter(target.reasons[in_split & data.usable & ~target.known].tolist())
         counts[split] = {
-            "used": int((known & (data.has_text | (split == "test"))).sum()),
-            "no text": int((known & ~data.has_text).sum()),
-            "incomplete": int((here & ~data.usable).sum()),
+            "used": int((labelled & (data.has_text | (split == "test"))).sum()),
+            "no text": int((labelled & ~data.has_text).sum()),
+            "incomplete": int((in_split & ~data.usable).sum()),
             **{str(reason): count for reason, count in sorted(reasons.items())},
         }
     return counts
@@ -209,8 +209,10 @@ def counts_of(data: Dataset, target: Target) -> dict[str, dict[str, int]]:
 def _taken(factory: ClassifierFactory, machine: Mapping[str, Any]) -> dict[str, Any]:
     """The machine's options that a factory declares by name."""
     # A plugin's factory need not know of devices or threads.
-    known = inspect.signature(factory).parameters
-    return {name: value for name, value in machine.items() if name in known and value is not None}
+    parameters = inspect.signature(factory).parameters
+    return {
+        name: value for name, value in machine.items() if name in parameters and value is not None
+    }
 
 
 def _fitted(

@@ -89,29 +89,29 @@ class TfidfClassifier:
         """Probabilities of the classes; NaN for a blank text."""
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow
 
-        known = fitted(self.trained, "tfidf")
+        trained = fitted(self.trained, "tfidf")
         if len(texts) == 0:  # of which scikit-learn makes an error
             return np.empty((0, len(self.classes)))
         # Terms and weights are kept as arrays and a list: a pickled vectorizer would be
         # code.
-        vectorizer = TfidfVectorizer(vocabulary=list(known.terms), **self._how())
-        vectorizer.idf_ = known.idf
-        margins = vectorizer.transform(texts) @ known.weights.T + known.bias
+        vectorizer = TfidfVectorizer(vocabulary=list(trained.terms), **self._how())
+        vectorizer.idf_ = trained.idf
+        margins = vectorizer.transform(texts) @ trained.weights.T + trained.bias
         scores = _softmax(margins) if self.task != "multi-label" else _sigmoid(margins)
         scores[[not text.strip() for text in texts]] = np.nan
         return scores
 
     def save(self, folder: Path) -> None:
         """Arrays and a JSON card; no pickle."""
-        known = fitted(self.trained, "tfidf")
+        trained = fitted(self.trained, "tfidf")
         folder.mkdir(parents=True, exist_ok=True)
-        np.savez(folder / _FILE, idf=known.idf, weights=known.weights, bias=known.bias)
+        np.savez(folder / _FILE, idf=trained.idf, weights=trained.weights, bias=trained.bias)
         card = {
             "classes": self.classes,
             "task": self.task,
             "ngrams": self.ngrams,
-            "terms": known.terms,
-            "c": known.c,
+            "terms": trained.terms,
+            "c": trained.c,
         }
         (folder / _CARD).write_text(json.dumps(card), encoding="utf-8")
 
@@ -125,10 +125,10 @@ class TfidfClassifier:
         """
         card = read_card(folder / _CARD, self.classes, self.task, "tfidf")
         with np.load(folder / _FILE) as kept:
-            known = Weights(
+            trained = Weights(
                 tuple(card["terms"]), kept["idf"], kept["weights"], kept["bias"], card["c"]
             )
-        return replace(self, ngrams=tuple(card["ngrams"]), trained=known)
+        return replace(self, ngrams=tuple(card["ngrams"]), trained=trained)
 
     def _vectors(self, texts: Sequence[str]) -> tuple[Any, Any]:
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow

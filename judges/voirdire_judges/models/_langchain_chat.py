@@ -261,8 +261,8 @@ def _binds(model: Any) -> bool:
     """Whether the integration knows tools: LangChain's own `bind_tools` only raises."""
     from langchain_core.language_models import BaseChatModel  # noqa: PLC0415 - an extra
 
-    known = isinstance(model, BaseChatModel)
-    return known and type(model).bind_tools is not BaseChatModel.bind_tools
+    is_chat = isinstance(model, BaseChatModel)
+    return is_chat and type(model).bind_tools is not BaseChatModel.bind_tools
 
 
 def _keys_in(model: Any) -> list[Key]:

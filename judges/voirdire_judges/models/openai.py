@@ -171,8 +171,8 @@ def _kept_whole(output: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     alone. A model gives that where the study's `params` ask it to include it; reasoning without it
     would be an item that is not found.
     """
-    known = [i for i in output if i.get("type") != "reasoning" or i.get("encrypted_content")]
-    return tuple(known) if any(i.get("type") == "reasoning" for i in known) else ()
+    kept = [i for i in output if i.get("type") != "reasoning" or i.get("encrypted_content")]
+    return tuple(kept) if any(i.get("type") == "reasoning" for i in kept) else ()
 
 
 def _function_call(item: dict[str, Any]) -> ToolCall:

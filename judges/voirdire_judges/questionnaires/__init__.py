@@ -247,9 +247,9 @@ def score_answers(
     """
     serials = range(1, len(questionnaire.questions) + 1)
     given = {n: answers.get(n) for n in serials}
-    known = [float(value) for value in given.values() if value is not None]
+    scores = [float(value) for value in given.values() if value is not None]
     missing = tuple(n for n, value in given.items() if value is None)
-    partial = sum(known, 0.0)
+    partial = sum(scores, 0.0)
     low = partial + len(missing) * questionnaire.scale.low
     high = partial + len(missing) * questionnaire.scale.high
     total = None if missing else partial
@@ -259,5 +259,5 @@ def score_answers(
     if threshold is not None and (low >= threshold or high < threshold):
         positive = low >= threshold
     return Scored(
-        total, partial, low, high, len(known), missing, questionnaire.band(total), positive
+        total, partial, low, high, len(scores), missing, questionnaire.band(total), positive
     )

@@ -93,12 +93,12 @@ def build_corpus(
     _check(posts, lexicons)
     steps = [_step("posts given", posts)]
     blank = pl.col("text").fill_null("").str.strip_chars() == ""
-    known = posts.filter(~blank & pl.col("author").is_not_null()).unique(
+    usable = posts.filter(~blank & pl.col("author").is_not_null()).unique(
         "text", keep="first", maintain_order=True
     )
-    steps.append(_step("with text and author, each text once", known))
-    disclosed = known.filter(_discloses(known["text"], patterns))["author"].unique()
-    frame = known.filter(pl.col("author").is_in(disclosed.implode()))
+    steps.append(_step("with text and author, each text once", usable))
+    disclosed = usable.filter(_discloses(usable["text"], patterns))["author"].unique()
+    frame = usable.filter(pl.col("author").is_in(disclosed.implode()))
     steps.append(_step("of authors who disclose a diagnosis", frame))
     words = pl.col("text").str.count_matches(r"\S+")
     # Before short posts go, as the docstring says; kept in a column, since the next step drops

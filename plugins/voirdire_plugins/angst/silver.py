@@ -136,18 +136,18 @@ def label_silver(  # noqa: PLR0913 - each is an option of the command
     Gold posts are labelled too where they are given, and none of them becomes a silver one. `run`
     are parameters of the run (``resume, max_cost, quiet``), `asked` those of the models.
     """
-    known = read_labelled(posts, (), columns)
+    texts = read_labelled(posts, (), columns)
     sample = None if gold is None else read_posts(gold)
     study = {
         "name": "angst-silver",
         "items": {"path": "posts.jsonl"},
         "panel": model_entries(models, "angst-silver", **asked),
     }
-    path = write_study(out, study, {"posts.jsonl": _with_gold(known, sample)})
+    path = write_study(out, study, {"posts.jsonl": _with_gold(texts, sample)})
     result = running.run(path, out / "session", **(run or {}))
     ratings = ratings_frame(out / "session")
     labels = consensus(ratings, COLUMNS, at_least)
-    silver, counts = silver_corpus(labels, known, keep_controls=keep_controls, seed=seed)
+    silver, counts = silver_corpus(labels, texts, keep_controls=keep_controls, seed=seed)
     with whole(out / "silver.jsonl") as draft:
         silver.write_ndjson(draft)
     rows = [

@@ -104,8 +104,8 @@ def level_three() -> Section:
 
 def there(folder: Path, split: Split = "test") -> dict[LabelTask, tuple[Example, ...]]:
     """The examples of each task whose file is in a folder."""
-    known = [task for task in TASKS.values() if path_of(folder, task, split).is_file()]
-    return {task: read_examples(folder, task, split) for task in known}
+    tasks = [task for task in TASKS.values() if path_of(folder, task, split).is_file()]
+    return {task: read_examples(folder, task, split) for task in tasks}
 
 
 _LENGTHS = {"situation": "Situation length", "thoughts": "Thought length"}

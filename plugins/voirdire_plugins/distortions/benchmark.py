@@ -41,19 +41,21 @@ class Distortions:
         """Tables 2, 3, 6, 7, 8 and the data of figure 2."""
         if examination.session is None:
             raise InputError(NEEDS)
-        known = read_annotations(examination.session)
-        tables = consistency_tables(known.runs, known.final, known.by_configuration)
-        data, notes = _datasets(known)
+        annotations = read_annotations(examination.session)
+        tables = consistency_tables(
+            annotations.runs, annotations.final, annotations.by_configuration
+        )
+        data, notes = _datasets(annotations)
         sections = (*examination.sections, *(t for t in (*tables, *data) if t.has_rows))
         return examination.replace(
             sections=sections, notes=(*examination.notes, CONSISTENT, *notes)
         )
 
 
-def _datasets(known: Annotations) -> tuple[tuple[Section, ...], tuple[str, ...]]:
+def _datasets(annotations: Annotations) -> tuple[tuple[Section, ...], tuple[str, ...]]:
     """Table 3, or a note that says why there is none."""
     try:
-        data, parts = read_datasets(known)
+        data, parts = read_datasets(annotations)
     except InputError as error:
         return (), (NO_DATASETS.format(why=error),)
     counts = dict(parts.group_by("part").len().iter_rows())

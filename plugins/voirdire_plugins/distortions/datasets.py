@@ -206,7 +206,9 @@ def read_annotations(folder: str | Path) -> Annotations:
     return Annotations(folder, by_configuration, runs, final)
 
 
-def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, ...], pl.DataFrame]:
+def read_datasets(
+    annotations: Annotations, *, seed: int = 0
+) -> tuple[tuple[DataSet, ...], pl.DataFrame]:
     """The data sets of every configuration that has both prompts, and the parts of all items.
 
     Raises
@@ -214,10 +216,10 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
     InputError
         The session's items have no human labels, or no configuration has both prompts.
     """
-    items = named_labels(session_items(known.folder), LABELS)
+    items = named_labels(session_items(annotations.folder), LABELS)
     if items["labels"].null_count() == items.height:
         raise InputError(
-            f"session {known.folder}: its items have no human labels; name the columns by "
+            f"session {annotations.folder}: its items have no human labels; name the columns by "
             'items.extra = ["dominant", "secondary"] in the study'
         )
     parts = items.select(
@@ -228,14 +230,14 @@ def read_datasets(known: Annotations, *, seed: int = 0) -> tuple[tuple[DataSet, 
             )
         ),
     )
-    by_rater = {part["rater"][0]: part for part in known.final.partition_by("rater")}
+    by_rater = {part["rater"][0]: part for part in annotations.final.partition_by("rater")}
     made = tuple(
         build_dataset(name, items, parts, by_rater[prompts["ranked"]], by_rater[prompts["multi"]])
-        for name, prompts in known.by_configuration.items()
+        for name, prompts in annotations.by_configuration.items()
         if len(prompts) == 2
     )
     if not made:
-        raise InputError(f"no data set: {'; '.join(missing_prompts(known.by_configuration))}")
+        raise InputError(f"no data set: {'; '.join(missing_prompts(annotations.by_configuration))}")
     return made, parts
 
 

@@ -50,8 +50,8 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
         A column is absent, or an id is empty or repeated.
     """
     items = read_labelled(texts, (), columns)
-    known = [name for name in ("dominant", "secondary") if name in columns]
-    if "secondary" in known and "dominant" not in known:
+    labelled = [name for name in ("dominant", "secondary") if name in columns]
+    if "secondary" in labelled and "dominant" not in labelled:
         raise TableError(
             f"{texts}: --secondary needs --dominant: name the column of the dominant label too"
         )
@@ -74,8 +74,8 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     study: dict[str, Any] = {
         "name": "distortions",
         "title": "Cognitive distortions, labelled again and again (Sharma et al.)",
-        "items": {"path": _ITEMS, "extra": known},
+        "items": {"path": _ITEMS, "extra": labelled},
         "panel": panel,
     }
     study |= {} if at_least is None else {"analysis": {"at_least": at_least}}
-    return write_study(out, study, {_ITEMS: items.select("id", "text", *known)})
+    return write_study(out, study, {_ITEMS: items.select("id", "text", *labelled)})

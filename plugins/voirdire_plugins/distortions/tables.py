@@ -118,7 +118,7 @@ def _raters(by_configuration: Configurations) -> list[tuple[str, str, str]]:
 
 
 def _table6(unknown: pl.DataFrame, runs: LabelRuns, by_configuration: Configurations) -> Section:
-    known = runs.entries is not None
+    told = runs.entries is not None
     rows = []
     for name, prompt, rater in _raters(by_configuration):
         # Labels that only differ in their capitals stand together, as in the paper's table.
@@ -130,5 +130,5 @@ def _table6(unknown: pl.DataFrame, runs: LabelRuns, by_configuration: Configurat
         "Labels outside the set (Table 6)",
         "Everything that a reply named and the set does not hold, whether it stood alone (Others) "
         "or beside a distortion (dropped).",
-        (Table(columns, tuple(rows) if known else ()),),
+        (Table(columns, tuple(rows) if told else ()),),
     )

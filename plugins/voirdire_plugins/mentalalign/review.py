@@ -91,10 +91,12 @@ def conditions(examination: Examination, session: Path) -> Section:
     """The most frequent combinations of conditions, and how the raters score them (figure 3)."""
     from voirdire.store.frames import session_items  # noqa: PLC0415 - loads the store
 
-    known = {item.id: str(item.extra.get("conditions") or "") for item in session_items(session)}
+    conditions_of = {
+        item.id: str(item.extra.get("conditions") or "") for item in session_items(session)
+    }
     # Sorted, since two orders of the same conditions are one combination.
     named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
-             for item, said in known.items()}  # fmt: skip
+             for item, said in conditions_of.items()}  # fmt: skip
     counts = Counter(filter(None, named.values()))
     of_item = {name: [item for item, own in named.items() if own == name] for name in counts}
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
@@ -106,7 +108,7 @@ def conditions(examination: Examination, session: Path) -> Section:
         for rater in raters
     }
     rows = tuple(
-        (name, n, n / len(known), *(means[name, rater] for rater in raters))
+        (name, n, n / len(conditions_of), *(means[name, rater] for rater in raters))
         for name, n in counts.most_common(15)
     )
     columns = (

@@ -55,8 +55,8 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
         _ITEMS: items.select("id", "text", *extra),
         _RESPONSES: answers.select("item", "system", "text"),
     }
-    known = [name for name in ("label", "family", "group") if name in answers.columns]
-    systems = answers.select(pl.col("system").alias("name"), *known).unique(
+    declared = [name for name in ("label", "family", "group") if name in answers.columns]
+    systems = answers.select(pl.col("system").alias("name"), *declared).unique(
         "name", keep="first", maintain_order=True
     )
     study: dict[str, Any] = {

@@ -174,7 +174,9 @@ def test_a_training_goes_on_with_its_own_encoder_and_best_weights_alone(tmp_path
     assert same(weights(made.fit(*learnt, validation=dev, folder=folder)), weights(known))
     for name, what in ((best, "cut"), ("checkpoint.pt", "")):
         (folder / name).write_text(what)
-        with pytest.raises(InputError, match=rf"{name}: cannot be read .*to train anew"):
+        with pytest.raises(
+            InputError, match=rf"{name}: cannot be read .*to start the training again"
+        ):
             made.fit(*learnt, validation=dev, folder=folder)
     shutil.rmtree(folder)
     made.fit(*learnt, validation=dev, folder=folder)

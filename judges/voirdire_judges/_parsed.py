@@ -67,7 +67,7 @@ def flagged(parsed: Parsed, *flags: Flag) -> Parsed:
 
 
 def echo_flags(reply: str) -> tuple[Flag, ...]:
-    """A flag for each phrase by which a reply heeds orders of the text it judges."""
+    """A flag for each phrase by which a reply follows orders in the text it judges."""
     return tuple(Flag("echoes_orders", phrase) for phrase in echoes_orders(reply))
 
 
@@ -78,7 +78,7 @@ def echoing(replies: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
 
 
 def echoes_orders(reply: str) -> tuple[str, ...]:
-    """Phrases by which a reply shows that it heeds, or repeats, orders of the text it judges.
+    """Phrases by which a reply shows that it follows, or repeats, orders in the text it judges.
 
     A sign and no proof: a judge may also mention such an order in order to reject it.
 

@@ -124,6 +124,6 @@ def _validation(
         "Other corpora",
         "TF-IDF of words and pairs, logistic regression, five folds; repeated texts are held out "
         "together. ROC-AUC is from scores; from hard labels it would be the column after MCC. "
-        "High: the corpora differ in their words; this says nothing on the quality of labels.",
+        "High: the corpora differ in their words; this says nothing about the quality of labels.",
         (Table(_OTHERS, tuple(rows)),),
     )

@@ -65,8 +65,8 @@ def by_nearness(
 ) -> Hits:
     """The nearest rows; of equally near ones the first of the pool.
 
-    Which of two equal scores FAISS gives first hangs on device, batch and k: so those that agree to
-    six digits, which rounding cannot tell apart, are put in the pool's order.
+    Which of two equal scores FAISS gives first depends on device, batch and k. So those that agree
+    to six digits, which rounding cannot tell apart, are put in the pool's order.
     """
     hits = index.search(vectors, max(count, 1))  # of an empty pool: no row
     order = np.lexsort((hits.rows, -np.round(hits.scores, 6)), axis=-1)

@@ -50,7 +50,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     columns : sequence of str
         What is shown beside a passage's text, such as its source.
     name, description : str
-        As the model is told.
+        What the model reads of the tool.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     )
     loaded = load_index(folder, opened, device)
     check_columns(str(folder), columns, loaded.frame.columns)
-    at_once = threading.Lock()  # few embedders bear several calls at once
+    at_once = threading.Lock()  # few embedders can take several calls at once
 
     def retrieved(query: str, k: int = k) -> list[dict[str, Any]] | str:
         if not 1 <= k <= MOST:

@@ -282,7 +282,7 @@ def _precision(asked: str, device: str, torch: Any) -> str:
 
 
 def _room(model: Any, tokenizer: Any) -> int:
-    """Tokens that the encoder reads: the smaller of what tokenizer and positions bear."""
+    """Tokens that the encoder reads: the smaller of what its tokenizer and its positions allow."""
     positions = getattr(model.config, "max_position_embeddings", None) or 0
     if positions <= 0:  # XLNet says -1: its positions are relative
         positions = _UNDECLARED
@@ -306,7 +306,7 @@ def _digest(model: Any, drawn: Collection[str]) -> str:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """No bars, and no word on the fresh head, which is meant to be fresh."""
+    """No progress bars, and no warning about the new head, which is meant to be new."""
     logging = transformers.utils.logging
     before, shown = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -48,7 +48,7 @@ class Settings:
     folder: str = "."
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be meant."""
+        """Refuse a value of the wrong type or out of range."""
         if not self.model or not isinstance(self.model, str):
             raise InputError("hf classifier: give the encoder's hub name or folder as model")
         for name, allowed in _CHOICES.items():
@@ -179,7 +179,7 @@ class Checkpoints:
         if not _is_state(state, parts):
             raise InputError(
                 f"{self.folder / _STATE}: holds no training that this version can go on with; "
-                f"delete {self.folder} to train anew"
+                f"delete {self.folder} to start the training again"
             )
         # Going on with other data under the same name would train on a mixture that nobody
         # declared.
@@ -218,7 +218,7 @@ class Checkpoints:
         except (OSError, EOFError, RuntimeError, ValueError, UnpicklingError) as error:
             why = str(error).strip().partition("\n")[0] or type(error).__name__
             raise InputError(
-                f"{path}: cannot be read ({why}); delete {self.folder} to train anew"
+                f"{path}: cannot be read ({why}); delete {self.folder} to start the training again"
             ) from error
 
 

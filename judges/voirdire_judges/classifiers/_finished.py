@@ -171,7 +171,7 @@ def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
 
 
 def _ratings(tests: list[tuple[Cell, Predictions]], *, several: bool) -> pl.DataFrame:
-    """Keys and predictions as ratings; items bear their data's name where there are several data.
+    """Keys and predictions as ratings; of several data, each item's name begins with its own.
 
     A rater is a model, with its label set and task where the grid has several: one attribute may
     stand in more than one of them.

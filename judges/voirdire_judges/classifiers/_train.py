@@ -53,7 +53,7 @@ class Sample:
 def make_classifier(
     factory: ClassifierFactory, cell: Cell, target: Target, machine: Mapping[str, Any]
 ) -> Classifier:
-    """The untrained classifier; of `machine` (device, threads) it is told what it takes.
+    """The untrained classifier; it gets those options of `machine` (device, threads) that it takes.
 
     Raises
     ------

@@ -197,7 +197,8 @@ def make(
     max_epochs, patience : int
         At most so many epochs (100); stop after so many without a better validation F1 (10).
     max_length : int
-        Longest text in tokens (512), where the encoder bears it; longer ones are cut and counted.
+        Longest text in tokens (512), where the encoder can read so many; longer ones are cut and
+        counted.
     warmup, schedule
         Share of all steps in which the learning rate rises (0), then ``"linear"`` to 0 over
         `max_epochs`, or ``"constant"``.

@@ -41,7 +41,7 @@ _SEVERAL = "Read the text and decide which of these labels apply to it: {labels}
 _ANSWER_ONE = "Answer with nothing but that label."
 _ANSWER_SEVERAL = "Answer with nothing but the labels that apply, as a comma-separated list."
 _RATER = "classifier"
-#: Calls at a time to a model at hand.
+#: Calls under way at a time, to a model that was given as an object.
 _AT_ONCE = 16
 #: Faults of the text, not of the moment: its prediction is missing.
 _FINAL = ("bad_request", "empty_input", "model")
@@ -131,7 +131,7 @@ class LlmClassifier:
         return ask_model(self.model, annotator, texts, self.classes, self.runs)
 
     def _declared(self) -> dict[str, Any]:
-        """What the annotator `labels` is told of the classes."""
+        """The options of the annotator `labels` that follow from the classes."""
         several = self.task == "multi-label"
         # Binary classes have the negative one first.
         none = self.none or (self.classes[0] if self.task == "binary" else "")
@@ -163,7 +163,7 @@ def make(  # noqa: PLR0913 - the options are those of a study
         See `voirdire.protocols.ClassifierFactory`; the seed draws the examples.
     model : str or ChatModel
         As in a panel (``openai:gpt-4o``): asked through the runner, with its limits and retries,
-        every reply kept. Or a chat model at hand.
+        every reply kept. Or a chat model as an object.
     shots : int
         Examples from the training data shown in the prompt, class by class in turn.
     runs : int
@@ -173,7 +173,7 @@ def make(  # noqa: PLR0913 - the options are those of a study
     prompt : str
         Instructions of your own, complete; then no examples are added.
     annotator, annotator_options
-        Another registered annotator and what it is made with; its labels must bear the names of
+        Another registered annotator and what it is made with; its labels must have the names of
         the classes.
     **call
         ``temperature``, ``top_p``, ``max_tokens``, ``model_options``, as in a panel.
@@ -281,8 +281,8 @@ def ask_by_name(
     Raises
     ------
     InputError
-        Texts were not asked about, or in vain for a reason that may pass: a network that is down
-        or a key that is refused is no answer, and must not be taken for a missing one.
+        Texts were not asked about, or got no answer for a reason that may pass: a network that is
+        down or a key that is refused is no answer, and must not be taken for a missing one.
     """
     if folder is None:
         with TemporaryDirectory() as passing:
@@ -326,7 +326,7 @@ def _check_asked(rater: RaterResult) -> None:
 def ask_model(
     model: ChatModel, annotator: Annotator, texts: Sequence[str], classes: Sequence[str], runs: int
 ) -> tuple[Floats, Floats]:
-    """The same from a chat model at hand; a call that fails is missing."""
+    """The same from a chat model that was given as an object; a call that fails is missing."""
     items = [Item(str(number), text) for number, text in enumerate(texts) for _ in range(runs)]
     with ThreadPoolExecutor(1) as pool:  # a loop of its own, also where one is running already
         parsed = pool.submit(asyncio.run, _all(model, annotator, items)).result()

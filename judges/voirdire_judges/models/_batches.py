@@ -168,7 +168,7 @@ async def pages(client: Any, path: str, after: str) -> list[dict[str, Any]]:
 
 
 def lines_of(content: bytes) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file; a line that is none says nothing of any call."""
+    """The objects of a JSONL file; a line that holds no object belongs to no call."""
     for line in content.split(b"\n"):
         try:
             said = load_body(line) if line.strip() else None

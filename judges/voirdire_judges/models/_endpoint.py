@@ -98,7 +98,7 @@ class Options:
     params : mapping
         Further parameters of the provider, sent with every call (``{"reasoning_effort": "low"}``).
     native_tools : bool
-        Whether the endpoint knows tools; else they are told and called in plain text.
+        Whether the endpoint supports tools; else they are described and called in plain text.
     """
 
     timeout: float = 120.0

@@ -86,7 +86,7 @@ def kind_of(status: int, body: Any) -> FaultKind:
     ('server', 'bad_request')
     """
     # Anthropic says it with 400, OpenAI and Google with the 429 of a crowd. Waiting, as after a
-    # crowd, would ask in vain until the run ends.
+    # crowd, would only repeat the refusal until the run ends.
     if status in {400, 403, 429} and _NO_CREDIT.search(" ".join(words(body))):
         return "quota"
     if is_too_long(status, body):

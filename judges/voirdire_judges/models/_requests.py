@@ -24,7 +24,7 @@ def sendable(model: str, request: Request) -> Request:
     Raises
     ------
     ModelError
-        The request says nothing: providers refuse an empty message, some with a bill.
+        The request has no text: providers refuse an empty message, and some bill it.
     """
     asked = [message.content for message in request.messages if message.role == "user"]
     if not asked or "" in asked or any(map(str.isspace, asked)):
@@ -71,7 +71,7 @@ _CALL = re.compile(r"^[ \t]*CALL[ \t]*(?=\{)", re.MULTILINE)
 
 
 async def asked_in_words(request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
-    """The reply of a model that knows no tools: they are told, and its calls read, as text."""
+    """The reply of a model that knows no tools: both they and its calls are plain text."""
     return with_calls(await ask(without_tools(request)))
 
 

@@ -274,7 +274,7 @@ MESSAGES = Dialect(
     send,
     read,
     billed,
-    # The Messages API takes no seed; its batches bear no name.
+    # The Messages API takes no seed; its batches have no name.
     lacking=frozenset({"seed"}),
     batches=BatchWire(_submit, _states, _state, _results, _cancel, named=False),
 )

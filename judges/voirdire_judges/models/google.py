@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 
 def open_client(endpoint: Endpoint) -> Any:
-    """Google's client over an aiohttp session of ours, which bears any number of calls in flight.
+    """Google's client over an aiohttp session of ours, which allows any number of calls at a time.
 
-    One attempt is asked for in so many words: without it the SDK sleeps up to ten seconds after a
+    `attempts=1` is said on purpose: without it the SDK sleeps up to ten seconds after a
     broken connection and asks again.
     """
     import aiohttp  # noqa: PLC0415

@@ -31,8 +31,8 @@ class HfModel:
 
     A request that names options is answered by scoring them: `option_logprobs` holds the
     log-probability of each option as the whole answer's beginning, the text is the likeliest one.
-    Any other request generates; the same request and seed give the same text. Tools are told and
-    called in plain text.
+    Any other request generates; the same request and seed give the same text. Tools are described
+    and called in plain text.
     """
 
     concurrency = 1

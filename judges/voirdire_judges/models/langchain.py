@@ -239,7 +239,7 @@ def _total(used: Sequence[Usage]) -> Usage | None:
 def _input_of(name: str, model: Any, key: str) -> Any:
     """From messages to what a runnable takes, by its input schema.
 
-    A runnable that says nothing takes messages. A text (a prompt's variable, an annotated function)
+    A runnable without a schema takes messages. A text (a prompt's variable, an annotated function)
     gets the messages as a transcript, or the text alone where there is one message.
     """
     schema = _schema(model)

@@ -37,10 +37,10 @@ def make(  # noqa: PLR0913 - each is an option of the study
     Parameters
     ----------
     name : str
-        As the model is told, and the role in which it asks: `models = {second_opinion = "..."}`
-        gives it a model of its own, else it is the agent's.
+        What the model calls the tool, and the role in which it asks: with
+        `models = {second_opinion = "..."}` it has a model of its own, else the agent's.
     description : str
-        As the model is told.
+        What the model reads of the tool.
     judge, options
         The judge that answers, and its options. It must ask one question about one response.
     rubric : str, optional

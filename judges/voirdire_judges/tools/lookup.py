@@ -37,7 +37,7 @@ def make(
     columns : sequence of str
         What is shown of a row; all columns by default.
     name, description : str
-        As the model is told.
+        What the model reads of the tool.
 
     Raises
     ------

@@ -103,7 +103,7 @@ def test_the_planted_oddities_are_found(example):
     assert ("out_of_scale", 6) in found  # two responses of three zeros each
     assert ("out_of_scale", 1) in found  # a six
     assert ("refused", 1) in found
-    assert {"context_mismatch", "headers_mended", "repaired", "blank_cells"} <= kinds
+    assert {"context_mismatch", "headers_trimmed", "repaired", "blank_cells"} <= kinds
     assert not [finding for finding in example.findings if finding.severity == "blocking"]
 
 

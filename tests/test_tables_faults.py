@@ -16,7 +16,7 @@ from voirdire.cli.columns import answer
 from voirdire.errors import QuestionError
 from voirdire.study import Source, build_study, load_study
 from voirdire.tables import read_file, read_tables
-from voirdire.tables.partitioned import tidy_batches
+from voirdire.tables.batches import tidy_batches
 
 # Forty invented items, human and judge mostly alike; the ICC below is that of these numbers.
 _DRAW = random.Random(7)

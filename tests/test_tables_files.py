@@ -263,7 +263,7 @@ def test_headers_are_trimmed_and_the_originals_kept(tmp_path):
     assert raw.frame.columns == ["id", "human_a", "human_b"]
     assert raw.headers == {"id": "id", "human_a": " human_a", "human_b": "human_b "}
     (note,) = raw.findings
-    assert (note.kind, note.count) == ("headers_mended", 2)
+    assert (note.kind, note.count) == ("headers_trimmed", 2)
 
 
 @pytest.mark.parametrize("header", ["", "  ", "Unnamed: 0"])

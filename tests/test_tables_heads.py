@@ -8,7 +8,7 @@ from voirdire import examine
 from voirdire.errors import QuestionError, TableError
 from voirdire.study import build_study
 from voirdire.tables import draft_study, read_file, read_tables
-from voirdire.tables.partitioned import is_long
+from voirdire.tables.batches import is_long
 
 TRUTH = [1 + 7 * i % 5 for i in range(20)]
 

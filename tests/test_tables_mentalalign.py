@@ -106,7 +106,7 @@ def test_cells_without_scores(findings, oddities):
 
 def test_headers_contexts_and_the_shifted_block(findings, oddities):
     kinds = {finding.kind: finding for finding in findings}
-    assert kinds["headers_mended"].count == 6
+    assert kinds["headers_trimmed"].count == 6
     rows = oddities["row_alignment"]
     mismatch = kinds["context_mismatch"]
     assert mismatch.count == len(rows["ConvIDs"]) == 19

@@ -107,7 +107,8 @@ def _partition(
 
     from voirdire.errors import InputError, TableError
     from voirdire.files import DRAFT
-    from voirdire.tables.partitioned import is_long, rows_about, tidy_batches, write_layout
+    from voirdire.tables.batches import is_long, rows_about, tidy_batches
+    from voirdire.tables.partitioned import write_layout
 
     if out.exists() and not (out.is_dir() and any(out.glob("attribute=*"))):
         raise InputError(f"{out} is no folder of parts, and is not overwritten")

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError, MissingExtraError, StudyError, TableError, not_one_of
+from voirdire.errors import InputError, MissingExtraError, StudyError, TableError, check_allowed
 from voirdire.files import file_stems
 from voirdire.humans.plan import (
     KEY,
@@ -166,9 +166,7 @@ def export(
         The study, its files or a format cannot be used, or a sheet that would be written again
         holds answers.
     """
-    unknown = [name for name in formats if name not in FORMATS]
-    if unknown or not formats:
-        raise not_one_of("format of sheets", ", ".join(unknown or ["none"]), FORMATS)
+    check_allowed("format of sheets", formats or ["none"], FORMATS)
     skipped = () if can_write_workbooks() else ("xlsx",)
     if skipped and "csv" not in formats:
         raise MissingExtraError("writing workbooks", "excel", "xlsxwriter")

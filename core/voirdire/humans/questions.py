@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.errors import InputError, StudyError, TableError, duplicate, not_one_of
+from voirdire.errors import InputError, StudyError, TableError, check_allowed, duplicate
 from voirdire.parsing.options import read_options
 from voirdire.schema import Scale
 
@@ -112,9 +112,7 @@ def _built(study: Study, humans: Humans, item: Item) -> Form:
 def _pointwise(study: Study, humans: Humans) -> Form:
     declared = {attribute.name: attribute for attribute in study.rubric.attributes}
     names = humans.attributes or tuple(declared)
-    unknown = [name for name in names if name not in declared]
-    if unknown:
-        raise not_one_of("attribute", unknown[0], declared, "humans.attributes", StudyError)
+    check_allowed("attribute", names, declared, "humans.attributes", StudyError)
     if not names:
         raise StudyError(
             "humans: a pointwise task needs rubric.attributes in the study, or rubric.use"

@@ -62,7 +62,7 @@ def columns(plan: Plan) -> tuple[Column, ...]:
         columns += _answers(at, question, asked.pop() if len(asked) == 1 else "")
     columns.append(Column("check", "check"))
     # As a sheet that comes back is read: its headers may have lost case and blanks.
-    headers = [" ".join(column.header.split()).casefold() for column in columns]
+    headers = [_fold(column.header) for column in columns]
     twice = next(
         (c.header for c, h in zip(columns, headers, strict=True) if headers.count(h) > 1), ""
     )
@@ -213,6 +213,7 @@ def _answered(
         if column.role != "answer" or not cell.strip():
             continue
         question = judgement.form[column.at]
+        # Looked at one cell at a time, so that the message names the column with the wrong one.
         if question.kind != "text":
             _offered(question, cell, f"{where}, column {column.header!r}")
         said[column.at].append(unguard(cell) if plain else cell)

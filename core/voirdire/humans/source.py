@@ -98,6 +98,7 @@ def _left_to_humans(
             raise not_one_of("decision", decision, _DECISIONS, f"{queue}, {place}", TableError)
         if decision != "human":
             continue
+        # A queue as CSV guards names that begin as a formula does.
         item, system = (unguard(cell_text(row[name])) for name in ("item", "system"))
         named = (item, "" if by_item else system)
         if named not in known:

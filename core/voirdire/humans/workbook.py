@@ -126,6 +126,7 @@ def _lists(book: Any, plan: Plan, rater: str, layout: tuple[Column, ...]) -> Non
         if column.role != "answer":
             continue
         first = 1
+        # One rule for a run of rows with the same choices: one a cell makes Excel slow.
         for choices, run in groupby(judgements, key=lambda j: j.form[column.at].choices):
             last = first + len(list(run)) - 1
             if choices:

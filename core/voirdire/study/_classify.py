@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from voirdire.errors import not_one_of
-from voirdire.study._part import Names, Part, Share, no_secrets
+from voirdire.study._part import Names, Part, Share, check_once, no_secrets
 
 ClassifyTask = Literal["binary", "multi-class", "multi-label"]
 _SLACK = 1e-9
@@ -124,16 +124,14 @@ class ClassifySpec(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> ClassifySpec:
-        models = [name for model in self.models for name, _ in model.variants()]
-        for kind, names in (
-            ("data", [one.name for one in self.data]),
-            ("label_sets", [one.name for one in self.label_sets]),
-            ("models", models),
-            ("seeds", list(map(str, self.seeds))),
-        ):
-            repeated = sorted({name for name in names if names.count(name) > 1})
-            if repeated:
-                raise ValueError(f"classify.{kind} names {repeated} twice")
+        check_once(
+            {
+                "classify.data": [one.name for one in self.data],
+                "classify.label_sets": [one.name for one in self.label_sets],
+                "classify.models": [n for model in self.models for n, _ in model.variants()],
+                "classify.seeds": list(map(str, self.seeds)),
+            }
+        )
         if self.stratify and self.stratify not in [one.name for one in self.label_sets]:
             raise ValueError(f"classify.stratify must name a label set, got {self.stratify!r}")
         if abs(sum(self.fractions) - 1) > _SLACK:

@@ -108,7 +108,7 @@ def thresholds_hash(study: Study) -> str:
 
 def _first(error: ValidationError, kind: type[Part]) -> str:
     """The first complaint as a sentence, an unknown key before others, and how many follow."""
-    # A misspelt key is also one that is lacking: the spelling is what to mend.
+    # A misspelt key is also one that is lacking, and only its spelling is wrong.
     errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
     head = errors[0]
     key = ".".join(str(part) for part in head["loc"]) or "the study"

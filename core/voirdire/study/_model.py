@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
 from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
-from voirdire.study._part import Count, Names, Part, Share, no_secrets
+from voirdire.study._part import Count, Names, Part, Share, check_once, no_secrets
 from voirdire.study._run import (
     Asked,
     Comparisons,
@@ -381,6 +381,8 @@ class Study(Part):
                 raise ValueError(
                     f"jury {rater.name!r} has the jury {of_juries[0]!r} as a member: name raters"
                 )
+            # A member that the panel does not name may come from a session's tables: its kind is
+            # not known.
             own = {kinds[name] for name in rater.members if name in kinds}
             if len(own) > 1:
                 raise ValueError(
@@ -391,14 +393,13 @@ class Study(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:
-        for kind, names in (
-            ("panel", [rater.name for rater in self.panel]),
-            ("systems", [system.name for system in self.systems]),
-            ("generators", [generator.name for generator in self.generators]),
-        ):
-            repeated = sorted({name for name in names if names.count(name) > 1})
-            if repeated:
-                raise ValueError(f"{kind} names {repeated} twice")
+        check_once(
+            {
+                "panel": [rater.name for rater in self.panel],
+                "systems": [system.name for system in self.systems],
+                "generators": [generator.name for generator in self.generators],
+            }
+        )
         return self
 
     def system(self, name: str) -> System:

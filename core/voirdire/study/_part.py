@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from voirdire.secrets import secret_in_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 Names = tuple[str, ...]
 Count = Annotated[int, Field(ge=1)]
@@ -50,3 +50,11 @@ def _each(options: dict[str, Any], inside: str = "") -> Iterator[tuple[str, Any,
         yield name, value, inside
         if isinstance(value, dict):
             yield from _each(value, name)
+
+
+def check_once(kinds: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a name that a list of a study gives twice; `kinds` are the lists by their keys."""
+    for kind, names in kinds.items():
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"{kind} names {repeated} twice")

@@ -128,7 +128,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     if grid:
         return grid
     columns = raw.frame.columns
-    # `label` is a person's column only where a judge's stands beside it; else it is any label.
+    # `label` is a person's column only beside a judge's: alone it may be anybody's.
     judged = any(kind_of(c) == "judge" and not measures(c) and _is_rated(raw, c) for c in columns)
     known = [
         name

@@ -169,7 +169,7 @@ def _from_floats(ids: pl.Series) -> pl.Series:
 
 
 def _has_odd_text(text: pl.Series) -> bool:
-    """Whether any id needs mending; looked at on distinct values only."""
+    """Whether any id may have to be changed; looked at on distinct values only."""
     distinct = text.unique().drop_nulls()
     # What may need a change: blanks at an end, none at all, letters beyond ASCII, `.0`, and how the
     # words of `_NO_ID` begin.

@@ -196,7 +196,7 @@ def _twice(ratings: pl.DataFrame) -> str:
 def _declared_attributes(
     study: Study, ratings: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
-    """Attributes under their declared spelling as an Enum; undeclared ones are left out, aloud."""
+    """Attributes under their declared spelling as an Enum; undeclared ones are left out."""
     attributes = ratings["attribute"].unique(maintain_order=True).to_list()
     declared = [attribute.name for attribute in study.rubric.attributes]
     if not declared:
@@ -204,14 +204,14 @@ def _declared_attributes(
     # Headers mostly write an attribute in another case, or with underscores.
     spelling = {_fold(name): name for name in declared}
     unknown = [name for name in attributes if _fold(name) not in spelling]
-    mended = {n: spelling[_fold(n)] for n in attributes if n not in declared and n not in unknown}
+    spelt = {n: spelling[_fold(n)] for n in attributes if n not in declared and n not in unknown}
     notes: tuple[Finding, ...] = ()
     if unknown:
         rows = ratings.filter(pl.col("attribute").is_in(unknown)).height
         ratings = ratings.filter(~pl.col("attribute").is_in(unknown))
         notes = (_undeclared(unknown, rows),)
-    if mended:
-        ratings = ratings.with_columns(pl.col("attribute").replace(mended))
+    if spelt:
+        ratings = ratings.with_columns(pl.col("attribute").replace(spelt))
     return ratings.with_columns(pl.col("attribute").cast(pl.Enum(declared))), notes
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError, listed
-from voirdire.tables._names import SYNONYMS, find, is_id, kind_of, plain_word, said_aloud
+from voirdire.tables._names import SYNONYMS, find, is_id, kind_of, named_by_guess, plain_word
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._questions import attribute_column, item_column
 from voirdire.tables._rated import tells_apart
@@ -127,7 +127,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     response, reasons = _texts(raw, source, kind, roles, values, raters)
     roles = {**roles, "response": response, "reason": None}
     rater = source.rater if source.rater and roles["rater"] is None else None
-    # Only what was guessed is said aloud, so that a declared study is met without remarks.
+    # Only what was guessed is reported, so that a declared study is met without remarks.
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long" and not _declared(source, "score"):
         spoken["score"] = next(iter(values))
@@ -147,7 +147,7 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
         values=values,
         raters=raters,
         reasons=reasons,
-        findings=(*said_aloud(raw.name, spoken), *notes),
+        findings=(*named_by_guess(raw.name, spoken), *notes),
     )
 
 

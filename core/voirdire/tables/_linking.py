@@ -40,7 +40,7 @@ class Rated:
     attributes: tuple[str, ...]
     system_of: Mapping[str, str] = field(default_factory=dict)
 
-    def found_by(self, column: str) -> dict[str, str]:
+    def item_by(self, column: str) -> dict[str, str]:
         """The item of each value of a column; a value of several items is of none."""
         pairs = zip(self.items[column], self.items["item"], strict=True)
         item_of: dict[str, str] = {}
@@ -131,7 +131,7 @@ def _best(frame: pl.DataFrame, mine: str, rated: Rated) -> str:
 
 def _share(column: pl.Series, rated: Rated, theirs: str) -> float:
     """How many of a column's values are found among the items'."""
-    known = rated.found_by(theirs)
+    known = rated.item_by(theirs)
     values = canonical_ids(column).drop_nulls().unique()
     met = sum(normalised(value) in known for value in values)
     return met / len(values) if len(values) else 0.0
@@ -213,7 +213,7 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     mine, _, theirs = (source.key or "").partition("=")
     ratings, name = part.ratings, Path(source.path).name
     check_columns("the items that were rated", (theirs or mine,), rated.items.columns)
-    known = rated.found_by(theirs or mine)
+    known = rated.item_by(theirs or mine)
     # The key's column is the labels' own id, unless a tool's reader keeps it beside the id.
     said = {i: i for i in ratings["item"].unique(maintain_order=True)}
     if part.items is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError, check_columns, listed, not_one_of
+from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._files import read_raw
@@ -375,9 +375,7 @@ def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:
     if not wanted:
         return reading
     there = reading.ratings["attribute"].unique(maintain_order=True).to_list()
-    for attribute in wanted:
-        if attribute not in there:
-            raise not_one_of("attribute", attribute, there, name, TableError)
+    check_allowed("attribute", wanted, there, name, TableError)
     kept = reading.ratings.filter(pl.col("attribute").is_in(wanted))
     note = finding(
         "attribute_left_out",

@@ -248,7 +248,7 @@ def sums_up(column: str) -> bool:
     return not _SUMS.isdisjoint(words) and _SUMS.union(_OF_SCORES).issuperset(words)
 
 
-def said_aloud(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
+def named_by_guess(table: str, roles: Mapping[str, str | None]) -> tuple[Finding, ...]:
     """A note on the columns that were recognised by a word that is not the standard one."""
     taken = [
         f"{part} from {column!r}"

@@ -327,7 +327,7 @@ def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
     for order in sorted([*ORDERS, *_with_noun(texts.values())], key=len):
         held = {c: held_in for c, text in texts.items() if (held_in := inside(text, order))}
         count, words = sum(map(len, held.values())), set().union(*held.values())
-        # Two words, such as low and high, may be of another order where others stand beside them.
+        # Two words, such as low and high, may be of another order if there are other words as well.
         alone = count == sum(len(spoken(texts[c])) for c in held)
         # `good` and `bad` alone are a pair, which is read without a question.
         if count > most and len(words) > (1 if alone else 2) and not words <= {"good", "bad"}:

@@ -1,4 +1,4 @@
-"""Readings that would change numbers: asked about, answered by a key, or accepted aloud."""
+"""Readings that would change numbers: asked about, answered by a key, or assumed with a finding."""
 
 from __future__ import annotations
 
@@ -144,6 +144,7 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
         )
     blocks = []
     for column in scored:
+        # Google Forms writes a grid of questions so: what is asked, and in brackets what about.
         part = _GRID.fullmatch(column)
         of, item = (part["attribute"], part["item"]) if part else ("score", column)
         blocks.append(
@@ -162,6 +163,7 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
 
 def _answered(raw: RawTable, source: Source, who: str) -> list[str]:
     """The columns of a form with what each respondent rated, in numbers or in words."""
+    # Progress, duration and age are numbers of the respondent, and no ratings of anything.
     about = {*_WHO, *_ABOUT_ANSWERS}
     asked = [c for c in raw.frame.columns if c != who and plain_word(c) not in about]
     numeric = {c for c in asked if is_numeric(raw.frame[c])}

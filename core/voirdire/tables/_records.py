@@ -70,7 +70,9 @@ class Records:
 
 
 def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
-    """Keys in canonical form; rows without an id and repeated identical rows are left out, aloud.
+    """Keys in canonical form; rows without an id and repeated identical rows are left out.
+
+    A finding counts them.
 
     Parameters
     ----------
@@ -165,6 +167,7 @@ def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
                 f"{raw.name}: {place}, column {column!r}: {value!r} is no probability (0 to 1)"
             )
         return probabilities.alias(name)
+    # Names and dates of facts as ids are, so that cluster 3 and cluster 3.0 are one.
     texts = canonical_ids(cells)
     if name == "origin":
         known = texts.str.to_lowercase().cast(FACTS[name], strict=False)

@@ -200,6 +200,7 @@ def _score_or_not(
     places = [f"{rater} on item {item!r}" for rater, item in odd.select("rater", "item").rows()]
     missing: Words = dict.fromkeys((f"{level:g}" for level in doubtful), MISSING)
     scores: Words = {f"{level:g}": level for level in doubtful}
+    # Missing first: a value that others do not use is mostly a code.
     both = [{**source.words, **missing}, {**source.words, **scores}]
     more = len(places) - PLACES
     return QuestionError(

@@ -113,7 +113,8 @@ def without_withdrawn(
     if _TAKEN_BACK.search(column) and words.drop_nulls().is_in(["true", "false", "0", "1"]).all():
         words = words.replace({"true": "withdrawn", "1": "withdrawn", "false": "ok", "0": "ok"})
     frame = frame.with_columns(words.alias("#status"))
-    # A word that is not known leaves its row out, aloud: kept, a rejected row would be a rating.
+    # A word that is not known leaves its row out, and a finding says so: if it were kept, a
+    # rejected row would be a rating.
     fine = words.is_null() | (words == "") | words.is_in([*KEPT, *_OWN])
     if fine.all():
         return frame, ()

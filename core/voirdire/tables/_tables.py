@@ -121,7 +121,7 @@ class Tables:
     rated : DataFrame
         Who rated what: the distinct ``rater, item, system`` of `ratings`.
     findings : tuple of Finding
-        What was mended, taken or left out while reading.
+        What was changed, assumed or left out while reading.
     hashes : mapping
         Path as the study names it -> SHA-256 of the file.
     labels : Tables or None

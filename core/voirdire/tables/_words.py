@@ -218,6 +218,7 @@ def unread_finding(
             continue
         cells, at = frame[f"={column}"].filter(bad), frame.filter(bad)
         header = raw.headers.get(column, column)
+        # A date or an infinity: no word can be declared to stand for it.
         if cells.dtype != pl.String:
             place = f"{raw.unit} {at['row'][0]} (item {at['item'][0]!r})"
             raise TableError(

@@ -102,6 +102,7 @@ def _check(path: Path, sheets: Mapping[str, pl.DataFrame]) -> None:
                 f"{path}: sheet {name!r} has {frame.height:,} rows and {frame.width:,} columns; a "
                 f"sheet holds {_ROWS - 1:,} and {_COLUMNS:,}: write Parquet or CSV"
             )
+    # Excel takes two such names for one, and calls the file damaged.
     folded = [name.casefold() for name in sheets]
     if len(set(folded)) < len(folded):
         raise TableError(f"{path}: sheet names differ only by case: {listed(list(sheets))}")
@@ -159,6 +160,7 @@ def fit_cell(text: str) -> str:
 def _said(path: Path, name: str, frame: pl.DataFrame, losses: _Losses) -> list[Finding]:
     if not losses.cut and not losses.cleaned:
         return []
+    # Beside the workbook, so that what a cell could not hold is lost to nobody.
     record = path.with_name(f"{path.stem}.{name}.jsonl")
     write_jsonl(record, frame)
     kept = f"The sheet stands in full in {record.name}."

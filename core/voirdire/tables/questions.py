@@ -123,8 +123,8 @@ def held_out(
         A question of the file is asked too, by its text; or the file holds fewer than k.
     """
     pool = read_questions(path, columns)
-    texts = {_plain(question.text) for question in asked}
-    shared = [question.id for question in pool if _plain(question.text) in texts]
+    texts = {_fold(question.text) for question in asked}
+    shared = [question.id for question in pool if _fold(question.text) in texts]
     if shared:
         raise InputError(
             f"--examples {path}: {len(shared)} of its {len(pool)} questions are asked in the study "
@@ -221,10 +221,6 @@ def question_study(  # noqa: PLR0913 - one a part of the study
     )
     items = pl.DataFrame([question.fields for question in asked])
     return study, {ITEMS_FILE: items, **tables}
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _question(

@@ -97,6 +97,7 @@ class Reading:
 
     def part(self, name: str, scale: Scale) -> Part:
         """The reading as a part of a study's tables; scores off the scale get that status."""
+        # A reader does not know the study's scale: what is off it is found here.
         score = pl.col("score")
         inside = score.is_between(scale.low, scale.high)
         status = pl.when(score.is_null()).then("status").when(inside).then(pl.lit("ok", STATUS))

@@ -72,9 +72,11 @@ def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -
         return
     for scorer, score in scores.items():
         edits = objects(part(score, "history"))
+        # The first entry of its history is what the scorer gave; later ones are by people.
         first = edits[0] if edits else score
         why = part(first, "explanation")
         _score(rows, item, scorer, part(first, "value"), model, run, reason=why)
+        # An edit may change the reason alone.
         people = [edit for edit in edits[1:] if part(edit, "value") != "UNCHANGED"]
         for edit in people:
             who = str(part(edit, "provenance", "author") or "by hand")

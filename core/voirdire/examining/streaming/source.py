@@ -13,12 +13,12 @@ import polars as pl
 
 from voirdire.errors import InputError, NotSummableError
 from voirdire.study import Study, load_study
+from voirdire.tables.batches import tidy_batches
 from voirdire.tables.partitioned import (
     Part,
     in_memory,
     parquet_rows,
     said_of,
-    tidy_batches,
     with_composites,
     write_layout,
 )

@@ -204,6 +204,7 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
         raise TableError(f"{name}: {not_json(error)}") from None
     except (ValueError, RecursionError) as error:
         raise TableError(f"{name}: cannot be read as JSON ({error})") from None
+    # Tools wrap their rows: {"results": [...]}, or a column a key.
     if isinstance(value, dict):
         value = _rows_in(value)
     if not isinstance(value, list):

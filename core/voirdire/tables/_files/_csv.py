@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SEPARATORS = (",", ";", "\t", "|")
 #: Python's reader stops at fields of 128 KiB, and a reply of a model with its reasoning is longer.
 _LONGEST_FIELD = 2**31 - 1
-#: A first line by which Excel is told the separator.
+#: A first line that tells Excel the separator.
 _DECLARED = re.compile(r'"?sep=(.)"?[ \t]*(?=[\r\n])', re.IGNORECASE)
 #: Lines that begin with a # above everything else, blank ones among them.
 _REMARKS = re.compile(r"(?:[ \t]*(?:\"?#[^\r\n]*)?(?:\r\n|\n|\r))+")

@@ -88,7 +88,7 @@ def trimmed(name: str, originals: Sequence[str]) -> tuple[dict[str, str], tuple[
     if not changed:
         return headers, ()
     note = finding(
-        "headers_mended",
+        "headers_trimmed",
         "note",
         name,
         [repr(original) for original in changed],
@@ -110,7 +110,7 @@ def build(
     decimal_comma: bool = False,
     findings: tuple[Finding, ...] = (),
 ) -> RawTable:
-    """A RawTable from columns in file order; a column without a header is left out, aloud.
+    """A RawTable from columns in file order; a column without a header is left out.
 
     Raises
     ------
@@ -120,6 +120,7 @@ def build(
     columns, lines, first, imported = _without_import_ids(name, columns, lines, first)
     findings = (*findings, *imported)
     named = [not _NO_NAME.fullmatch(original.strip()) for original in originals]
+    # Index columns without a header are common; what they hold is said, in case it is ratings.
     lost = [
         at
         for at, (keep, column) in enumerate(zip(named, columns, strict=True), start=1)

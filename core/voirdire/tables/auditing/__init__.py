@@ -94,7 +94,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``rater_unread``: columns named like a rater that hold no numbers
     - ``attribute_undeclared``: scores on an attribute that the rubric does not name
     - ``reply_flags``: what is odd in replies that were read
-    - ``headers_mended``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
+    - ``headers_trimmed``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
       ``rows_of_questions``, ``encoding``, ``cells_merged``, ``control_characters``,
       ``cells_cut``: how a file was written
     - ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,

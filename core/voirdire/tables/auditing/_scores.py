@@ -315,23 +315,24 @@ def _fates(rater: str, block: pl.DataFrame) -> list[Finding]:
 
 
 def _repaired(tables: Tables) -> list[Finding]:
-    mended = cells(tables.ratings.filter(pl.col("status") == "repaired"))
+    repaired = cells(tables.ratings.filter(pl.col("status") == "repaired"))
     return [
         finding(
             "repaired",
             "note",
             str(rater),
             places(block),
-            f"{plural(block.height, 'reply', 'replies')} read after mending the syntax.",
+            f"{plural(block.height, 'reply', 'replies')} read after their syntax was repaired.",
             "The scores are used; look at the replies if they matter.",
             count=block.height,
         )
-        for (rater,), block in mended.group_by("rater", maintain_order=True)
+        for (rater,), block in repaired.group_by("rater", maintain_order=True)
     ]
 
 
 def _nan(tables: Tables) -> list[Finding]:
     """Judges that were shown the word "nan" in place of a missing response, and rated it."""
+    # A person may well write that a response was "nan"; a judge says so of what it was shown.
     judges = tables.raters.filter(pl.col("kind") != "human")["rater"]
     said = tables.replies.filter(
         pl.col("rater").is_in(judges.implode()) & pl.col("reply").str.contains(_NAN)

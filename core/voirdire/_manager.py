@@ -28,6 +28,7 @@ def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None)
     points = list(points)
     for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
         registry.failures[name] = "no such plugin"
+    # Built-ins first: a third party cannot take their names.
     for point in sorted(points, key=lambda point: not _built_in(point)):
         if _built_in(point) or wanted is None or point.name in wanted:
             try:
@@ -52,6 +53,7 @@ def _load_one(registry: Plugins, point: EntryPoint, app: Any) -> None:
         raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
+    # Before it is loaded, so that a plugin that fails still shows its version.
     registry.versions[point.name] = point.dist.version if point.dist else ""
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []

@@ -94,6 +94,7 @@ class Plugins:
         module, _, attribute = registered.target.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
+        # Our own errors say enough already.
         except VoirdireError:
             raise
         except Exception as error:

@@ -108,6 +108,7 @@ class _Adds(ABC):
     ) -> Sum:
         """The sum of ``partial(part)``; see `voirdire.protocols.Executor`."""
         results = self._results(partial, parts)
+        # The first result is where the sum begins: what it is, only `partial` knows.
         for total in results:
             for result in results:
                 total = add(total, result)  # noqa: PLW2901 - the sum so far
@@ -174,6 +175,8 @@ class Processes(_Adds):
         futures: deque[Any] = deque()
         while True:
             try:  # a pool may break while it is given a part as well as while it works on one
+                # Parts are kept until their result is out, to be given out again if the pool
+                # breaks.
                 waiting.extend(islice(rest, AHEAD * self.workers - len(waiting)))
                 new = list(islice(waiting, len(futures), None))
                 futures.extend(self._pool.submit(partial, part) for part in new)
@@ -191,6 +194,7 @@ class Processes(_Adds):
                 self._pool = self._started()
                 futures.clear()
                 continue
+            # Only deaths in a row count: one part in a thousand may be unlucky.
             broken = 0
             futures.popleft()
             waiting.popleft()
@@ -240,6 +244,7 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         sleep(ORPHANED)
+        # At once: the pool's own threads would wait for the parent for ever.
         os._exit(1)
 
 

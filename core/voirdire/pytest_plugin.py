@@ -98,6 +98,7 @@ class Today:
             try:
                 self._check = self._checked()
             except VoirdireError as error:
+                # Kept, so that no other test asks the models again.
                 self._failed = UnlikeLockError(str(error))
                 raise self._failed from error
             except UnlikeLockError as error:
@@ -115,6 +116,7 @@ class Today:
         today = self.source if study is None else self._asked(study, folder)
         look = self.config.getoption("--voirdire-look")
         check, remembered = changing.check_lock(today, self.lock, look=look)
+        # A look that was named by hand is not counted in the lock file.
         if look is None:
             changing.write_lock(self.path, remembered)
         return check

@@ -237,6 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "voirdire", ""
     disable_nagle_algorithm = True
+    # A browser that opens a connection and says nothing must not hold a thread for ever.
     timeout = 60
 
     def do_GET(self) -> None:
@@ -259,6 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = site.answer(self._request())
         except Refusal as refusal:
             answer = site.refused(refusal)
+            # What was refused may have a body that nobody read: the next request would begin in it.
             self.close_connection = True
         except InputError as error:
             answer = site.refused(Refusal(HTTPStatus.BAD_REQUEST, str(error)))
@@ -299,6 +301,7 @@ class _Handler(BaseHTTPRequestHandler):
             name = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
         except ValueError:
             name = ""
+        # Served on 0.0.0.0 it is reached by whatever address this connection came in at.
         here = self.connection.getsockname()[0]
         if name not in {"localhost", LOOPBACK, "::1", self.server.host, here}:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name")

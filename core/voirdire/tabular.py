@@ -85,6 +85,7 @@ class Column:
         ('−0.100', '[0.500, 0.750]')
         """
         if isinstance(cell, Marked):
+            # A mark without a value says why there is none; a dash before it would say it twice.
             bare = cell.value is None and cell.mark
             return cell.mark.strip() if bare else f"{self.written(cell.value)}{cell.mark}"
         if is_missing(cell):
@@ -394,6 +395,7 @@ def number_text(value: Any, digits: int = 3, *, signed: bool = False) -> str:
     if is_missing(value):
         return MISSING
     plus = "+" if signed else ""
+    # A difference of whole numbers stands among other differences, and keeps their decimals.
     digits = 0 if isinstance(value, Integral) and not signed else digits
     return f"{float(value):{plus}z.{digits}f}".replace("-", "−")
 
@@ -415,4 +417,5 @@ def share_text(value: float | None) -> str:
     """
     if value is None or not math.isfinite(value):
         return MISSING
+    # 99.96 % must not read as all.
     return f"{min(value, 0.999) if value < 1 else value:.1%}".replace("%", " %")

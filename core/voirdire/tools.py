@@ -97,6 +97,7 @@ def _made(named: str | Mapping[str, Any], study: Study | None, plugins: Plugins)
     factory = plugins.resolve("tool", use)
     around = {"study": study, "plugins": plugins}
     takes = inspect.signature(factory).parameters
+    # A tool that has no use for the study need not name it.
     options |= {name: value for name, value in around.items() if name in takes}
     try:
         tool = factory(**options)
@@ -191,6 +192,7 @@ def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
         outcome.said, outcome.fine = said, True
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything at all, SystemExit too
         outcome.said = scrub(f"{type(error).__name__}: {str(error)[:SENTENCE]}")
+    # Last, so that who waits sees the whole outcome.
     outcome.done.set()
 
 
@@ -206,6 +208,7 @@ def _wrong(arguments: Any, schema: Mapping[str, Any]) -> str:
         if name not in known:
             return f"there is no argument {name[:80]!r} (arguments: {', '.join(known) or 'none'})"
         kind = known[name].get("type", "")
+        # True is an int to Python, and no number to a model.
         is_bool = isinstance(value, bool) and kind in ("number", "integer")
         if kind in _TYPES and (is_bool or not isinstance(value, _TYPES[kind])):
             return f"the argument {name!r} must be of type {kind}, got {type(value).__name__}"

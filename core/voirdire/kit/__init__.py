@@ -99,6 +99,7 @@ def write_plugin(kind: str, name: str, folder: Path, known: Plugins) -> list[Pat
     taken = known.registered.get((kind, name))
     if taken is not None:
         raise InputError(f"{kind} {name!r} is registered by plugin {taken.plugin!r} already")
+    # A package of that name would shadow the new one, or be shadowed by it.
     if package in sys.modules or name in known.versions:
         raise InputError(f"there is a plugin {name!r} already: choose another name")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

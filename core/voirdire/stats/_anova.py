@@ -14,6 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
+#: Units in the last place that centring may leave: a column of 0.1 less its mean is 1e-17, not 0,
+#: and a quotient of two such sums would pass for an ICC.
 _ROUND_OFF = 64 * np.finfo(np.float64).eps
 
 
@@ -48,6 +50,7 @@ class Decomposition:
 
 def decompose(Y: Floats) -> Decomposition:
     """Take (P, n, k) complete ratings apart; round-off counts as zero."""
+    # Relative to the largest rating of each matrix: points of 0.01 and of a million snap alike.
     scale = np.abs(Y).max(axis=(1, 2), keepdims=True)
     tolerance = _ROUND_OFF * scale
     centred = Y - Y.mean(axis=(1, 2), keepdims=True)
@@ -86,6 +89,7 @@ def features(parts: Decomposition) -> Floats:
     residuals = parts.residuals.transpose(0, 2, 1)
     squares = (residuals**2).sum(axis=1)
     stacked = np.stack([parts.rows, parts.rows**2, squares], axis=1)
+    # The kernels' signatures ask for this order in memory.
     return np.ascontiguousarray(np.concatenate([stacked, residuals], axis=1))
 
 
@@ -95,4 +99,6 @@ def tolerances(parts: Decomposition) -> Floats:
     columns = (parts.columns**2).max(axis=1)
     residuals = (parts.residuals**2).max(axis=(1, 2))
     raters = parts.k * (columns + residuals)
+    # The raters' sum is made of squared means, whose round-off is squared as well: the factor
+    # twice.
     return _ROUND_OFF * np.stack([rows, _ROUND_OFF * raters, parts.k * residuals], axis=1)

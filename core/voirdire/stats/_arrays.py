@@ -44,6 +44,7 @@ def masked(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | No
             data = np.asarray(values, dtype=object)
     except ValueError as error:
         raise StatisticsError(f"{name} must form a rectangular array: {error}") from error
+    # NumPy's strings of any length (kind T) are objects to all that follows.
     return (data.astype(object) if data.dtype.kind == "T" else data), None
 
 
@@ -102,9 +103,11 @@ def magnified(values: Floats) -> tuple[Floats, int]:
 
     Everything else comes back as it is, with e = 0.
     """
+    # fmax passes over NaN, which max would return.
     largest = float(np.fmax.reduce(np.abs(values), axis=None, initial=0.0))
     if not 0 < largest < _SMALLEST:
         return values, 0
+    # By a power of two, which changes no digit.
     exponent = -int(np.frexp(largest)[1])
     return np.ldexp(values, exponent), exponent
 
@@ -121,10 +124,12 @@ def row_names(values: Any, n: int, name: str) -> NDArray[Any]:
     if data.shape != (n,):
         raise StatisticsError(f"{name} must hold one entry a row ({n}), got shape {data.shape}")
     gaps = np.zeros(n, np.bool_) if mask is None else mask
+    # Whole numbers and text have no missing value, and to look at each would cost a pass.
     if data.dtype.kind in "Of":
         gaps = gaps | np.array([absent(cell) for cell in data], dtype=np.bool_)
     if gaps.any():
         raise StatisticsError(f"{name} of row {int(np.flatnonzero(gaps)[0])} is missing")
+    # Names of mixed types have no order of their own, and np.unique sorts.
     return data.astype(str) if data.dtype.kind == "O" else data
 
 

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+#: Subjects up to which every resample is enumerated: 12 would have 1.4 million.
 EXACT_LIMIT = 10
+#: Counts that are held at once: 32 MiB.
 _CELLS = 1 << 22
 
 
 def draw_counts(rng: np.random.Generator, units: int, resamples: int) -> Floats:
     """(units, resamples) counts; every column sums to `units`."""
     drawn = _draw(rng, units, resamples)
+    # A range of codes for each resample, so that one bincount counts them all.
     drawn += np.arange(0, resamples * units, units)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * units)
     return np.ascontiguousarray(counts.reshape(resamples, units).T, dtype=np.float64)
@@ -65,6 +68,7 @@ def multisets(units: int) -> tuple[Floats, NDArray[np.int64]]:
             f"not {units}; use 'percentile'"
         )
     total = math.comb(2 * units - 1, units)
+    # Stars and bars: n - 1 bars among 2n - 1 places part the n draws (stars) among the units.
     bars = np.fromiter(
         itertools.chain.from_iterable(itertools.combinations(range(2 * units - 1), units - 1)),
         dtype=np.int64,
@@ -73,8 +77,10 @@ def multisets(units: int) -> tuple[Floats, NDArray[np.int64]]:
     edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, 2 * units - 1)))
     counts = np.diff(edges, axis=1) - 1
     factorials = np.array([math.factorial(i) for i in range(units + 1)])
+    # The multinomial coefficient: in how many orders these draws come.
     weights = math.factorial(units) // factorials[counts].prod(axis=1)
     result = np.ascontiguousarray(counts.T, dtype=np.float64)
+    # One copy is handed to every caller, so none may write into it.
     result.flags.writeable = weights.flags.writeable = False
     return result, weights
 
@@ -113,15 +119,19 @@ def bca_levels(
 
     kept = ~np.isnan(values)
     mass = kept.astype(np.float64) if weights is None else kept * weights
+    # Ratings on few levels give many resamples the sample's own value. Half of these count as below
+    # it: else the bias correction would take ties for bias.
     tied = np.abs(values - point) <= 1e-12 * max(1.0, abs(point))
     below = mass @ ((values < point) & ~tied) + 0.5 * (mass @ tied)
     deviations = np.mean(jackknife) - jackknife
     spread = float(np.sum(deviations**2))
+    # With none or all of the resamples below the estimate the correction is infinite.
     if not mass.sum() or not spread > 0 or not 0 < below < mass.sum():
         return math.nan, math.nan
     z0 = ndtri(below / mass.sum())
     acceleration = float(np.sum(deviations**3)) / (6 * spread**1.5)
     shifted = z0 + ndtri(np.array([0.5 - level / 2, 0.5 + level / 2]))
+    # 1 - a z may be 0: the bound is then the end of the distribution.
     with np.errstate(divide="ignore"):
         low, high = ndtr(z0 + shifted / (1 - acceleration * shifted))
     return float(low), float(high)
@@ -157,6 +167,7 @@ class Distribution:
 
     def mass(self, where: NDArray[np.bool_]) -> Floats:
         """(R,) share of the defined resamples for which `where` (R, B) holds."""
+        # NaN is neither below nor above anything, so `where` never holds it.
         total, inside = self._weigh(~self.unknown), self._weigh(where)
         return inside / np.where(total > 0, total, np.nan)
 

@@ -50,6 +50,7 @@ def coefficient(
     table = count_table(ratings, kind, weights, pooled=pooled)
     rest = {key: interval[key] for key in ("level", "n_resamples", "seed")}
     whole = estimate(table, name, asked, **rest)
+    # An empty table has no pair either, but that there is no rating says more.
     reason = "no_data" if ratings.codes.size == 0 else whole.reason
     details = {**whole.details, "levels": ratings.levels}
     left_out = ratings.n - table.n
@@ -64,7 +65,9 @@ def count_table(
     """Distinct count vectors of items that can be used, with weights between the levels."""
     q = len(ratings.levels)
     v = disagreement(weights, positions(ratings))
+    # Gwet's shares of levels count items of a single rating too; pooled ratings are those in pairs.
     patterns = collapse(ratings.codes, q).keep(2 if pooled else 1)
+    # A count vector does not know which rating came first, so a lopsided matrix counts by its mean.
     return CountTable(patterns.table(q), patterns.counts, (v + v.T) / 2, kind, pooled)
 
 
@@ -117,6 +120,7 @@ class CountTable:
         """Per vector: disagreement of its pairs, its weight in that, its shares, their weight."""
         size = self.sizes
         pairs = size * (size - 1)
+        # The weights are 0 on the diagonal, so that no rating is paired with itself.
         clash = np.einsum("pc,ck,pk->p", self.ratings, self.disagreement, self.ratings)
         own = np.divide(clash, pairs, out=np.zeros_like(size), where=pairs > 0)
         pairable = (pairs > 0).astype(np.float64)
@@ -133,13 +137,17 @@ class CountTable:
 
     def _expected(self, shares: Floats) -> Floats:
         v, q = self.disagreement, shares.shape[1]
+        # Two ratings drawn from the shares of all ratings.
         if self.kind == FLEISS:
             expected: Floats = np.einsum("bc,ck,bk->b", shares, v, shares)
             return expected
         if self.kind == AC:
+            # Gwet's factor T_w / (q (q - 1)); T_w sums the agreement weights 1 - v. One level alone
+            # leaves nothing to disagree on.
             scale = (q * q - v.sum()) / (q * (q - 1)) if q > 1 else 1.0
             certain = 1.0 if q > 1 else 0.0
             return certain - scale * (shares * (1 - shares)).sum(axis=1)
+        # Brennan and Prediger: every declared level is as likely as any other.
         return np.full(len(shares), v.sum() / (q * q))
 
 
@@ -183,6 +191,7 @@ def estimate(
 
 def undefined(table: CountTable) -> str | None:
     """Why the coefficient is undefined; decided on counts."""
+    # All on counts and never on a computed 0, which sums of shares may miss by a rounding.
     if not (table.counts[table.sizes > 1] > 0).any():
         return "no_pairable_item"
     if table.kind == FLEISS:
@@ -212,6 +221,8 @@ def influence(table: CountTable) -> Floats:
         return _pooled_influence(table, observed, expected, shares)
     features, n = table.features(), table.n
     own, pairable, mix = features[:, 0], features[:, 1] > 0, features[:, 2:-1]
+    # Items of a single rating say something of the shares and nothing of agreement: hence n over
+    # the items with pairs.
     n_pairable = table.counts[pairable].sum()
     direct = np.where(pairable, n / n_pairable * (expected - own) / expected, 0.0)
     return direct - _chance_influence(table, mix, shares) * (1 - value) / expected - value
@@ -234,6 +245,7 @@ def _pooled_influence(
     features, n = table.features(), table.n
     weight = features[:, 1]
     scale = n / float(table.counts @ weight)
+    # Observed and expected disagreement are both quotients of sums: the delta method of each.
     d_observed = scale * (features[:, 0] - weight * observed)
     d_shares = scale * (table.ratings - weight[:, None] * shares)
     d_expected = 2 * d_shares @ (table.disagreement @ shares)
@@ -275,6 +287,7 @@ def resampled(table: CountTable, n_resamples: int, seed: int) -> Floats:
 def coefficients(table: CountTable, sums: Floats) -> Floats:
     """The coefficient for each row of summed features; NaN where undefined."""
     observed, expected, _ = table.disagreements(sums)
+    # A resample in which one level is left has no expected disagreement, and no coefficient.
     ratio = np.full(len(sums), np.nan)
     np.divide(observed, expected, out=ratio, where=expected > 0)
     return 1 - ratio

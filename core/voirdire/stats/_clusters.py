@@ -84,6 +84,7 @@ def resampled(
     sums: Floats, statistic: Callable[[Floats], Floats], n_resamples: int, seed: int
 ) -> Floats:
     """A statistic of summed columns, over resamples of whole groups."""
+    # The multinomial of no group is an error of NumPy's.
     if not len(sums):
         return np.array([])
     blocks = resampled_counts(np.ones(len(sums), np.int64), n_resamples, seed)
@@ -102,4 +103,5 @@ def mean_error(given: Comparisons, values: Floats) -> float:
     spread = float(rest @ rest)
     if spread <= _STILL**2 * len(values):
         return math.nan
+    # Cameron and Miller (2015), eq. 11, with the factor G / (G - 1) for few groups.
     return math.sqrt(given.groups / (given.groups - 1) * spread) / len(values)

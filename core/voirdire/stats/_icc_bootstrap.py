@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from voirdire.stats._arrays import Floats
 
+#: Sums that are made at once: 256 KiB, which stay in a core's own cache.
 _SUMS_IN_CACHE = 1 << 15
 
 
@@ -50,6 +51,7 @@ def enumerated(parts: Decomposition, forms: Sequence[str]) -> Distribution:
     global _last  # noqa: PLW0603 - one entry, whole or not at all
     counts, weights = multisets(parts.n)
     whole = (parts.rows, parts.columns, parts.residuals)
+    # By content: the second question comes with new arrays of the same numbers.
     told = (parts.residuals.shape, *(part.tobytes() for part in whole))
     if _last is not None and _last[0] == told and set(forms) <= set(_last[1]):
         values = _last[2][:, [_last[1].index(form) for form in forms]]
@@ -82,6 +84,7 @@ def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
     if parts.n < 3:
         return np.full((len(parts.rows) * len(forms), parts.n), np.nan)
     terms = features(parts)
+    # Effects stay those about the whole sample's means: the kernel moves them to the rest's.
     sums = terms.sum(axis=2, keepdims=True) - terms
     values = Evaluation.of(parts, forms).values(sums, np.full(parts.n, parts.n - 1.0))
     return values.reshape(-1, parts.n)
@@ -95,6 +98,7 @@ def _over_counts(
     start, sums = 0, np.empty((*terms.shape[:2], 0))
     for counts in chunks:
         width = counts.shape[1]
+        # Only the last chunk is narrower, so that the room is made twice at most.
         if sums.shape[2] != width:
             sums = np.empty((*terms.shape[:2], width))
         weighted_sums(counts, terms, sums)
@@ -136,11 +140,13 @@ class Evaluation:
 
 
 def _width(parts: Decomposition) -> int:
+    # With fewer resamples a chunk the calls would cost more than the cache saves.
     return max(64, _SUMS_IN_CACHE // (len(parts.rows) * (3 + parts.k)))
 
 
 def _sliced(counts: Floats, width: int) -> Iterator[Floats]:
     for start in range(0, counts.shape[1], width):
+        # The kernels ask for rows that lie side by side.
         yield counts[:, start : start + width].copy()
 
 
@@ -190,6 +196,7 @@ def _read(
     for method in methods:
         bounds = _bounds(kept, method, points, jackknife, plan.level)
         if plan.compat is not None:
+            # How far the study's rule moves the bounds, for a reader who would not drop values.
             shift = bounds - _bounds(draws, method, points, jackknife, plan.level)
             for row, moved in zip(details, shift, strict=True):
                 row[f"shift_{method}"] = tuple(map(float, moved))

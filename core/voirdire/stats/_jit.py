@@ -22,6 +22,7 @@ MOST_IN_NUMPY, MOST_IN_PYTHON = 4_000_000, 2_000
 #: Every kernel by its name; its module holds the machine code in its place once there is any.
 KERNELS: dict[str, Kernel] = {}
 
+# Two threads may need the first kernel of a module at the same moment.
 _lock = threading.RLock()
 _spent = 0.0
 
@@ -38,6 +39,7 @@ class Kernel:
     ) -> None:
         self.python, self.signature, self.options = python, signature, options
         self.stand_in = stand_in
+        # A loop in Python takes far longer for a number than one in NumPy.
         self.most = MOST_IN_PYTHON if stand_in is python else MOST_IN_NUMPY
         self.machine: Callable[..., Any] | None = None
         KERNELS[python.__name__] = self
@@ -73,6 +75,7 @@ def interpreted(*signature: str, **options: Any) -> Callable[[Callable[..., Any]
 
 def _timed(stand_in: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     global _spent  # noqa: PLW0603 - one account for all kernels: Numba is loaded once
+    # Of this thread's processor: time spent waiting for others would load Numba too early.
     began = time.thread_time()
     try:
         return stand_in(*arguments)
@@ -84,6 +87,7 @@ def _compile(module: dict[str, Any]) -> None:
     """Put machine code in the place of every kernel of a module: kernels call one another."""
     with _lock:
         for name, kernel in list(module.items()):
+            # Kernels that were imported from another module are compiled with those of theirs.
             if isinstance(kernel, Kernel) and kernel.python.__globals__ is module:
                 if kernel.machine is None:
                     kernel.machine = _machine_code(kernel)

@@ -25,10 +25,13 @@ def _sums_in_numpy(counts: Floats, features: Floats, out: Floats) -> None:
     n, resamples = counts.shape
     rows, sums = features.reshape(-1, n), out.reshape(-1, resamples)
     height = max(1, _AT_ONCE // max(resamples, 1))
+    # Products go into the same room again and again: a new array for each costs as much as they do.
     room = np.empty((height, resamples))
     for start in range(0, len(rows), height):
         some = sums[start : start + height]
         part, some[:] = room[: len(some)], 0.0
+        # Subject after subject, as the loop does: a matrix product adds in an order of its own,
+        # which moves the last bit.
         for terms, drawn in zip(rows[start : start + height].T[:, :, None], counts, strict=True):
             some += np.multiply(terms, drawn, out=part)
 
@@ -46,6 +49,7 @@ def weighted_sums(counts: Floats, features: Floats, out: Floats) -> None:
     inner loop runs over resamples; each sum still adds its subjects in order.
     """
     n, resamples = counts.shape
+    # 128 KiB of counts.
     tile = max(1, 16384 // max(resamples, 1))
     out[:] = 0.0
     for start in range(0, n, tile):
@@ -68,15 +72,21 @@ def _mean_squares(
     """out[:, b]: MSR, MSC, MSE from the summed features; what is round-off is zero."""
     k, resamples = len(columns), len(sizes)
     for b in range(resamples):
+        # Σx² - (Σx)² / n loses few digits here: x are deviations from the whole sample's mean
+        # already.
         out[0, b] = k * (sums[1, b] - sums[0, b] * sums[0, b] / sizes[b])
         out[1, b] = 0.0
         out[2, b] = sums[2, b]
     for j in range(k):
         for b in range(resamples):
             mean = sums[3 + j, b] / sizes[b]
+            # Features hold what rows and raters leave; a rater's effect in the resample is its
+            # effect in the sample and the mean of what was left.
             out[1, b] += sizes[b] * (mean + columns[j]) * (mean + columns[j])
             out[2, b] -= sizes[b] * mean * mean
     for b in range(resamples):
+        # Tolerances are stated a subject. What lies below them is no variance, and 0 / 0 is seen as
+        # such.
         n = sizes[b]
         out[0, b] = out[0, b] / (n - 1.0) if out[0, b] > n * tolerances[0] else 0.0
         out[1, b] = out[1, b] / (k - 1.0) if out[1, b] > n * tolerances[1] else 0.0
@@ -90,6 +100,8 @@ def _line(line: Floats, sizes: Floats, squares: Floats, out: Floats) -> None:
         a = (line[0, 0] + line[0, 1] / sizes[b]) * squares[0, b]
         c = (line[1, 0] + line[1, 1] / sizes[b]) * squares[1, b]
         e = (line[2, 0] + line[2, 1] / sizes[b]) * squares[2, b]
+        # Equal mean squares leave a rounding error of their difference, which must not be divided
+        # by.
         total = a + c + e
         out[b] = total if abs(total) > 1e-14 * (abs(a) + abs(c) + abs(e)) else 0.0
 
@@ -167,6 +179,7 @@ def _smallest_reaching(
         if not np.isnan(v):
             low = min(low, v)
             high = max(high, v)
+    # Each round keeps one bin of 1,024: a handful of passes, and the interval is a single value.
     while low < high:
         scale = (len(bins) - 1) / (high - low)
         bins[:] = 0
@@ -174,11 +187,13 @@ def _smallest_reaching(
             if low <= values[i] <= high:
                 bins[int((values[i] - low) * scale)] += weights[i]
         chosen = 0
+        # The last bin takes whatever rounding of the target leaves over.
         while chosen < len(bins) - 1 and below + bins[chosen] < target:
             below += bins[chosen]
             chosen += 1
         first, last = np.inf, -np.inf
         for v in values:
+            # The very expression that counted them, so that no value changes its bin.
             if low <= v <= high and int((v - low) * scale) == chosen:
                 first = min(first, v)
                 last = max(last, v)
@@ -198,6 +213,7 @@ def _quantiles_in_numpy(
         low, high = kept.min(), kept.max()
         bins = np.zeros(len(kept), np.int64)
         if high > low:
+            # The loop's first round; what is in the chosen bin is then sorted.
             bins = ((kept - low) * (1023 / (high - low))).astype(np.int64)
         reached = np.cumsum(np.bincount(bins, counts, 1024))
         for q, target in enumerate(targets[p]):

@@ -34,6 +34,7 @@ def _effects(means: Floats, b: int, rows: Floats, columns: Floats) -> tuple[floa
         for j in range(k):
             rows[i] += (means[i, j, b] - grand) / k
             columns[j] += (means[i, j, b] - grand) / n
+    # What `_anova` takes for round-off.
     return grand, 64 * 2.220446049250313e-16 * scale
 
 
@@ -56,6 +57,7 @@ def _squares(
     """
     n, k, _ = means.shape
     grand, zero = _effects(means, b, rows, columns)
+    # One mean that is missing leaves no complete table.
     if np.isnan(grand):
         out[:] = np.nan
         return
@@ -76,6 +78,7 @@ def _squares_in_numpy(means: Floats, out: Floats) -> None:
 def _mean_squares(means: Floats, there: NDArray[np.bool_], n: Floats) -> Floats:
     """(3, B) of means (S, k, B) of the n (B,) rows that are there (S, B); NaN below two."""
     rows, k, many = means.shape
+    # Rows that are not there add zeros, which change no bit of a sum.
     seen = there[:, None]
     given = np.where(seen, means, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -88,6 +91,7 @@ def _mean_squares(means: Floats, there: NDArray[np.bool_], n: Floats) -> Floats:
             _in_order(np.where(np.abs(part) > zero, part * part, 0.0))
             for part in (row, column, rest)
         ]
+        # McGraw and Wong (1996), table 4.
         squares = [k * sums[0] / (n - 1), n * sums[1] / (k - 1), sums[2] / ((n - 1) * (k - 1))]
     return np.where(np.isnan(grand) | (n < 2), np.nan, squares)
 
@@ -119,6 +123,7 @@ def _pairs_in_numpy(
         both = ~np.isnan(x) & ~np.isnan(y)
         x, y, codes = x[both], y[both], system[both]
         off = y - x
+        # bincount adds row after row, as the loop does.
         for f, terms in enumerate((None, x, y, x * x, y * y, x * y, off * off)):
             out[j, a, :, f] += np.bincount(codes, terms, out.shape[2])
 
@@ -148,6 +153,7 @@ def add_pairs(judges: Floats, reference: Floats, system: NDArray[np.int64], out:
                 sums[3] += x * x
                 sums[4] += y * y
                 sums[5] += x * y
+                # Not y² - 2 x y + x², which would leave a rounding error of judges that agree.
                 sums[6] += (y - x) * (y - x)
 
 
@@ -178,6 +184,7 @@ def squares_under(means: Floats, kept: NDArray[np.bool_], out: Floats) -> None:
     The means are those of reference and judge, NaN where a system has no pair. Of fewer than two
     systems there are no mean squares, of none no bias.
     """
+    # The systems that are kept are moved together, so that `_squares` sees a whole matrix.
     left = np.empty((means.shape[2], 2, 1))
     rows, columns = np.empty(means.shape[2]), np.empty(2)
     rests = np.empty(2 * means.shape[2])

@@ -30,6 +30,7 @@ def label_cells(X: ArrayLike) -> LabelCells:
     data, mask = masked(X, "labels")
     if data.ndim != 3:
         raise StatisticsError(f"labels must have shape (items, runs, labels), got {data.shape}")
+    # Whole numbers without a mask hold no gap, and are looked at where they lie.
     exact = data.dtype.kind in "iub" and mask is None
     flat = _whole(data) if exact else _with_gaps(numbers(X, "labels"))
     return LabelCells(flat, *data.shape)
@@ -38,6 +39,7 @@ def label_cells(X: ArrayLike) -> LabelCells:
 def _whole(data: NDArray[Any]) -> NDArray[np.int8]:
     if data.size and data.dtype.kind != "b" and (data.min() < 0 or data.max() > 1):
         _refuse(data, int(np.flatnonzero((data != 0) & (data != 1))[0]))
+    # Bytes of 0 and 1 mean the same with and without a sign: nothing is copied.
     plain = data.view(np.int8) if data.dtype.itemsize == 1 else data.astype(np.int8)
     return np.ascontiguousarray(plain).reshape(-1)
 
@@ -62,6 +64,7 @@ def _refuse(data: NDArray[Any], position: int) -> None:
 def tallied(cells: LabelCells) -> NDArray[np.int64]:
     """Items by (ratings present, ratings 1) for each label, shape (labels, (runs + 1) ** 2)."""
     size = (cells.runs + 1) ** 2
+    # Without a run there is nothing to divide the cells by.
     if not cells.flat.size:
         return np.zeros((cells.labels, size), np.int64)
     empty = np.zeros(cells.labels * size, np.int64)
@@ -74,6 +77,7 @@ def joint_cells(cells: LabelCells) -> tuple[NDArray[np.int64], NDArray[np.int64]
     empty = np.zeros(cells.items * cells.labels, np.int32)
     places = place_items(cells.flat, cells.runs, cells.labels, empty)
     rows = places.reshape(cells.items, cells.labels)
+    # Each row as one value of bytes: np.unique compares these many times faster than rows.
     whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * cells.labels))).ravel()
     _, first, counts = np.unique(whole, return_index=True, return_counts=True)
     return rows[first].astype(np.int64), counts
@@ -113,6 +117,7 @@ def tally(X: Any, runs: Any, labels: Any, tallies: Any) -> Any:
         for _ in range(runs):
             for c in range(labels):
                 cell = np.int64(X[at + c])
+                # A product in place of a branch: the compiler then takes several labels at a time.
                 place[c] += (step + cell) * (cell >= 0)
             at += labels
         for c in range(labels):

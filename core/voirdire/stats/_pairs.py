@@ -60,6 +60,8 @@ def pairs(judge: Any, reference: Any) -> Pairs:
 def round_off(*arrays: Floats) -> float:
     """Differences of this size are round-off of values of this size."""
     largest = max((float(np.abs(array).max()) for array in arrays if len(array)), default=0.0)
+    # Scores are often means themselves, such as 3.3333, whose last digits hang on how they were
+    # summed.
     return 16 * float(np.finfo(np.float64).eps) * largest
 
 
@@ -79,7 +81,9 @@ def standard_error(values: Floats, clusters: Any = None) -> tuple[float, int]:
     units = len(sums)
     if units < 2:
         return math.nan, max(units - 1, 0)
+    # Squares of differences below 1e-160 would vanish, and the error with them.
     large, exponent = magnified(sums)
+    # Cochran (1977), 9A.6: without clusters this is sd / sqrt(n).
     error = math.sqrt(units / (units - 1) * float(large @ large)) / n
     return math.ldexp(error, -exponent), units - 1
 

@@ -28,6 +28,8 @@ def whole_steps(scores: Any, out: Any) -> bool:
             continue
         scaled = value * STEPS
         step = np.rint(scaled)
+        # 0.35 times 20 is not quite 7. The bound on size leaves room in int32 for the codes of what
+        # is missing.
         if abs(scaled - step) > 1e-9 or abs(step) > 1e8:
             return False
         out[place] = np.int64(step)
@@ -53,6 +55,7 @@ def grid_of(steps: Any) -> Any:
         if step <= LAST or step == last or (gcd > 0 and (step - low) % gcd == 0):
             continue
         last, rest = step, step - low
+        # Euclid's algorithm, on how far each step lies above the least.
         while rest != 0:
             gcd, rest = rest, gcd % rest
         if gcd == 1:
@@ -65,6 +68,7 @@ def pattern_keys(steps: Any, system: Any, unit: int, low: int, base: int, out: A
     """One number a row (n, C) of steps and its system; digits 0 to 3 are no steps."""
     rows, columns = steps.shape
     for row in range(rows):
+        # One digit a column, to the base of the levels there are: equal numbers are equal rows.
         key = np.int64(system[row])
         for column in range(columns):
             step = np.int64(steps[row, column])
@@ -78,6 +82,7 @@ def scatter(changes: Any, column: Any, score: Any, out: Any, seen: Any) -> int:
     """Put scores into (N, C), a row a response; the first row whose cell is taken, else -1."""
     at = -1
     for row in range(changes.size):
+        # 1 where a row begins another response than the one before.
         at += changes[row]
         to = column[row]
         if seen[at, to]:
@@ -92,6 +97,7 @@ def hashes(text: Any, ends: Any, out: Any) -> None:
     """FNV-1a of each text, mixed as by splitmix64: the same on any machine."""
     start = 0
     for place in range(ends.size):
+        # Offset basis and prime of FNV-1a with 64 bits.
         digest = np.uint64(14695981039346656037)
         for at in range(start, ends[place]):
             digest = (digest ^ np.uint64(text[at])) * np.uint64(1099511628211)
@@ -101,6 +107,8 @@ def hashes(text: Any, ends: Any, out: Any) -> None:
 
 @njit(nogil=True)
 def _mixed(value: Any) -> Any:
+    # Names that differ in their last letter have much the same FNV; the finaliser of splitmix64
+    # (Steele, Lea and Flood 2014) spreads the difference over all bits.
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
@@ -110,6 +118,8 @@ def _mixed(value: Any) -> Any:
 def poisson_weights(cluster: Any, seed: int, out: Any) -> None:
     """(B,) weights of one cluster: Poisson(1) by hash(cluster, replicate), to 2^-16."""
     for block in range((out.size + 3) // 4):
+        # Each block of four replicates has a hash of its own, of which each takes 16 bits; the odd
+        # factors keep blocks and seeds apart.
         step = np.uint64(block + 1) * np.uint64(0x9E3779B97F4A7C15)
         bits = _mixed(cluster + step + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
         for part in range(min(4, out.size - 4 * block)):
@@ -129,6 +139,7 @@ def resampled_patterns(code: Any, cluster: Any, names: Any, seed: int, out: Any)
     weights = np.zeros(out.shape[1], np.int32)
     last = -1
     for row in range(code.size):
+        # Weights are drawn once for the rows of a cluster, which lie side by side.
         if cluster[row] != last:
             last = cluster[row]
             poisson_weights(names[last], seed, weights)
@@ -164,11 +175,13 @@ def squares(code: Any, cluster: Any, values: Any, high: Any, low: Any) -> int:
     total = np.zeros(columns, np.int64)
     most = 0
     for row in range(code.size + 1):
+        # One row beyond the end closes the last cluster.
         if row == code.size or (row > 0 and cluster[row] != cluster[row - 1]):
             for place in range(columns):
                 here = total[place]
                 most = max(most, abs(here))
                 square = here * here
+                # A few squares pass 2^63; their halves may be summed over two billion clusters.
                 high[place] += square >> 32
                 low[place] += square & 0xFFFFFFFF
                 total[place] = 0
@@ -202,6 +215,8 @@ def cluster_moments(
                 units += 1
                 if scale.size:
                     a, b = float(own[0]), float(own[1])
+                    # Products become whole numbers too, so that parts add up to the same in any
+                    # order.
                     made[0] = np.int64(np.rint(a * b * scale[0]))
                     made[1] = np.int64(np.rint(a * a * scale[1]))
                     made[2] = np.int64(np.rint(b * b * scale[2]))
@@ -266,6 +281,7 @@ def item_effects(  # noqa: C901 - loops that numba wants in one place
                     if values[code[at], v] == MISSING:
                         continue
                     s = system[code[at]]
+                    # Times k, since the item's mean itself is no whole number.
                     shift[v, k, s] += k * values[code[at], v] - total
                     for other in range(start, row):
                         if values[code[other], v] != MISSING:
@@ -299,6 +315,7 @@ def crossed_moments(  # noqa: C901 - loops that numba wants in one place
                     means[v] += less[code[at], v]
                     k[v] += 1
         for at in range(start, row):
+            # A response alone in its item is its item's mean, and says nothing.
             if k[0] < 2 or np.isnan(rest[code[at], 0]):
                 continue
             human = rest[code[at], 0] - means[0] / k[0]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    #: Rows, sizes and multiplicities.
     Parts = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -72,8 +73,11 @@ def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
     """Collapse the rows of (n, m) codes of q levels, in an order that no permutation changes."""
     _n, m = codes.shape
     bits = m.bit_length()
+    # m ratings may all fall on one level: each count needs the bits of m.
     packed = q * bits <= _KEY_BITS
     rows, sizes, counts = _by_keys(codes, q, bits) if packed else _by_rows(codes)
+    # A hash table holds them in the order of the data; sorted, permuted items give the same sums
+    # and the same draws of a seed.
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
     return Patterns(rows[order], sizes[order], counts[order])
 
@@ -81,12 +85,14 @@ def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
 def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
     """Few levels: a count vector fits into the bits of one integer, and nothing is sorted."""
     n, m = codes.shape
+    # So many different count vectors of at most m ratings there are.
     most = min(n, comb(m + q, q))
     power = np.zeros(q + 1, np.int64)
     power[1:] = 1 << (bits * np.arange(q))
     keys, first, counts = (np.zeros(most, np.int64) for _ in range(3))
     distinct = collapse_keys(np.ascontiguousarray(codes), power, _table(most), keys, first, counts)
     kept = codes[first[:distinct]]
+    # What is missing sorts behind every level.
     last = np.iinfo(np.int32).max
     rows = np.sort(np.where(kept < 0, last, kept), axis=1)
     return np.where(rows == last, -1, rows), (kept >= 0).sum(axis=1), counts[:distinct]
@@ -129,6 +135,7 @@ def resampled_counts(
     block = max(1, _BLOCK // max(1, len(counts)))
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
+        # Exactly the law of the counts when n items are drawn one by one, at a cost by patterns.
         yield rng.multinomial(n, counts / n, size=size)
 
 
@@ -142,6 +149,7 @@ def one_item_less(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         yield left
 
 
+#: Hashes are cut to so many bits, so that no product of them overflows.
 _HASH_BOUND = 0x7FFFFFFF
 
 
@@ -154,6 +162,7 @@ def _sorted_line(codes: Any, item: Any, line: Any) -> Any:
         if code < 0:
             continue
         k = size
+        # By insertion: a row is a handful of ratings.
         while k > 0 and line[k - 1] > code:
             line[k] = line[k - 1]
             k -= 1
@@ -173,9 +182,11 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
     distinct = 0
     for i in range(codes.shape[0]):
         size = _sorted_line(codes, i, line)
+        # Any odd factor will do: equality is checked.
         mixed = size
         for k in range(size):
             mixed = (mixed * 1000003 + line[k] + 1) & _HASH_BOUND
+        # The low bits choose the slot, and the high ones must have a say in them.
         slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
         while table[slot] >= 0:
             pattern = table[slot]
@@ -200,6 +211,7 @@ def collapse_rows(codes: Any, table: Any, rows: Any, sizes: Any, counts: Any) ->
 def _keys_in_numpy(codes: Any, power: Any, _: Any, keys: Any, first: Any, counts: Any) -> int:
     of_item = power[codes + 1].sum(axis=1)
     different, at, n = np.unique(of_item, return_index=True, return_counts=True)
+    # np.unique sorts keys; the loop has them in the order of their first item.
     order = np.argsort(at)
     for out, values in ((keys, different), (first, at), (counts, n)):
         out[: len(order)] = values[order]
@@ -218,6 +230,7 @@ def collapse_keys(codes: Any, power: Any, table: Any, keys: Any, first: Any, cou
         key = np.int64(0)
         for j in range(codes.shape[1]):
             key += power[codes[i, j] + 1]
+        # Counts of the last levels stand in the high bits of the key: fold them onto the low ones.
         mixed = ((key ^ (key >> 27)) & _HASH_BOUND) * 1000003
         slot = (mixed ^ (mixed >> 15)) & (table.size - 1)
         while table[slot] >= 0 and keys[table[slot]] != key:

@@ -74,6 +74,7 @@ class Ratings:
 def encode(R: ArrayLike, levels: Sequence[Any] | None = None) -> Ratings:
     """Code an (items, raters) array of numbers or words; NaN, None and masked cells are missing."""
     data, mask = _split(R)
+    # An empty list is a table without items.
     if data.ndim == 1 and data.size == 0:
         data, mask = data.reshape(0, 0), mask.reshape(0, 0)
     if data.ndim != 2:
@@ -92,6 +93,7 @@ def as_is(R: ArrayLike) -> Ratings | None:
     if data.dtype.kind != "f" or data.ndim != 2:
         return None
     x = floats(data, mask)
+    # Few different values are levels, and patterns of levels are cheaper.
     if few_values(x.ravel(), _FEW)[1] >= 0:
         return None
     if np.isinf(x).any():
@@ -109,18 +111,21 @@ def encode_pair(a: ArrayLike, b: ArrayLike, levels: Sequence[Any] | None = None)
             f"two raters' ratings must be two arrays of one length, got shapes {x.shape} "
             f"and {y.shape}"
         )
+    # Stacked with words, NumPy would spell the other rater's 1.0 as '1.0'.
     if not {x.dtype.kind, y.dtype.kind} <= set("biuf"):
         x, y = x.astype(object), y.astype(object)
     return _encode(np.stack([x, y], axis=1), np.stack([x_mask, y_mask], axis=1), levels)
 
 
 def _encode(data: NDArray[Any], mask: NDArray[np.bool_], levels: Sequence[Any] | None) -> Ratings:
+    # As words: text tells 2^53 from 2^53 + 1, and float64 does not.
     if _wide(data):
         return _encode_words(data, mask, np.unique(data[~mask]) if levels is None else levels)
     declared = None if levels is None else _declared(levels)
     numeric = data.dtype.kind in "biuf"
     x = floats(data, mask) if numeric else _spelled_numbers(data, mask)
     values = declared if declared is None else _numeric(declared)
+    # One word among ratings or levels, and all are words: '1' and 1 are then two names.
     if x is None or (declared is not None and values is None):
         return _encode_words(data, mask, levels)
     if values is None and not numeric:
@@ -196,12 +201,14 @@ def _codes(flat: NDArray[np.float64], levels: NDArray[np.float64]) -> tuple[NDAr
     """Places of the values among the levels, and where an undeclared value stands, or -1."""
     low = levels.min(initial=np.inf)
     codes = np.empty(flat.size, np.int32)
+    # A table answers in one step. It needs whole levels over a span that stays in the cache.
     if len(levels) and (levels % 1 == 0).all() and _near(low, levels.max()):
         place = np.full(int(levels.max() - low) + 1, -1, np.int32)
         place[(levels - low).astype(np.int64)] = np.arange(len(levels))
         return codes, int(code_integers(flat, low, place, codes))
     order = np.argsort(levels)
     codes, bad = code_values(flat, levels[order])
+    # Places among sorted levels become places in the declared order; -1 stays what is missing.
     return (codes if bad >= 0 else np.append(order, -1).astype(np.int32)[codes]), int(bad)
 
 
@@ -248,12 +255,14 @@ def _near(low: float, high: float) -> bool:
 def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
     """The finite values that occur, sorted; infinite ratings are an error."""
     low, high, whole = integer_span(flat)
+    # Nothing but gaps.
     if whole and low > high:
         return np.zeros(0)
     if whole and _near(low, high):
         seen = np.zeros(int(high - low) + 1, np.bool_)
         mark_integers(flat, low, seen)
         return low + np.flatnonzero(seen)
+    # To sort millions of ratings in order to see five levels would take longer than one pass.
     few, count = few_values(flat, _FEW)
     values = np.sort(few[:count]) if count >= 0 else np.unique(flat[~np.isnan(flat)])
     if len(values) and not np.isfinite(values[[0, -1]]).all():
@@ -270,6 +279,7 @@ def integer_span(x: Any) -> Any:
         if value != value:  # noqa: PLR0124 - only NaN differs from itself
             continue
         if value != np.floor(value):
+            # One fraction is enough: no table of whole numbers will do.
             return low, high, False
         low = min(low, value)
         high = max(high, value)
@@ -307,6 +317,7 @@ def code_integers(x: Any, low: Any, place: Any, codes: Any) -> Any:
         if not 0 <= step < place.size:
             return i
         at = int(step)
+        # Between two whole levels, or a whole number that no level is.
         if at != step or place[at] < 0:
             return i
         codes[i] = place[at]
@@ -321,6 +332,7 @@ def few_values(x: Any, limit: int) -> Any:
     last = np.nan
     for i in range(x.size):
         value = x[i]
+        # Ratings come in runs: most are the one before.
         if value == last or value != value:  # noqa: PLR0124 - only NaN differs from itself
             continue
         last = value
@@ -347,6 +359,7 @@ def code_values(x: Any, levels: Any) -> Any:
         if value != value:  # noqa: PLR0124
             codes[i] = -1
             continue
+        # Bisection; np.searchsorted would need a second pass to tell what is not declared.
         low, high = 0, last
         while low < high:
             middle = (low + high) // 2

@@ -46,6 +46,8 @@ class Result:
 
     def __eq__(self, other: object) -> bool:
         """Equal when of one class with equal parts, undefined values included."""
+        # NaN equals nothing, arrays compare cell by cell: as plain types both compare as one means
+        # it.
         return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
@@ -157,9 +159,11 @@ def plain(value: Any) -> Any:
     """Results, NumPy scalars and arrays, tuples and NaN as JSON can hold them."""
     if isinstance(value, Result):
         return value.to_dict()
+    # NumPy's arrays and scalars both, without importing NumPy.
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):
+        # JSON has no word for NaN or infinity; the first is no value, the second is one.
         return value if math.isfinite(value) else (None if math.isnan(value) else str(value))
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]

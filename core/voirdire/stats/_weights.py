@@ -47,6 +47,7 @@ def disagreement(weights: Weights, positions: NDArray[np.float64]) -> NDArray[np
 
 def matrix_of(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """A finite matrix of numbers, copied."""
+    # A copy, which the caller cannot change later.
     matrix = np.array(numbers(values, name))
     if not np.isfinite(matrix).all():
         raise StatisticsError(f"{name} must be finite")
@@ -65,4 +66,5 @@ def _checked(matrix: NDArray[np.float64], q: int) -> NDArray[np.float64]:
         raise StatisticsError(
             "a matrix of weights holds disagreement: not negative, zero on the diagonal"
         )
+    # A matrix of zeros forgives everything, and stays.
     return matrix / (matrix.max(initial=0.0) or 1.0)

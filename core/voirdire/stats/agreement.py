@@ -95,6 +95,7 @@ def joint_agreement(
     ratings = encode(R, levels)
     if "wilson" in asked and ratings.m != 2:
         raise StatisticsError(f"the Wilson interval needs two raters, got {ratings.m}")
+    # Any of the chances would do: only counts of items with a pair are used.
     table = count_table(ratings, BRENNAN_PREDIGER, None, pooled=True)
     own = _own_agreement(table)
     value = float(table.counts @ own / table.n) if table.n else math.nan
@@ -263,11 +264,13 @@ def scott_pi(
     Scott's pi (unweighted) = 0.619, n = 4, k = 2
     """
     ratings = encode_pair(a, b, levels)
+    # A single rating would count in Fleiss' shares; Scott's are those of pairs.
     complete = Ratings(ratings.codes[(ratings.codes >= 0).all(axis=1)], ratings.levels)
     name = f"Scott's pi ({weights_name(weights)})"
     interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
     estimate = coefficient(complete, FLEISS, name, weights, interval)
     left_out = ratings.n - complete.n
+    # Ratings there are, but never two of one item: not the same as no data.
     reason = "no_pairable_item" if left_out and not complete.n else estimate.reason
     return dataclasses.replace(estimate, left_out=left_out, reason=reason)
 

@@ -79,6 +79,7 @@ def bland_altman(
     paired = pairs(judge, reference)
     differences = paired.differences
     mean = float(differences.mean()) if paired.n else math.nan
+    # By way of the error of the mean, so that one place decides what is round-off.
     sd = standard_error(differences)[0] * math.sqrt(paired.n)
     centre = Estimate(
         "bias",
@@ -102,6 +103,7 @@ def _limit(name: str, value: float, sd: float, z: float, pairs: Pairs, level: fl
         empty = Interval("t", level, math.nan, math.nan)
         reason = "too_few_items" if n else "no_data"
         return Estimate(name, math.nan, (empty,), n, 2, pairs.left_out, reason)
+    # Variance of a mean, sd² / n, and of z times a standard deviation, z² sd² / (2 (n - 1)).
     half = quantile(0.5 + level / 2, n - 1) * sd * math.sqrt(1 / n + z**2 / (2 * (n - 1)))
     interval = Interval("t", level, value - half, value + half)
     return Estimate(name, value, (interval,), n, 2, pairs.left_out)

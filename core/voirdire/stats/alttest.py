@@ -186,6 +186,7 @@ def _indicators(
         judge = (others == codes[:, -1:]).sum(axis=1)
         human = (others == codes[:, j : j + 1]).sum(axis=1)
     elif score == "neg_rmse":
+        # Code -1, what is missing, takes the last place: NaN.
         values = np.append(ratings.values("neg_rmse"), np.nan)
         judge = -_squares(values[others], values[codes[:, -1:]])
         human = -_squares(values[others], values[codes[:, j : j + 1]])
@@ -227,7 +228,9 @@ def _p_value(judge: NDArray[np.bool_], human: NDArray[np.bool_], epsilon: float)
     """One-sided t test that the human's lead is epsilon or more."""
     from scipy.special import stdtr  # noqa: PLC0415 - slow to import
 
+    # Where both are as good, both win: such items leave no lead.
     lead = human.astype(np.float64) - judge
+    # Without spread t is infinite or 0 / 0, and yet the answer is plain.
     if (lead == lead[0]).all():
         return 0.0 if lead[0] < epsilon else 1.0
     n = len(lead)

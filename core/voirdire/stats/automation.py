@@ -114,6 +114,7 @@ def automated_share(
         return _none(target, risk, 0, "too_few_items")
     # Nested: everyone at least as confident as a quantile of all verdicts.
     levels = np.quantile(every, 1 - np.arange(1, _STEPS + 1) / _STEPS, method="lower")
+    # The last share is all verdicts, whatever the quantile of a sample says.
     levels[-1] = -math.inf
     fewest = _fewest(target, risk)
     if len(right) < fewest:
@@ -122,6 +123,7 @@ def automated_share(
     for level in levels:
         within = sure >= level
         n, agreed = int(within.sum()), int(right[within].sum())
+        # Too few labels to be tested fairly, or ties: the same labels as in the share before.
         if n < fewest or n == largest.n_automated:
             continue
         low = _lower(agreed, n, risk)
@@ -138,6 +140,8 @@ def _fewest(target: float, risk: float) -> int:
     """Labels with which agreement two thirds of the way to perfect is likely to be shown."""
     from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
 
+    # Fewer labels pass at no count: even if all agree, target^n is above the risk. log(0.01) /
+    # log(0.1) may lie a rounding above 2.
     n = math.ceil(math.log(risk) / math.log(target) - 1e-9)
     while True:
         # The fewest agreeing labels whose upper tail at the target is rare enough.

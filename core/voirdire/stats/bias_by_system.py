@@ -123,6 +123,7 @@ def _named(
 def specific(bias: Floats) -> Floats:
     """(..., S) each system's bias less the mean of the others'."""
     count = bias.shape[-1]
+    # One system has no others to be held against.
     if count < 2:
         return np.full(bias.shape, np.nan)
     return count / (count - 1) * (bias - bias.mean(axis=-1, keepdims=True))
@@ -151,6 +152,8 @@ class HumanSpread:
 
     def reach(self, factor: float, many: int, once: float = 0.05) -> float:
         """What a human's own deviations reach once in 1 / `once` panels, over `many` of them."""
+        # Bonferroni over `many`, two-sided. A human's own deviation is measured about a mean that
+        # it is part of: hence 1 + 1/R.
         wide = quantile(1 - once / (2 * many), self.df)
         return wide * math.sqrt(self.variance * (1 + 1 / self.raters) * factor)
 
@@ -165,6 +168,8 @@ def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
     """The spread between the humans given, about the mean of all that are present."""
     raters, count = len(humans), len(panel.systems)
     reference = panel.mean_human
+    # Against the other humans on the same responses: which of them a human was given then says
+    # nothing.
     off = [panel.humans[human] - reference for human in humans]
     if raters < 2:
         return HumanSpread(math.nan, math.nan, 0, raters)
@@ -176,10 +181,13 @@ def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
         return HumanSpread(math.nan, lenient, 0, raters)
     df = (raters - 1) * (count - 1)
     whole, out = _interaction(means.means, df), _interaction(means.out, df)
+    # A cluster that alone carries a system cannot be left out.
     there = np.isfinite(out)
     weight = None if means.weight is None else means.weight[there]
     units = float(there.sum() if weight is None else weight.sum())
     mean = float(weighted_mean(out[there], weight)) if units else math.nan
+    # The variance is quadratic in the means, so the jackknife takes the noise of responses out
+    # exactly.
     variance = units * float(whole) - (units - 1) * mean
     return HumanSpread(max(variance, 0.0), lenient, df, raters)
 
@@ -187,6 +195,7 @@ def human_by_system(panel: ResponsePanel, humans: Sequence[int]) -> HumanSpread:
 def _interaction(means: Floats, df: int) -> Floats:
     """Variance of human x system from means (..., R, S)."""
     rest = means - means.mean(axis=-2, keepdims=True)
+    # What is left is the interaction: neither a human's leniency nor a system's level.
     rest = rest - rest.mean(axis=-1, keepdims=True)
     variance: Floats = (rest**2).sum(axis=(-1, -2)) / df
     return variance

@@ -122,6 +122,8 @@ def calibrate(
     if systems is not None:
         system = np.unique(row_names(systems, size, "systems"), return_inverse=True)[1]
     unit = np.arange(size) if clusters is None else row_names(clusters, size, "clusters")
+    # Dealt in the order of names and not drawn: no seed, and the same folds on any machine and in
+    # any stream.
     fold = in_order(unit) % folds
     mean = mean_present(scores)
     paired = ~np.isnan(mean) & ~np.isnan(human)
@@ -138,8 +140,10 @@ def calibrate(
             np.bincount(cells, part, folds * width).reshape(folds, width).astype(np.float64)
             for part in (None, mean[paired], human[paired])
         ]
+        # From sums by fold and system, so that a stream of parts calibrates by the same code.
         lines = lines_of_folds(*sums)
         calibrated = lines.level[fold] + lines.stretch[fold] * (scores - lines.centre[fold])
+        # With fewer items than folds some folds are empty.
         used = lines.stretch[np.unique(fold)]
         stretch = float(np.mean(used[~np.isnan(used)])) if not np.isnan(used).all() else stretch
     moved = calibrated[~np.isnan(calibrated)] - scores[~np.isnan(calibrated)]
@@ -204,6 +208,8 @@ def _taught(n: Floats, judge: Floats, human: Floats) -> tuple[float, float, floa
     stretch = 1.0
     apart = len(j) >= _SYSTEMS and j.std() > 0 and h.std() > 0
     if apart and np.corrcoef(h, j)[0, 1] > _CORRELATION:
+        # Of four or five systems a ratio of spreads is noise in good part: it is held within a
+        # factor of two.
         stretch = float(np.clip(h.std() / j.std(), *_STRETCH))
     return float(h.mean()), stretch, float(j.mean())
 

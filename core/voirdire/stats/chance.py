@@ -176,6 +176,8 @@ def best_constant_f1(support: ArrayLike, n: int | None = None) -> Estimate:
         return Estimate(name, math.nan, k=given.k, left_out=given.n, reason="no_data")
     f1 = 2 * given.shares / (1 + given.shares)
     if given.multilabel:
+        # Naming a label is never dearer than not naming it: its F1 is above 0 and weighs by its
+        # support.
         named = np.flatnonzero(given.counts).tolist()
     else:
         named = [int(np.argmax(given.counts))]
@@ -227,6 +229,8 @@ def kappa_f1(f1: Estimate | float, baseline: Estimate | float) -> Estimate:
     reason = reached.reason or chance.reason
     if reason is None and floor == 1:
         reason = "zero_expected_disagreement"
+    # The baseline is taken as known, so bounds move as the value does; resampled ones are those of
+    # `f1_above_chance`.
     scale = math.nan if reason else 1 / (1 - floor)
     intervals = tuple(
         replace(part, low=(part.low - floor) * scale, high=(part.high - floor) * scale)
@@ -270,9 +274,11 @@ def binomial_mass(n: int, p: float) -> tuple[NDArray[np.float64], NDArray[np.flo
     """
     if p >= 1:
         return np.array([float(n)]), np.array([1.0])
+    # Of a rare class the binomial is skewed, and twelve deviations alone would be too short.
     reach = int(12 * math.sqrt(n * p * (1 - p))) + 40
     values = np.arange(max(0, int(n * p) - reach), min(n, int(n * p) + reach) + 1, dtype=np.float64)
     steps = np.log((n - values[:-1]) / values[1:]) + math.log(p / (1 - p))
+    # P(m + 1) / P(m) = (n - m) / (m + 1) * p / (1 - p): no factorial, and so no overflow.
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     mass = np.exp(logs - logs.max())
     return values, mass / mass.sum()

@@ -134,6 +134,7 @@ def simulate_random_f1_sets(
     if not given.total:
         return Estimate(name, math.nan, k=given.k, left_out=given.n, reason="no_data")
     rng = generator(seed)
+    # Rows cost the square of the different sets in each run, copies the items: the cheaper way.
     few = len(sets) ** 2 <= len(labels)
     draw = _sets_by_rows if few else _sets_by_items
     hits, predicted = draw(sets, counts, runs, rng)
@@ -158,6 +159,7 @@ def _sets_by_items(
     sets: Counts, counts: Counts, runs: int, rng: np.random.Generator
 ) -> tuple[Counts, Counts]:
     """Nearly as many sets as items: each run copies the set of an item drawn for each item."""
+    # Bytes: a million items of forty labels are drawn a thousand times over.
     labels = np.repeat(sets.astype(np.uint8), counts, axis=0)
     hits = np.zeros((runs, sets.shape[1]), np.int64)
     predicted = np.zeros_like(hits)
@@ -180,6 +182,7 @@ def _independent(given: Support, runs: int, rng: np.random.Generator) -> tuple[C
     """Each class's items are one multinomial over the predicted classes."""
     hits = np.zeros((runs, given.k), np.int64)
     predicted = np.zeros_like(hits)
+    # A class that no item has is never drawn.
     used = np.flatnonzero(given.counts)
     for c in used:
         row = rng.multinomial(given.counts[c], given.shares[used], size=runs)
@@ -197,6 +200,8 @@ def _permuted(given: Support, runs: int, rng: np.random.Generator) -> tuple[Coun
         row = np.full(runs, given.counts[c])
         rest = left.sum(axis=1)
         for j in range(given.k):
+            # Each cell, given what its row and the columns after it still have to place, is
+            # hypergeometric.
             rest -= left[:, j]
             cell = rng.hypergeometric(left[:, j], rest, row)
             left[:, j] -= cell
@@ -237,5 +242,6 @@ def _summary(
         "draws": draws,
         "multilabel": given.multilabel,
     }
+    # The units of this interval are runs, of which there are enough: no warning of few items.
     interval = percentile_interval(f1, level, max(given.n, 20))
     return Estimate(name, float(f1.mean()), (interval,), n=given.n, k=given.k, details=details)

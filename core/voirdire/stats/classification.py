@@ -141,6 +141,8 @@ def classification_scores(
     given = classified(truth, predicted, labels)
     sums = given.counts.astype(np.float64) @ given.features()
     drawn = _resampled(given, n_resamples, seed) if asked and given.n else None
+    # The value comes from scikit-learn, which anybody can check; a thousand resamples come from
+    # sums, which is far faster.
     values = _by_sklearn(given) if given.n else dict.fromkeys(_NAMES, math.nan)
     scores = {}
     for place, name in enumerate(_NAMES):
@@ -175,6 +177,7 @@ def _reason(given: Classified, name: str, sums: Floats) -> str | None:
         return None
     if given.multilabel:
         return "not_applicable"
+    # Predictions that are all undeclared are constant as well.
     constant = max(true.max(), predicted.max(), given.n - predicted.sum()) == given.n
     return "zero_expected_disagreement" if constant else None
 
@@ -210,6 +213,7 @@ def _by_sklearn(given: Classified) -> dict[str, float]:
         )
         for name, part in zip(("precision", "recall", "f1"), parts, strict=False):
             scores[f"{name}_{average}"] = part
+    # scikit-learn says 0 for one class alone, where the coefficient is 0 / 0.
     if not given.multilabel and len(np.unique(np.append(truth, predicted))) > 1:
         scores["mcc"] = metrics.matthews_corrcoef(truth, predicted)
     return {name: float(value) for name, value in scores.items()}
@@ -230,6 +234,7 @@ def scores_of_sums(given: Classified, sums: Floats, *, fill: bool = False) -> Fl
     n, q = given.n, len(given.labels)
     precision, recall = _ratio(hits, predicted), _ratio(hits, true)
     f1 = _ratio(2 * hits, predicted + true)
+    # A label that occurs nowhere would be counted as a failure to predict it.
     occurs = np.ones_like(true) if fill else ((predicted + true) > 0).astype(np.float64)
     columns = [exact / n]
     for weight in (true, occurs):
@@ -256,6 +261,7 @@ def _mcc(given: Classified, hits: Floats, predicted: Floats, true: Floats) -> Fl
     if given.multilabel:
         return out
     n = float(given.n)
+    # Undeclared predictions are one more class of the table, in which nothing is right.
     other = n - predicted.sum(axis=-1)
     spread = (n * n - (predicted**2).sum(axis=-1) - other**2) * (n * n - (true**2).sum(axis=-1))
     shared = hits.sum(axis=-1) * n - (predicted * true).sum(axis=-1)
@@ -325,6 +331,7 @@ class Classified:
         predicted = np.repeat(self.predicted, self.counts, axis=0)
         if self.multilabel:
             return true, predicted, used
+        # What is not declared gets a class of its own: scikit-learn knows no item without one here.
         nothing = len(self.labels)
         lost = ~predicted.any(axis=1)
         return true.argmax(axis=1), np.where(lost, nothing, predicted.argmax(axis=1)), used
@@ -338,6 +345,7 @@ def classified(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | N
             "truth and predictions must have one shape, (items,) or (items, labels), "
             f"got {shapes[0]} and {shapes[1]}"
         )
+    # Two columns of words are still two dimensions: labels of an item are 0 and 1 there.
     if len(shapes[0]) == 2:
         return _several(truth, predicted, labels)
     return _single(truth, predicted, labels)
@@ -350,6 +358,7 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
     declared = occurring if labels is None else different(labels)
     place = {_key(label): i for i, label in enumerate(declared.tolist())}
     q = len(place)
+    # From levels that occur to declared ones; q is none of them.
     to = np.array([place.get(_key(level), q) for level in occurring.tolist()] + [q])
     codes = to[ratings.codes[kept]]
     strange = np.flatnonzero(codes[:, 0] == q)
@@ -362,6 +371,7 @@ def _single(truth: ArrayLike, predicted: ArrayLike, labels: Sequence[Any] | None
     undeclared = Counter(spelled(occurring[code]) for code in outside)
     cells = np.bincount(codes[:, 0] * (q + 1) + codes[:, 1], minlength=q * (q + 1))
     pairs = np.flatnonzero(cells)
+    # The last row, for what is not declared, names no label.
     rows = np.vstack([np.eye(q, dtype=np.int8), np.zeros((1, q), np.int8)])
     true, guess = np.divmod(pairs, q + 1)
     return Classified(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCHEMES = ("cluster", "nested")
+#: Responses that are drawn at once: 16 MiB of codes.
 _DRAWS = 1 << 21
 
 
@@ -113,6 +114,7 @@ def _interval(
 ) -> Interval:
     if estimate.reason is not None:
         return Interval(scheme, level, np.nan, np.nan)
+    # Responses of an item side by side, as both schemes take them.
     order = np.argsort(codes, kind="stable")
     members = np.bincount(codes)
     chunks = (_clusters if scheme == "cluster" else _nested)(seed, members, n_resamples)
@@ -134,6 +136,7 @@ def _values(
         starts = np.cumsum(members) - members
         terms = np.ascontiguousarray(np.add.reduceat(terms, starts, axis=2))
         weights = members.astype(np.float64)
+    # Resamples of whole items differ in size, which the coefficients of a form depend on.
     evaluation = Evaluation.of(parts, (form,))
     values = []
     for counts in chunks:
@@ -159,6 +162,7 @@ def _nested(seed: int, members: NDArray[np.int64], n_resamples: int) -> Iterator
         items = rng.integers(0, units, size=(size, units)).ravel()
         resample = np.repeat(np.repeat(np.arange(size), units), members[items])
         drawn = np.repeat(items, members[items])
+        # Numbers below 1 times the item's size: one draw serves items of any size.
         within = (rng.random(len(drawn)) * members[drawn]).astype(np.int64)
         flat = resample * rows + starts[drawn] + within
         counts = np.bincount(flat, minlength=size * rows).reshape(size, rows)

@@ -94,10 +94,12 @@ def cohen_kappa(
     check_level(level)
     check_draws(n_resamples)
     ratings = encode_pair(a, b, levels)
+    # Places, not values: Cohen's weights count steps between levels.
     v = disagreement(weights, np.arange(len(ratings.levels), dtype=np.float64))
     table = _table(ratings)
     n = int(table.sum())
     reason = _reason(ratings, table, v)
+    # As a stack of one: resamples go through the same lines.
     observed, expected = _shares(table[None], v) if n else (np.array([math.nan]),) * 2
     value = math.nan if reason else float(1 - observed[0] / expected[0])
     se = math.nan if reason else _standard_error(table / n, v, n)
@@ -141,6 +143,7 @@ def _reason(ratings: Ratings, table: NDArray[np.int64], v: NDArray[np.float64]) 
     if not table.any():
         return "no_pairable_item"
     rows, columns = table.sum(1) > 0, table.sum(0) > 0
+    # On counts: rounding may leave an expected disagreement above 0 where none is possible.
     certain = not v[np.ix_(rows, columns)].any()
     return "zero_expected_disagreement" if certain else None
 
@@ -160,6 +163,7 @@ def _standard_error(P: NDArray[np.float64], v: NDArray[np.float64], n: int) -> f
     w = 1 - v
     rows, columns = P.sum(1), P.sum(0)
     expected = float(rows @ w @ columns)
+    # Kappa once more, from agreement weights, in which the paper has its formula.
     left = 1 - (1 - (w * P).sum()) / (1 - expected)
     margins = (w @ columns)[:, None] + (rows @ w)[None, :]
     spread = (P * (w - margins * (1 - left)) ** 2).sum()
@@ -175,6 +179,7 @@ def _resampled(
     table: NDArray[np.int64], v: NDArray[np.float64], n_resamples: int, seed: int
 ) -> NDArray[np.float64]:
     """Kappa of each bootstrap resample over items; NaN where one certain level is left."""
+    # Cells that no item shows are drawn by no resample: 5 x 5 levels have a few that count.
     cells = np.flatnonzero(table)
     drawn = []
     for counts in resampled_counts(table.ravel()[cells], n_resamples, seed):

@@ -17,6 +17,7 @@ Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
 COMBINE: tuple[Combine, ...] = ("mean", "median", "vote", "fitted", "dawid_skene")
 #: Scores of more levels are no labels: nobody votes on them.
 MOST_LEVELS = 11
+#: Rounds of expectation and maximisation, should they not settle before.
 _ROUNDS = 200
 
 
@@ -70,6 +71,7 @@ def combine(
     if how == "fitted":
         if reference is None:
             raise StatisticsError("fitted weights need the humans' scores as reference")
+        # A member that never answered would be a constant column, whose weight is 0 all the same.
         alive = scores[known.any(1)]
         if not len(alive):
             return np.full(scores.shape[1], np.nan)
@@ -144,10 +146,12 @@ def combined_judge(
         raise StatisticsError(f"weights need two labelled items or clusters, got {len(dealt)}")
     design = np.stack([_standard(row) for row in scores], 1)
     fold_of = np.full(cluster.max() + 1, -1)
+    # In the order of names, as calibration deals: no seed.
     fold_of[dealt] = np.arange(len(dealt)) % folds
     fold = np.where(known, fold_of[cluster], -1)
     every = np.stack([_ridge(design, y, known & (fold != k), penalty)
                       for k in range(folds)])  # fmt: skip
+    # An unlabelled item is in no fold: the place is a stand-in, which the next line does not use.
     own = every[np.maximum(fold, 0), np.arange(len(fold))]
     return np.asarray(np.where(known, own, every.mean(0)))
 
@@ -175,6 +179,7 @@ def _vote(scores: Floats, levels: Floats) -> Floats:
     if counts is None:
         return np.full(scores.shape[1], np.nan)
     most = counts.max(0)
+    # A tie stays open: to take the lower level would be a choice that no member made.
     alone = (counts == most).sum(0) == 1
     return np.where(alone & (most > 0), levels[counts.argmax(0)], np.nan)
 
@@ -189,9 +194,12 @@ def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         belief = np.where(some[:, None], votes / votes.sum(1, keepdims=True), 1 / len(levels))
     for _ in range(_ROUNDS):
+        # A label that nobody believes in keeps a logarithm.
         common = belief[some].mean(0) + 1e-12
+        # What a member never did is rare, and not impossible: one slip would else rule a label out.
         confusion = np.einsum("nt,knl->ktl", belief, said) + 1e-3
         confusion /= confusion.sum(2, keepdims=True)
+        # Products of many members' shares are too small for float64; their logarithms are not.
         logs = np.log(common)[None] + np.einsum("knl,ktl->nt", said, np.log(confusion))
         after = np.exp(logs - logs.max(1, keepdims=True))
         after /= after.sum(1, keepdims=True)
@@ -200,6 +208,7 @@ def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
             break
         belief = after
     top = belief.max(1)
+    # Two labels equally believed are a tied vote.
     alone = (np.abs(belief - top[:, None]) < 1e-9).sum(1) == 1
     return np.where(some & alone, levels[belief.argmax(1)], np.nan)
 
@@ -209,6 +218,7 @@ def _standard(row: Floats) -> Floats:
     known = ~np.isnan(row)
     if not known.any():
         return np.zeros_like(row)
+    # Judges on 1..5 and on 0..100 are held back alike.
     spread = row[known].std()
     return np.where(known, (row - row[known].mean()) / (spread if spread > 0 else 1.0), 0.0)
 
@@ -217,6 +227,8 @@ def _ridge(design: Floats, labels: Floats, rows: NDArray[np.bool_], penalty: flo
     """Predictions for all items of a ridge regression on some of them."""
     x, y = design[rows], labels[rows]
     centre, mean = x.mean(0), y.mean()
+    # The intercept is left out of the penalty: it says what the labels' level is, and no judge's
+    # weight.
     inner = (x - centre).T @ (x - centre) + penalty * np.eye(design.shape[1])
     weights = np.linalg.solve(inner, (x - centre).T @ (y - mean))
     return np.asarray(mean + (design - centre) @ weights)

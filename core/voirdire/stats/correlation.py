@@ -47,6 +47,7 @@ def pearson(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     """
     paired = pairs(judge, reference)
     value, reason = _product_moment(paired.judge, paired.reference)
+    # Below four pairs there is no variance, and `_estimate` leaves the interval out.
     return _estimate("Pearson r", value, paired, reason, 1 / max(paired.n - 3, 1e-300), level, 4)
 
 
@@ -140,6 +141,8 @@ def _product_moment(x: Floats, y: Floats) -> tuple[float, str | None]:
     if len(x) < 2:
         return math.nan, "too_few_items"
     dx, dy = (centred(magnified(values)[0]) for values in (x, y))
+    # The root of each by itself: the product of two sums of squares may overflow where neither
+    # does.
     below = math.sqrt(float(dx @ dx)) * math.sqrt(float(dy @ dy))
     if below == 0:
         return math.nan, "zero_variance"
@@ -156,6 +159,7 @@ def _ranks(values: Floats) -> Floats:
     """Average ranks."""
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
+    # The mean of the places that equal values take up.
     return np.asarray((last - (counts - 1) / 2)[codes], dtype=np.float64)
 
 
@@ -168,6 +172,7 @@ def _estimate(
     level: float,
     fewest: int,
 ) -> Estimate:
+    # Fisher's z has n - 3 (tau: n - 4) below its variance.
     known = variance if pairs.n >= fewest else math.nan
     interval = fisher_interval(value, known, level)
     return Estimate(name, value, (interval,), pairs.n, 2, pairs.left_out, reason)
@@ -217,6 +222,7 @@ def ccc(judge: Any, reference: Any, *, level: float = 0.95) -> Estimate:
     x, y = centred(judge), centred(reference)
     xx, yy, xy = float(x @ x) / paired.n, float(y @ y) / paired.n, float(x @ y) / paired.n
     shift = float((judge - reference).mean())
+    # Two constants that differ by round-off agree: 0 / 0, and no CCC of 0.
     if abs(shift) <= round_off(judge, reference):
         shift = 0.0
     if xx + yy + shift**2 == 0:
@@ -247,6 +253,7 @@ def _ccc_error(p: float, details: dict[str, float], n: int) -> float:
     r, u = details["pearson"], details["location_shift"]
     if n < 3 or r == 0:
         return math.nan
+    # Lin (1989), 2.9, as corrected in 2000: u is the shift of location in units of both spreads.
     variance = (
         (1 - r**2) * p**2 * (1 - p**2) / r**2
         + 2 * p**3 * (1 - p) * u**2 / r
@@ -257,6 +264,7 @@ def _ccc_error(p: float, details: dict[str, float], n: int) -> float:
 
 def _ccc_interval(p: float, se: float, level: float) -> Interval:
     if abs(p) >= 1:
+        # All pairs on the line: z is infinite, and so the interval is the point.
         return Interval("fisher_z", level, p, p)
     return fisher_interval(p, (se / (1 - p**2)) ** 2, level)
 

@@ -168,9 +168,11 @@ def _smallest(reliability: Callable[[int], float], target: float) -> int | None:
     """Reliability grows with n where every component is positive."""
     if not 0 < target < 1:
         raise StatisticsError(f"target must lie strictly between 0 and 1, got {target!r}")
+    # Two raters of 0.5 reach 2 / 3, which no binary number is: a target of 2 / 3 is met.
     return smallest(lambda n: reliability(n) >= target - 1e-12, 1, _MOST)
 
 
+#: No study has more subjects.
 _MOST_SUBJECTS = 10_000_000
 
 
@@ -247,12 +249,15 @@ def subjects_needed(
     """
     check_level(level)
     _check(icc, k, threshold)
+    # No error was seen: two subjects are as good as any number.
     if icc >= 1:
         return SubjectsNeeded(2, "above", icc, threshold, level, k)
     observed, bar = _ratio(icc, k), _ratio(threshold, k)
+    # On the threshold the interval holds it, however narrow it becomes.
     if math.isclose(observed, bar, rel_tol=1e-12):
         return SubjectsNeeded(None, "neither", icc, threshold, level, k)
     above = observed > bar
+    # The bound lies beyond once the quantile of F is below this quotient of variance ratios.
     needed = observed / bar if above else bar / observed
     least = smallest(lambda n: _quantile(n, k, level, above=above) <= needed, 2, _MOST_SUBJECTS)
     side = "neither" if least is None else "above" if above else "below"

@@ -63,6 +63,7 @@ def bias(
     differences = paired.differences
     groups = None
     if clusters is not None:
+        # Names are checked for all rows: one that is missing on a left-out pair is still an error.
         groups = row_names(clusters, len(paired.kept), "clusters")[paired.kept]
     error, df = standard_error(differences, groups)
     details: dict[str, Any] = {"standard_error": error, "df": df}
@@ -338,6 +339,8 @@ def equivalence(
         raise StatisticsError(f"margin must be a positive number, got {margin!r}")
     if not 0 < alpha < 0.5:
         raise StatisticsError(f"alpha must lie strictly between 0 and 0.5, got {alpha!r}")
+    # Two tests at alpha hold where the 1 - 2 alpha interval lies inside: one computation, and both
+    # agree to the last digit.
     estimate = bias(judge, reference, clusters=clusters, level=1 - 2 * alpha)
     conclusion = _conclusion(estimate.intervals[0], margin)
     return Equivalence(estimate, float(margin), conclusion, _larger_p(estimate, margin), alpha)
@@ -359,6 +362,8 @@ def _larger_p(estimate: Estimate, margin: float) -> float:
     error = estimate.details["standard_error"]
     if math.isnan(error):
         return math.nan
+    # No spread: the bias is known exactly, and lies inside or not.
     if error == 0:
         return 0.0 if abs(estimate.value) < margin else 1.0
+    # The nearer end of the margin has the larger of the two p values.
     return float(stdtr(estimate.details["df"], (abs(estimate.value) - margin) / error))

@@ -104,6 +104,7 @@ def self_exclusion(
     given = masked(systems, "systems")[0]
     names = row_names(given, len(np.atleast_1d(given)), "systems").astype(str)
     left_out = {str(name) for name in ([excludes] if isinstance(excludes, str) else excludes)}
+    # NumPy compares with a list; a set would be one object to it.
     kept = ~np.isin(names, sorted(left_out))
     values = [_rows(array) for array in arrays]
     for rows in values:
@@ -191,6 +192,7 @@ class SystemSums(Result):
                 f"sums of (judges, attributes) {self.table.shape[:2]} and "
                 f"{other.table.shape[:2]} do not add up"
             )
+        # In the order of the first part, so that a + b + c keeps its axis.
         systems = tuple(dict.fromkeys((*self.systems, *other.systems)))
         table = np.zeros((*self.table.shape[:2], len(systems), len(SUMS)))
         for part in (self, other):
@@ -230,6 +232,7 @@ class SystemSums(Result):
         shape = (len(self.table), len(self.systems))
         if rules.ndim != 3 or rules.shape[1:] != shape:
             raise StatisticsError(f"kept must be (rules, *{shape}), got shape {rules.shape}")
+        # Squares of means below 1e-160 would vanish in the kernel.
         means, exponent = magnified(self.means)
         out = np.empty((len(rules), *self.table.shape[:2], 5))
         squares_under(means, rules, out)
@@ -326,6 +329,7 @@ def _coded(
 def _by_size(form: str, squares: Floats, n: Floats) -> Floats:
     """An ICC of mean squares (3, ...) of two raters, with `n` (...) systems each."""
     values = np.full(n.shape, np.nan)
+    # Judges differ in how many systems they are left with: the forms' coefficients hang on it.
     for size in np.unique(n[n > 1]):
         same = n == size
         values[same] = value(form, squares[:, same], float(size), 2)

@@ -204,6 +204,7 @@ def f1_difference(
         raise StatisticsError(
             f"both sides must hold the same items, got {results[0].f1.n} and {results[1].f1.n}"
         )
+    # Equal seeds draw equal items for both sides: differences are those of pairs.
     drawn = [_draws(side, n_resamples, seed, multilabel=multilabel) for side in (first, second)]
     f1, kappa = (
         _less(name, getattr(results[0], name), getattr(results[1], name),
@@ -212,6 +213,8 @@ def f1_difference(
     )  # fmt: skip
     gaps = drawn[0][1] - drawn[1][1]
     gaps = gaps[~np.isnan(gaps)]
+    # Plus one above and below: a p value of 0 is no finding of a thousand resamples (Phipson and
+    # Smyth 2010).
     beyond = min(int((gaps <= 0).sum()), int((gaps >= 0).sum()))
     p = min(1.0, 2 * (beyond + 1) / (len(gaps) + 1)) if len(gaps) and not kappa.reason else math.nan
     return F1Difference(f1, kappa, p)
@@ -258,6 +261,7 @@ def _features(known: Floats, guessed: Floats) -> tuple[Floats, int]:
     parts = []
     for model in guessed:
         there = ~np.isnan(model).any(axis=1, keepdims=True)
+        # An item without a prediction adds nothing to this model's sums, its truth included.
         said = np.where(there, np.nan_to_num(model), 0.0)
         parts += [said * known, said, known * there]
     return np.concatenate([*parts, known], axis=1), known.shape[1]
@@ -312,6 +316,8 @@ def _resampled(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """F1, kappa against the random and the constant predictor, F1 by label, of each resample."""
     n, width = len(features), features.shape[1] // (3 * seeds + 1)
+    # A model that predicted nothing stays out of every resample: the mean is over the same models
+    # throughout.
     defined = ~np.isnan(_by_seed(features.sum(axis=0)[None], seeds, width)[0])
     drawn: list[Floats] = []
     chance: list[Floats] = []
@@ -325,8 +331,10 @@ def _resampled(
         shares = sums[:, -width:] / n
         total = shares.sum(axis=1)
         weights = shares / np.where(total > 0, total, np.nan)[:, None]
+        # The baselines of the drawn items, so that F1 and its floor move together.
         chance.append((weights * shares).sum(axis=1))
         named = weights * 2 * shares / (1 + shares)
+        # With one label an item a constant names one class, else every class.
         constant.append(named.sum(axis=1) if multilabel else named.max(axis=1))
     f1, floor, best = map(np.concatenate, (drawn, chance, constant))
     return f1, _above(f1, floor), _above(f1, best), np.concatenate(labels)

@@ -95,6 +95,8 @@ def self_preference(
 def _by_item(residuals: Floats, own: NDArray[np.bool_], labels: Any) -> Floats:
     """(4, items): sums and counts of the residuals of the own family and of the others."""
     codes = np.unique(labels, return_inverse=True)[1]
+    # Both means are quotients of sums over items, so that drawing items is a product of counts and
+    # sums.
     columns = [residuals * own, own, residuals * ~own, ~own]
     return np.stack([np.bincount(codes, weights=one.astype(np.float64)) for one in columns])
 
@@ -105,6 +107,7 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
         sums = np.empty((1, 4, counts.shape[1]))
         weighted_sums(counts, np.ascontiguousarray(terms)[None], sums)
         own, n_own, others, n_others = sums[0]
+        # A resample without a response of either family says nothing, and is counted as such.
         known = (n_own > 0) & (n_others > 0)
         safe = [np.where(known, one, 1.0) for one in (n_own, n_others)]
         drawn.append(np.where(known, own / safe[0] - others / safe[1], np.nan))

@@ -149,6 +149,8 @@ def fleiss_per_label(
     mean = _mean(points, names, cells)
     if not asked or not cells.items:
         return LabelAgreement(names, tuple(points), mean)
+    # Items with all their labels: resampled label by label, the interval of the mean would take
+    # labels for independent.
     joint = JointItems(cells, *joint_cells(cells), tables)
     parts = with_intervals(joint, [*points, mean], asked, **rest)
     return LabelAgreement(names, tuple(parts[:-1]), parts[-1])
@@ -164,6 +166,7 @@ def _names(labels: Sequence[str] | None, q: int) -> tuple[str, ...]:
 def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
     """For each label the count vectors (not named, named) and how many items show them."""
     tallies = tallied(cells)
+    # The place of a tally says how many runs rated and how many of them named the label.
     present, ones = np.divmod(np.arange(tallies.shape[1]), cells.runs + 1)
     ratings = np.column_stack([present - ones, ones]).astype(np.float64)
     least = 2 if pooled else 1
@@ -177,6 +180,7 @@ def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
 def _label(cells: LabelCells, table: CountTable, name: str) -> Estimate:
     options = {"level": 0.95, "n_resamples": 1, "seed": 0}
     kappa = estimate(table, f"Fleiss' kappa [{name}]", (), **options)  # type: ignore[arg-type]
+    # AC1 beside it: of a rare label kappa is near 0 where runs seldom differ, and AC1 is not.
     other = CountTable(table.ratings, table.counts, table.disagreement, AC)
     ac1 = estimate(other, "AC1", (), **options)  # type: ignore[arg-type]
     details = {
@@ -292,8 +296,10 @@ def _jackknife(
         fall = worst(table) if c in used else math.nan
         intervals.append(jackknife_interval(part.value, left, table.counts, level, fall))
         if c in used:
+            # How far leaving an item out moves each of its labels, added up over them.
             total += joint.spread(c, left - part.value) / len(used)
             falls.append(fall)
+    # Place 0 of every label: no run rated the item.
     rated = joint.places.any(axis=1)
     fall = float(np.mean(falls)) if falls else math.nan
     mean = jackknife_interval(parts[-1].value, total[rated], joint.counts[rated], level, fall)

@@ -65,6 +65,7 @@ class VarianceComponents(Result):
         """
         if raters < 1 or runs < 1:
             raise StatisticsError(f"raters and runs must be at least 1, got {raters} and {runs}")
+        # Brennan (2001), 4.17 and 4.20: what reorders items, over the ratings that a mean rests on.
         noise = self.item_rater / raters + self.error / (raters * runs)
         shift = self.rater / raters
         if self.design == "nested":
@@ -155,6 +156,7 @@ def _unusable(Y: Floats) -> str | None:
     if runs < 2:
         return "not_estimable"
     spread = float(Y.max() - Y.min())
+    # Relative to the scores: means of 0.1 over runs differ in their last digit.
     return "zero_variance" if spread <= 1e-14 * float(np.abs(Y).max()) else None
 
 
@@ -164,6 +166,8 @@ def _square(effect: Floats, df: int, repeats: int) -> float:
 
 def _nested(Y: Floats) -> tuple[float, ...]:
     p, r, o = Y.shape
+    # Expected mean squares of p x (o:r): each component is what is left of its own by those below
+    # it.
     item, rater, pair = _two_way(Y.mean(axis=2))
     within = Y - Y.mean(axis=2, keepdims=True)
     run = within.mean(axis=0, keepdims=True)
@@ -185,6 +189,7 @@ def _nested(Y: Floats) -> tuple[float, ...]:
 def _crossed(Y: Floats) -> tuple[float, ...]:
     p, r, o = Y.shape
     item, rater, item_rater = _two_way(Y.mean(axis=2))
+    # Runs are one factor for all raters here, with an effect and two interactions of its own.
     _, run, item_run = _two_way(Y.mean(axis=1))
     _, _, rater_run = _two_way(Y.mean(axis=0))
     explained = (

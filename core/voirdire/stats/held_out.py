@@ -155,6 +155,7 @@ class Rates(Result):
         rates = self.own[kept, 1] / self.own[kept, 2]
         if len(rates) < 2:
             return 0.0
+        # Binomial noise of each rate: humans who are alike differ by it.
         noise = float(np.mean(rates * (1 - rates) / self.own[kept, 2]))
         return math.sqrt(max(float(rates.var(ddof=1)) - noise, 0.0))
 
@@ -168,10 +169,13 @@ def beside_columns(panel: ResponsePanel, humans: Sequence[int], *, passes: bool)
     judge = mean_present(panel.judge)
     parts = []
     for human in humans:
+        # The truth of a response is the share of the others who pass it, so that judge and human
+        # are held against the same people.
         rest = panel.humans[[other for other in humans if other != human]]
         share = mean_present(rest) if len(rest) else np.full(panel.judge.shape[1], np.nan)
         own = panel.humans[human]
         kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
+        # Failing is passing with the sides turned: one way for both rates.
         said = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
         columns = np.stack([said[0] * said[2], said[1] * said[2], said[2]], axis=1)
         parts.append(np.where(kept[:, None], columns, 0.0))

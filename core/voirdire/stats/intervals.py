@@ -61,6 +61,7 @@ def percentile_interval(values: NDArray[np.float64], level: float, n: int) -> In
 
 def normal_interval(value: float, se: float, level: float, method: str = "wald") -> Interval:
     """The value -+ z * se."""
+    # From the standard library: kappa of a small file then loads no scipy.
     reach = NormalDist().inv_cdf((1 + level) / 2) * se
     return Interval(method, level, value - reach, value + reach)
 
@@ -95,11 +96,15 @@ def jackknife_error(left: NDArray[np.float64], counts: NDArray[np.int64]) -> tup
         NaN where leaving out some item leaves nothing, and where no item moves the statistic.
     """
     n = int(counts.sum())
+    # Every item of a pattern leaves the same value, so patterns count by their items.
     deviations = left - float(counts @ left) / max(n, 1)
     squares, fourths = float(counts @ deviations**2), float(counts @ deviations**4)
+    # No item moves the statistic: how far the next would is unknown, and not 0.
     if not squares > n * _STILL**2:
         return math.nan, math.nan
     spread = n * fourths / squares**2 - 1
+    # Satterthwaite's degrees of freedom from the kurtosis of the deviations; those of a few items
+    # are noise themselves, hence the bounds.
     df = min(max(2 * n / spread, 1.0), n - 1.0) if spread > 0 else n - 1.0
     return math.sqrt((n - 1) / n * squares), df
 
@@ -118,6 +123,7 @@ def jackknife_interval(
     share of items that could disagree and `worst` the fall of the value if all of them did.
     """
     if value == 1:
+        # The largest share of disagreeing items of which none in n is still likely.
         share = 1 - ((1 - level) / 2) ** (1 / int(counts.sum()))
         return Interval("clopper_pearson", level, 1 - share * worst, 1.0)
     se, df = jackknife_error(left, counts)
@@ -203,6 +209,7 @@ def share_interval(value: float, se: float, df: float, n: int, level: float) -> 
     """
     if not math.isfinite(value) or n < 1 or df < 1:
         return Interval("wilson", level, math.nan, math.nan)
+    # Clusters hold fewer independent answers than responses; t, since their error is estimated.
     size, t = effective_size(value, se, df, n), quantile((1 + level) / 2, df)
     centre = value + t * t / (2 * size)
     reach = t * math.sqrt(value * (1 - value) / size + t * t / (4 * size * size))

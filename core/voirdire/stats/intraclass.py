@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CI_METHODS = ("f", "percentile", "exact", "bca", "exact_bca")
 COMPAT = "badawi2025"
+#: Values of resamples held at once: 64 MiB.
 _VALUES_AT_ONCE = 1 << 23
 
 
@@ -258,6 +259,7 @@ def _bounds_over_seeds(Y: Floats, plan: Plan, n_seeds: int) -> Floats:
     each = _icc_bootstrap.drawn_by_seed(parts, plan.forms, seeds, plan.n_resamples)
     for at, draws in enumerate(each):
         bounds[:, at] = percentile_bounds(draws, plan)
+    # A sample without an ICC has no interval, though some of its resamples have one.
     bounds[np.isnan(points)] = np.nan
     return bounds
 
@@ -273,6 +275,7 @@ def _block(plan: Plan, n: int) -> int:
 def _by_shape(Ys: Sequence[Any] | Floats) -> Iterator[tuple[Sequence[int], Floats, list[int]]]:
     """Complete matrices of one shape together: their places, (P, n, k), rows left out of each."""
     if isinstance(Ys, np.ndarray) and Ys.ndim == 3 and len(Ys):
+        # One block without gaps is the common case, and needs no sorting by shape.
         together = floats(Ys, "Ys", 3)
         if not np.isnan(together).any():
             yield range(len(Ys)), together, [0] * len(Ys)
@@ -290,6 +293,8 @@ def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimat
     if n < 2 or k < 2:
         reason = "too_few_raters" if k < 2 else "too_few_items"
         return [_all_undefined(n, k, out, reason, plan) for out in left_out]
+    # Ratings of 1e-170 have squares of 0. Coefficients do not see the factor; mean squares give it
+    # back.
     Y, exponent = magnified(Y)
     parts = decompose(Y)
     squares = mean_squares(parts)
@@ -324,6 +329,7 @@ def _all_intervals(
         intervals["f"] = [
             Interval("f", plan.level, float(a), float(b)) for a, b in zip(low, high, strict=True)
         ]
+    # Once for BCa and for the extremes that every result shows.
     jackknife = _icc_bootstrap.jackknife(parts, plan.forms)
     details: list[dict[str, Any]] = [{"leave_one_out": pair} for pair in _extents(jackknife)]
     bootstrap_intervals(parts, values.ravel(), jackknife, plan, intervals, details)
@@ -387,11 +393,14 @@ def _all_undefined(n: int, k: int, left_out: int, reason: str, plan: Plan) -> tu
 
 def _lying(n: int, k: int, left_out: int) -> tuple[str, ...]:
     """A flag where the matrix has fewer items than raters, which is rarely what was meant."""
+    # Rows that were left out count: a tall table with gaps is not lying.
     return ("transposed",) if 0 < n + left_out < k else ()
 
 
 def _square_details(squares: Floats, n: int) -> dict[str, float]:
     rows, raters, error = (float(square) for square in squares)
+    # One-way models do not tell raters from error: their mean squares, weighted by degrees of
+    # freedom.
     within = (raters + (n - 1) * error) / n
     return {"ms_rows": rows, "ms_raters": raters, "ms_error": error, "ms_within": within}
 

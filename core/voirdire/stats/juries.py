@@ -258,7 +258,9 @@ def _worth(
     unit = np.unique(names[usable], return_inverse=True)[1]
     y, x, mean = human[usable], own[usable], mean_present(scores)[usable]
     each = scores[:, usable]
+    # Clusters, which are numbered in the order of their names, stay whole.
     fold = unit % folds
+    # On the other folds: chosen on its own items, the best of several looks better than it is.
     chosen = tuple(_best(each, alive, y, fold != k) for k in range(folds))
     single = np.array([each[chosen[f], i] for i, f in enumerate(fold)])
     correlation = _error_correlation(each[alive], y)
@@ -271,6 +273,7 @@ def _worth(
     right = [_right(x, y, each), _right(single, y, each)]
     agreement, of_single = (math.nan if one is None else float(np.nanmean(one)) for one in right)
     kept = ~np.isnan(single) & ~np.isnan(x)
+    # All three on the same items, or a jury that answers the easy ones would win.
     columns = _columns(tuple(v[kept] for v in (y, x, single, mean)), fold[kept])
     explained = _explained(columns.sum(0))
     own_unit = np.unique(unit[kept], return_inverse=True)[1]
@@ -295,6 +298,7 @@ def _explained(sums: Floats) -> Floats:
     """Squared correlations of jury, single and mean with the humans, from sums (..., 7)."""
     both, spread = sums[..., 1::2], sums[..., 2::2]
     with np.errstate(all="ignore"):
+        # With its sign: a rater that runs against the humans explains nothing.
         shares = both * np.abs(both) / (spread * sums[..., :1])
     return np.where(spread > _STILL, np.maximum(shares, 0.0), 0.0)
 
@@ -341,6 +345,7 @@ def _best(each: Floats, alive: NDArray[np.intp], human: Floats, rows: NDArray[np
         known = rows & ~np.isnan(each[member])
         x, y = each[member][known], human[known]
         varies = len(x) > 2 and x.std() > _STILL and y.std() > _STILL
+        # Below any correlation: who never varies is chosen last.
         worth.append(float(np.corrcoef(x, y)[0, 1]) if varies else -2.0)
     return int(alive[int(np.argmax(worth))])
 
@@ -352,6 +357,8 @@ def _within(values: Floats, fold: NDArray[np.intp]) -> Floats:
 
 
 def _error_correlation(each: Floats, human: Floats) -> float:
+    # On labels an error is to be wrong. On fine scales nobody is ever right, and an error is a
+    # distance.
     labels = len(np.unique(each[~np.isnan(each)])) <= MOST_LEVELS
     if labels:
         levels = np.unique(each[~np.isnan(each)])

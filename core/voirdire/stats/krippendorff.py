@@ -158,6 +158,8 @@ def krippendorff_alpha(
     intervals: list[Interval] = []
     for method in asked:
         if method == "jackknife":
+            # Of other metrics the largest difference hangs on the scale's ends, which nobody need
+            # have used.
             worst = 1 / expected if name == "nominal" and not reason else math.nan
             intervals.append(jackknife_interval(value, left, counts, level, worst))
         else:
@@ -180,6 +182,7 @@ def krippendorff_alpha(
 
 def _coded(R: ArrayLike, metric: Metric | ArrayLike, levels: Sequence[Any] | None) -> Ratings:
     """Codes on levels; interval ratings of many undeclared values need none."""
+    # Ten million measurements have as many levels; the interval metric needs their values alone.
     if isinstance(metric, str) and metric == "interval" and levels is None:
         ratings = as_is(R)
         if ratings is not None:
@@ -234,6 +237,7 @@ def _reason(problem: _Problem, ratings: Ratings) -> str | None:
         return "no_pairable_item"
     if problem.metric == _RATIO:
         used = np.unique(problem.patterns.rows)
+        # Of the levels that occur: a declared level below 0 that nobody used does no harm.
         if (problem.values[used[used >= 0]] < 0).any():
             return "ratio_needs_nonnegative"
     return None
@@ -276,6 +280,8 @@ def _to_mid_ranks(counts: Any) -> None:
     below = 0.0
     for c in range(counts.size):
         here = counts[c]
+        # Krippendorff's ordinal differences are those of the ratings below and half of one's own
+        # level.
         counts[c] = below + here / 2.0
         below += here
 
@@ -286,6 +292,7 @@ def _difference(a: Any, b: Any, values: Any, matrix: Any, metric: Any) -> Any:
     if metric == _MATRIX:
         return matrix[a, b]
     total = values[a] + values[b]
+    # 0 and 0 do not differ, though the quotient is 0 / 0.
     return 0.0 if total == 0.0 else ((values[a] - values[b]) / total) ** 2
 
 
@@ -299,6 +306,7 @@ def _nominal(rows: Any, sizes: Any, weights: Any, counts: Any) -> Any:
         size = sizes[u]
         same, run = 0, 0
         for j in range(size):
+            # Codes of a row are sorted, so equal ones stand in runs.
             run = run + 1 if j > 0 and rows[u, j] == rows[u, j - 1] else 1
             same += 2 * (run - 1)
         within += weights[u] * ((size * (size - 1) - same) / (size - 1))
@@ -318,6 +326,7 @@ def _squared(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
             for j in range(sizes[u]):
                 total += weights[u]
                 mean += weights[u] * values[rows[u, j]]
+    # About the mean: sums of raw squares of scores far from 0 would cancel.
     mean /= total
     within, overall = 0.0, 0.0
     for u in range(sizes.size):
@@ -331,6 +340,7 @@ def _squared(rows: Any, sizes: Any, weights: Any, values: Any) -> Any:
             value = values[rows[u, j]]
             spread += (value - centre) ** 2
             overall += weights[u] * (value - mean) ** 2
+        # Over ordered pairs Σ (x - y)² = 2 m Σ (x - mean)², by Lagrange's identity.
         within += weights[u] * (2.0 * size * spread / (size - 1))
     return within, 2.0 * total * overall
 
@@ -393,6 +403,7 @@ def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, o
         w = weights[b]
         total = _ratings(sizes, w)
         out[b, 0] = total
+        # By the values themselves: a sum of squares may round to a little above 0.
         if total == 0 or not _varies(rows, sizes, w, values):
             continue
         if metric == _INTERVAL:
@@ -405,6 +416,7 @@ def alpha_parts(rows: Any, sizes: Any, weights: Any, values: Any, metric: Any, o
                 _to_mid_ranks(counts)
                 within, overall = _squared(rows, sizes, w, counts)
         out[b, 1] = within / total
+        # Pairs are drawn without replacement: a rating is no partner of itself.
         out[b, 2] = overall / (total * (total - 1.0))
 
 

@@ -55,6 +55,7 @@ class Moments(Result):
         there, n = ~np.isnan(values), len(counts)
         known = np.where(there, values, 0.0)
         mean = np.stack([_summed(one, code, n) for one in known.T], axis=1) / counts[:, None]
+        # A second pass about the means: raw squares of 99.731 would cancel to noise.
         off = np.where(there, known - mean[code], 0.0)
         square = np.empty((n, values.shape[1], values.shape[1]))
         for i in range(values.shape[1]):
@@ -62,6 +63,7 @@ class Moments(Result):
                 square[:, i, j] = square[:, j, i] = _summed(off[:, i] * off[:, j], code, n)
         low, high = np.full((2, values.shape[1], 2), np.inf)
         for above in (0, 1):
+            # Each side of the gate has its own ends, so that no node lies across it.
             own = there & ((values >= gate) == bool(above))
             low[:, above] = np.where(own, values, np.inf).min(axis=0, initial=np.inf)
             high[:, above] = np.where(own, values, -np.inf).max(axis=0, initial=-np.inf)
@@ -93,6 +95,7 @@ class Moments(Result):
         np.add.at(mean, back, self.mean * counts[:, None])
         mean /= total[:, None]
         off = self.mean - mean[back]
+        # What the groups' means lie apart is variance of the merged group.
         apart = counts[:, None, None] * off[:, :, None] * off[:, None, :]
         np.add.at(square, back, self.square + apart)
         return Moments(self.columns, mean, square, self.low, self.high)
@@ -150,6 +153,7 @@ class Nodes(Result):
         """How much larger a quadratic may be at a response than at the nodes, at most."""
         width = len(self.centre)
         pairs = width * (width - 1) / 2
+        # The largest sum of absolute weights in `_weights`, for steps within [-1, 1].
         return 1 + width + pairs + width * width + width + pairs
 
     @property
@@ -169,6 +173,7 @@ class Nodes(Result):
         """(N, L) scores in steps from their centre; 0 where missing, or where all are the same."""
         columns = np.arange(len(self.centre))
         centre, step = self.centre[columns, above], self.step[columns, above]
+        # What is missing weighs nothing at any node but the middle.
         off = np.nan_to_num(values - centre)
         return np.divide(off, step, out=np.zeros(off.shape), where=step > 0)
 

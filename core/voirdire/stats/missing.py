@@ -93,6 +93,7 @@ def bias_bounds(judge: Any, reference: Any, scale: tuple[float, float]) -> Missi
         return MissingBounds("bias", math.nan, math.nan, math.nan, 0, 0)
     gaps = np.isnan(first) | np.isnan(second)
     observed = float((first - second)[~gaps].mean()) if not gaps.all() else math.nan
+    # The pair of ends that pulls the difference down; where a side is known it stays.
     least = _filled(first, low) - _filled(second, high)
     most = _filled(first, high) - _filled(second, low)
     return MissingBounds(
@@ -109,6 +110,7 @@ def _ends(scale: tuple[float, float], *arrays: Any) -> tuple[float, float]:
     if not high > low:
         raise StatisticsError(f"scale must be (low, high) with low < high, got {scale!r}")
     known = np.concatenate([array[~np.isnan(array)] for array in arrays])
+    # A mean of 5, 5 and 5 may be a rounding above 5.
     slack = round_off(np.array([low, high]))
     outside = known[(known < low - slack) | (known > high + slack)]
     if len(outside):

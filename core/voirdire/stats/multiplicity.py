@@ -71,6 +71,7 @@ def adjust_p(p: Any, method: str = "holm") -> Floats:
 
 def _holm(p: Floats) -> Floats:
     order = np.argsort(p, kind="stable")
+    # A hypothesis is not rejected before one with a smaller p value.
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(stepped, 1.0)

@@ -111,6 +111,7 @@ def paired_t(first: Any, second: Any) -> PairedTest:
 
     paired = pairs(first, second)
     error, df = standard_error(paired.differences)
+    # Equal differences: t is infinite or 0 / 0, and neither is a test.
     if not error > 0:
         return _undefined("paired_t", paired, "too_few_items" if paired.n < 2 else "zero_variance")
     t = float(paired.differences.mean()) / error
@@ -164,6 +165,7 @@ def _tied(pairs: Pairs) -> Floats:
     """Differences of which those that round-off alone tells apart are equal in size."""
     sizes = np.abs(pairs.differences)
     order = np.argsort(sizes, kind="stable")
+    # 0.3 - 0.1 and 0.4 - 0.2 differ in their last digit, and would take two ranks.
     steps = np.diff(sizes[order], prepend=0.0) > round_off(pairs.judge, pairs.reference)
     first = np.maximum.accumulate(np.where(steps, np.arange(len(order)), 0))
     out = np.empty_like(sizes)
@@ -211,6 +213,7 @@ def mcnemar(first: Any, second: Any) -> PairedTest:
     if not paired.n:
         return _undefined("mcnemar", paired, "no_data")
     gained, lost = int((paired.differences > 0).sum()), int((paired.differences < 0).sum())
+    # Doubling counts the middle outcome twice when both sides are equal.
     p = min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5))) if gained + lost else 1.0
     return _result("mcnemar", paired, float(gained), p)
 
@@ -262,6 +265,7 @@ def compare_systems(
     chosen = list(itertools.combinations(range(len(systems)), 2))
     tests = [_TESTS[test](matrix[:, a], matrix[:, b]) for a, b in chosen]
     adjusted = adjust_p([one.p for one in tests], correction)
+    # A test that could not be made asked no question.
     family = sum(one.reason is None for one in tests)
     return tuple(
         dataclasses.replace(

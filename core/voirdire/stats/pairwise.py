@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+#: Newton's steps: the likelihood is concave, and ten are many.
 _STEPS = 100
+#: A log-strength is known when a step moves it by no more.
 _TOLERANCE = 1e-12
 
 
@@ -215,6 +217,7 @@ def _resampled(
     for counts in resampled_counts(np.ones(len(tables), np.int64), n_resamples, seed):
         for total in counts.astype(np.float64) @ tables:
             wins, ties = _wins(total, k), _ties(total, k)
+            # A resample may lose the one defeat that keeps a system's strength finite.
             finite = groups(wins, ties).finite
             out.append(fit(wins, ties).values() if finite else np.full(k + 1, np.nan))
     return np.array(out)
@@ -251,6 +254,7 @@ def fit(wins: Floats, ties: Floats) -> Davidson:
         Ties of each pair, symmetric.
     """
     k = len(wins)
+    # Without ties the likelihood rises for ever as nu falls: its logarithm would be no number.
     free = k + int(ties.any())
     theta = np.zeros(free)
     centre = np.zeros((free, free))
@@ -261,12 +265,15 @@ def fit(wins: Floats, ties: Floats) -> Davidson:
         if np.abs(step).max(initial=0.0) < _TOLERANCE:
             break
         size = 1.0
+        # A full step may overshoot where few comparisons bend the likelihood; half of it cannot for
+        # ever.
         while size > 1e-10:
             trial = _likelihood(theta + size * step, wins, ties)
             if trial[0] >= value - 1e-12 * abs(value):
                 break
             size /= 2
         theta, (value, slope, information) = theta + size * step, trial
+    # The inverse of a centred matrix: what fixed the sum is taken out again.
     covariance = np.linalg.inv(information + centre) - centre
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     strengths = theta[:k] - theta[:k].mean()
@@ -292,6 +299,7 @@ def _likelihood(theta: Floats, wins: Floats, ties: Floats) -> tuple[float, Float
         observed.append(ties[i, j])
     design, seen = np.stack(designs, axis=1), np.stack(observed, axis=1)
     utility = design @ theta
+    # exp of strengths of a thousand would overflow; only differences count.
     top = utility.max(axis=1, keepdims=True)
     mass = np.exp(utility - top)
     chance = mass / mass.sum(axis=1, keepdims=True)
@@ -300,6 +308,7 @@ def _likelihood(theta: Floats, wins: Floats, ties: Floats) -> tuple[float, Float
     slope = np.einsum("po,pof->f", seen - expected, design)
     mean = np.einsum("po,pof->pf", chance, design)
     spread = np.einsum("po,pof,pog->fg", expected, design, design)
+    # Of a multinomial outcome the information is the covariance of its design.
     return value, slope, spread - np.einsum("p,pf,pg->fg", played, mean, mean)
 
 
@@ -347,6 +356,7 @@ def _closure(edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which systems are reached from which."""
     reach = edges.copy()
     for middle in range(len(reach)):
+        # Warshall: paths by way of one more system at a time.
         reach |= reach[:, middle : middle + 1] & reach[middle]
     return reach
 
@@ -357,6 +367,7 @@ def _apart(wins: NDArray[np.float64], ties: NDArray[np.float64]) -> bool:
     bound = np.where(ties > 0, 1.0, np.inf)
     bound = np.where(wins > 0, -1.0, bound)  # loser <= winner - 1
     place = np.zeros(k)
+    # After k rounds without rest there is a cycle that lowers itself for ever.
     for _ in range(k + 1):
         moved = np.minimum(place, (place[:, None] + bound).min(axis=0, initial=np.inf))
         if (moved == place).all():

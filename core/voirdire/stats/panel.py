@@ -93,5 +93,6 @@ def panel_mean(R: Any, *, quorum: int = 1) -> PanelMean:
     counts = present.sum(axis=1, dtype=np.int64)
     sums = np.where(present, ratings, 0.0).sum(axis=1)
     enough = counts >= quorum
+    # The maximum keeps 0 / 0 out of a warning; such items are below any quorum.
     values = np.where(enough, sums / np.maximum(counts, 1), np.nan)
     return PanelMean(values, counts, quorum, tuple(np.flatnonzero(~enough).tolist()))

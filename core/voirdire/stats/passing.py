@@ -143,6 +143,7 @@ def rogan_gladen(
     p, se, sp = judged_positive / judged, true_positive / positive, true_negative / negative
     details = {"sensitivity": se, "specificity": sp, "judged": p}
     n = positive + negative
+    # A judge no better than chance says nothing of the share, and the formula would divide by 0.
     if se + sp <= 1:
         return Estimate("corrected share", math.nan, n=n, reason="not_estimable", details=details)
     value = (p + sp - 1) / (se + sp - 1)
@@ -162,6 +163,8 @@ def _lang_reiczigel(
     """Bounds of Lang and Reiczigel's adjusted interval, equations 7 to 10."""
     z = normal_quantile(0.5 + level / 2)
     n, m_se, m_sp = judged[1], positive[1], negative[1]
+    # One observation is added to each of both shares, z² to the pass rate: without them a judge
+    # that never erred would claim an interval of no width.
     p = (judged[0] + z * z / 2) / (n + z * z)
     se, sp = (positive[0] + 1) / (m_se + 2), (negative[0] + 1) / (m_sp + 2)
     youden = se + sp - 1
@@ -297,6 +300,7 @@ def areas_without(
     n_good, n_bad = (np.bincount(cluster[part], minlength=clusters) for part in (good, ~good))
     if not n_good.any() or not n_bad.any():
         return math.nan, np.array([])
+    # By ranks, not pairs: ten thousand responses have 25 million pairs.
     below = _ties_halved(rank[good], rank[~good])
     above = good.sum() - _ties_halved(rank[~good], rank[good])
     # Inside its cluster a pair has a key that no other cluster's can be near.

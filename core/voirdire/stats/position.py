@@ -98,6 +98,8 @@ def position_effect(
     keys = items if pairs is None else pairs
     pair = np.unique(row_names(keys, len(given.kept), "pairs")[given.kept], return_inverse=True)[1]
     both = _both_orders(pair, first)
+    # One pair asked both ways says more than all single orders, which lean on chance having dealt
+    # them.
     if both.any():
         return _from_both(given, first, pair, both, asked, level, n_resamples, seed)
     return _from_one(given, first, asked, level, n_resamples, seed)
@@ -131,7 +133,9 @@ def _from_both(
     group = given.group[both][lead]
     sums = np.zeros((given.groups, 2))
     np.add.at(sums, group, np.column_stack([effect, np.ones(len(names))]))
+    # Items of which one order alone was asked carry no pair.
     sums = sums[sums[:, 1] > 0]
+    # Both prefer what was first shown, or both what was second: the signs for system a differ.
     product = np.sign(with_a) * np.sign(with_b)
     inconsistent = int((product < 0).sum())
     tied_once = int(((with_a == 0) != (with_b == 0)).sum())

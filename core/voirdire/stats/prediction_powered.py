@@ -212,7 +212,10 @@ def prediction_powered_means(  # noqa: PLR0913 - as prediction_powered_mean, and
     """
     data = _columns(labels, judge, clusters, probabilities, scale)
     names = row_names(groups, len(data.labels), "groups")
+    # In the order of first appearance, so that a system's place does not hang on its name.
     parts = {name: data.part(names == name) for name in dict.fromkeys(names.tolist())}
+    # With others to pool with, agreement by luck is held against theirs; alone, against the ends of
+    # the scale.
     alone = len(parts) == 1
     fits = [fit(part, method, alone=alone, shrink=shrink) for part in parts.values()]
     if not alone:
@@ -334,6 +337,7 @@ def _columns(
 def _stacked(first: Columns, second: Columns) -> Columns:
     """The rows of two systems under each other; items that a system did not answer have none."""
     both = (first, second)
+    # A system that gave no answer to an item is not there: a stand-in would invent one.
     rows = np.concatenate([one.judged | one.labelled for one in both])
 
     def column(name: str) -> Any:
@@ -363,6 +367,7 @@ def _weights(probabilities: Any, labels: Floats) -> Floats | None:
     needed = weights[~np.isnan(labels)]
     if not ((needed > 0) & (needed <= 1)).all():
         raise StatisticsError("probabilities of labelled items must lie in (0, 1], none missing")
+    # Horvitz and Thompson; of items without a label the probability is never read.
     return np.where(np.isnan(labels), 0.0, 1 / np.where(weights > 0, weights, 1.0))
 
 
@@ -374,6 +379,7 @@ def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Correct
     clusters = data.groups(known)
     human = _mean_estimate("human mean", fit.human, fit.human_variance, fit.human_df, n, level)
     judge = _mean_estimate("judge mean", *judge_alone(data), data.count(data.judged), level)
+    # One degree of freedom is the least that a t interval is of.
     reason = "no_data" if n == 0 else "too_few_items" if not fit.df >= 1 else None
     error = math.sqrt(fit.variance) if fit.variance >= 0 else math.nan
     interval = None
@@ -395,6 +401,7 @@ def _shift(fit: Fit, level: float) -> float:
     With few labels that pile up at one end, mean and spread hang together, and an interval around
     the mean misses on one side. It is moved, and keeps its width; never past the value.
     """
+    # At the bounds, not at the mean: there the skew moves a t statistic by 1 + 2 z² (Johnson 1978).
     z = _quantile(math.inf, level, "normal")
     most = z * math.sqrt(fit.variance)
     shift = fit.third * (1 + 2 * z * z) / (6 * fit.variance) if fit.variance > 0 else 0.0
@@ -424,6 +431,7 @@ def _worth(r: float, n: int, rest: int, clusters: int, level: float) -> Estimate
         """How many labels alone would give the same variance."""
         return n / (1 - max(correlation, 0.0) ** 2 * rest / (rest + n))
 
+    # atanh(1) is infinite.
     z, se = math.atanh(min(max(r, -0.999999), 0.999999)), 1 / math.sqrt(max(clusters - 3, 1))
     half = _quantile(math.inf, level, "normal") * se
     interval = Interval("fisher", level, labels(math.tanh(z - half)), labels(math.tanh(z + half)))

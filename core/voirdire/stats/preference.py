@@ -166,6 +166,7 @@ def win_tie_loss(
     check_level(level)
     check_draws(n_resamples)
     given = comparisons(scores, items, scale)
+    # Comparisons of one item are no independent shares.
     if "wilson" in asked and given.groups < given.n:
         raise StatisticsError(
             f"the Wilson interval needs independent comparisons, got {given.n} on {given.groups} "
@@ -280,6 +281,7 @@ def preference_agreement(
         raise StatisticsError(
             f"two raters need scores of the same comparisons, got {x.shape} and {y.shape}"
         )
+    # The sum is missing where either is: one check for both raters.
     given = comparisons(x + y, items, math.inf)
     if "wilson" in asked and given.groups < given.n:
         raise StatisticsError(
@@ -314,6 +316,7 @@ def _alpha(sums: Floats) -> Floats:
     """1 - D_o / D_e from sums over pairs; NaN where all scores are one."""
     _, gaps, total, squares, n = sums.T
     observed = gaps / n
+    # 2 n scores of n pairs, drawn two at a time without replacement.
     expected = 2 * (2 * n * squares - total**2) / (2 * n * (2 * n - 1))
     out = np.full(len(sums), np.nan)
     np.divide(observed, expected, out=out, where=expected > _STILL)

@@ -92,6 +92,7 @@ class RatingPatterns(Result):
             counts=np.concatenate([a.counts, b.counts]),
             moments=None if a.moments is None or b.moments is None else a.moments + b.moments,
         ).distinct()
+        # The rater with most levels makes most patterns; moments of it are exact too, and need one.
         while len(made.counts) > MOST_PATTERNS and len(made.loose) < len(columns):
             rater = most_levels(made.steps, columns)
             more = (column for column in columns if column[0] == rater)
@@ -118,6 +119,7 @@ class RatingPatterns(Result):
         place = [self.columns.index(column) for column in loose]
         own = self.steps[:, place]
         there = own > LOOSE[1]
+        # All responses of a pattern have this score, so their spread is 0.
         mean = np.where(there, own / STEPS, 0.0)
         low, high = np.full((2, len(loose), 2), np.inf)
         above = mean >= self.gate
@@ -134,7 +136,9 @@ class RatingPatterns(Result):
 
     def distinct(self) -> RatingPatterns:
         """Each row once."""
+        # Sorted, so that parts in any order give the same table.
         rows, back = np.unique(_keys(self.steps, self.system), axis=0, return_inverse=True)
+        # Python's whole numbers: NumPy's sum would wrap around before it was compared.
         if sum(self.counts.tolist()) >= 2**62:
             raise StatisticsError("more responses than a whole number of 63 bits can count")
         total = np.zeros(len(rows), np.int64)
@@ -290,6 +294,7 @@ def count_patterns(
         for place in (place for place, column in enumerate(columns) if column in kept):
             own = given[:, place]
             marked = np.where(own >= gate, LOOSE[1], LOOSE[0])
+            # What is missing, or was not asked for, is told apart as before.
             steps[:, place] = np.where(np.isnan(own), steps[:, place], marked)
         counted = _rows_of(steps, of, len(systems))
         if counted is None and len(kept) == len(columns):
@@ -343,7 +348,9 @@ def _rows_of(
 ) -> tuple[NDArray[Any], Ints] | None:
     """Where each distinct row stands first, and which each response shows; None for too many."""
     unit, low, high = grid_of(steps.reshape(-1))
+    # One digit for each level, and four for what has none.
     base = (high - low) // unit + 5
+    # As floats: the product itself might overflow before the comparison.
     if systems * float(base) ** steps.shape[1] >= 2.0**62:
         return None
     keys = np.empty(len(steps), np.int64)
@@ -360,8 +367,10 @@ def _order(
 
 def _first_of(keys: Ints, space: int) -> tuple[Ints, Ints]:
     """Where each distinct key stands first, and which key each row has; by counting if few."""
+    # A table of all possible keys is filled in one pass where it is not much longer than the data.
     if space <= max(4 * len(keys), 1 << 16):
         first = np.full(space, -1, np.int64)
+        # Backwards: of equal keys the last write, the first row, stays.
         first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
         there = np.flatnonzero(first >= 0)
         number = np.empty(space, np.int64)

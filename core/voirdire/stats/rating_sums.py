@@ -60,12 +60,15 @@ class SummedCoefficient:
 
     def value(self, sums: Floats) -> float:
         """The coefficient of all."""
+        # A quotient of 0 is NaN here, which `reason` explains.
         with np.errstate(all="ignore"):
             return float(self.statistic(sums))
 
     def slopes(self, sums: Floats) -> Floats:
         """(F,) how the coefficient moves with each sum, by central differences."""
         scale = max(float(np.abs(sums).max(initial=0.0)), 1.0)
+        # The cube root of float64's precision: there rounding and curvature err alike. A sum of 0
+        # takes the step of a small one.
         step = np.maximum(np.abs(sums), 1e-3 * scale) * 1e-5
         moved = np.diag(step)
         with np.errstate(all="ignore"):
@@ -169,6 +172,7 @@ def _spread(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 def _ccc(sums: Floats) -> Floats:
     shift, xx, yy, xy = _spread(sums)
     whole = xx + yy + sums[..., 0] * shift**2
+    # n cancels: moments over n, as `ccc` has them.
     return 2 * xy / np.where(whole > 0, whole, np.nan)
 
 
@@ -184,6 +188,7 @@ def _bias(sums: Floats) -> Floats:
 
 def _limit(side: int, sums: Floats) -> Floats:
     shift, xx, yy, xy = _spread(sums)
+    # Round-off may leave the variance of equal raters a little below 0.
     return shift + side * _Z95 * np.sqrt(np.maximum(xx + yy - 2 * xy, 0) / (sums[..., 0] - 1))
 
 
@@ -201,6 +206,7 @@ def _unit_columns(scores: Floats) -> Floats:
     used = m > 1
     x = np.where(np.isnan(scores) | ~used[:, None], 0.0, scores)
     total, square, m = x.sum(axis=1), (x * x).sum(axis=1), np.where(used, m, 0)
+    # Squared differences of the row's ordered pairs, each over m - 1.
     inside = 2 * (m * square - total**2) / np.maximum(m - 1, 1)
     return np.stack([m * 1.0, total, square, inside], axis=1)
 
@@ -255,6 +261,7 @@ def _coincidences(levels: Floats, scores: Floats) -> Floats:
     """(n, q²) of rows with two ratings or more: pairs of levels within the row, over m - 1."""
     counts = _level_counts(levels, scores)
     m = counts.sum(axis=1)
+    # Ordered pairs of two different raters: a level's own count less the rating itself.
     pairs = counts[:, :, None] * (counts[:, None, :] - np.eye(len(levels)))
     return (pairs / np.maximum(m - 1, 1)[:, None, None]).reshape(len(counts), -1)
 
@@ -397,6 +404,7 @@ def delta_interval(value: float, square: float, clusters: int, level: float) -> 
 def poisson_interval(values: Floats, level: float) -> Interval:
     """Percentiles of a coefficient over Poisson-weighted replicates."""
     kept = values[np.isfinite(values)]
+    # Percentiles of those that are defined would say nothing of the others.
     if len(kept) < len(values) or not len(kept):
         return Interval("poisson", level, math.nan, math.nan)
     low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])

@@ -23,8 +23,11 @@ from voirdire.stats._results import Estimate, Interval
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
+#: A sum of squares below this part of the whole is round-off.
 _ZERO = 1e-12
+#: A share of 1 is an infinite ratio of variances.
 _TOP = 1 - 1e-10
+#: Of the complex step: no two near numbers are subtracted, so that it may be as small as that.
 _STEP = 1e-20
 _STARTS = ((0.5, 0.1), (0.1, 0.5), (0.9, 0.5))
 
@@ -101,9 +104,11 @@ def _of_rated(
     """The estimate from subjects with one rating or more."""
     reason = _unusable(kept)
     if reason is None:
+        # The mean is estimated in the model; without it sums of squares keep their digits.
         sums = Sums.of(kept - np.nanmean(kept))
         within, residual, df, effects = additive_fit(sums)
         scale = sums.squares * _ZERO
+        # Each subject's ratings agree: there is nothing for a likelihood to weigh.
         if within <= scale:
             return _without_error(kept, np.zeros(size[1]), kind, size, level, ci)
         if kind[0] == "1":
@@ -243,11 +248,13 @@ def best(shares: Shares) -> Floats:
         )
         for start in _STARTS
     ]
+    # Of few raters the likelihood may have more than one top: three starts, and the best is kept.
     return _polished(shares, min(fits, key=lambda one: float(one.fun)).x)
 
 
 def _polished(shares: Shares, share: Floats) -> Floats:
     """Newton's steps on the derivatives, since the value alone is flat to half its digits."""
+    # A share at its edge has no derivative to follow.
     free = (share > 1e-9) & (share < 0.999999)
     for _ in range(8):
         gradient = shares.gradient(share)
@@ -256,6 +263,7 @@ def _polished(shares: Shares, share: Floats) -> Floats:
             break
         step = np.zeros(2)
         step[free] = np.linalg.solve(hessian, gradient[free])
+        # A Newton step out of bounds means that the top is flat there: L-BFGS's point stands.
         if not ((share - step)[free] > 0).all() or not ((share - step)[free] < 1).all():
             break
         share = share - step
@@ -265,6 +273,7 @@ def _polished(shares: Shares, share: Floats) -> Floats:
 
 
 def _slope(shares: Shares, share: Floats, axis: int) -> Floats:
+    # Within the bounds on both sides.
     width = 1e-6 * min(share[axis], 1 - share[axis])
     if width == 0:
         return np.zeros(2)
@@ -298,6 +307,7 @@ def _profiled(shares: Shares, share: float) -> float:
 
     if shares.kind == "1":
         return at(0.0)
+    # A bounded search never tries its ends, and no rater variance is a common best.
     inside = minimize_scalar(at, bounds=(0.0, _TOP), method="bounded", options={"xatol": 1e-9})
     return min(float(inside.fun), at(0.0), math.inf)
 
@@ -337,6 +347,7 @@ class Sums:
         y = np.where(known > 0, Y, 0.0)
         k = Y.shape[1]
         m, total = known.sum(axis=1), y.sum(axis=1)
+        # Subjects with as many ratings shrink alike: k sums stand for any number of them.
         groups = [m == size for size in range(1, k + 1)]
         return cls(
             n_ratings=float(m.sum()),
@@ -358,6 +369,7 @@ def deviance(sums: Sums, subject: Any, rater: Any) -> Any:
     Analytic, so that complex arguments give its derivatives.
     """
     log_det, one_one, ypy = _terms(sums, subject, rater)
+    # Of complex arguments too: no absolute value and no comparison, or the derivative is lost.
     return log_det + np.log(one_one) + (sums.n_ratings - 1) * np.log(ypy)
 
 
@@ -375,6 +387,7 @@ def _terms(sums: Sums, subject: Any, rater: Any) -> tuple[Any, Any, Any]:
     inner = np.eye(len(sizes)) + rater * cross
     sign, log_size = np.linalg.slogdet(inner)
     solved = np.linalg.solve(inner, to_y)
+    # slogdet of a complex matrix gives its phase as sign, whose logarithm is the imaginary part.
     log_det = sums.subjects @ np.log1p(sizes * subject) + log_size + np.log(sign)
     yy = sums.squares - shrink @ sums.subject_squares - rater * (to_y @ solved)
     # Summed without the cancellation that cross.sum(axis=1) has for a large subject variance.
@@ -389,6 +402,7 @@ def additive_fit(sums: Sums) -> tuple[float, float, int, Floats]:
     cross = np.diag(sums.raters) - np.tensordot(1 / sizes, sums.shared, 1)
     to_y = sums.totals - (1 / sizes) @ sums.weighted
     within = sums.squares - float((1 / sizes) @ sums.subject_squares)
+    # Raters who share no subject leave effects open; the pseudo-inverse takes the smallest.
     inverse = np.linalg.pinv(cross, rcond=1e-10, hermitian=True)
     rank = int(np.linalg.matrix_rank(cross, tol=1e-10 * max(float(sums.raters.max()), 1.0)))
     effects = inverse @ to_y

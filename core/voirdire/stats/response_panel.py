@@ -93,9 +93,11 @@ class ResponsePanel:
         n = given.shape[1]
         if truth.shape[1] != n:
             raise StatisticsError(f"judge has {n} responses, humans have {truth.shape[1]}")
+        # One run and one human are enough for a response to count.
         kept = np.asarray(~np.isnan(given).all(axis=0) & ~np.isnan(truth).all(axis=0))
         names, system = _codes(np.zeros(n) if systems is None else systems, n, "systems", kept)
         cluster_names, item = _codes(np.arange(n) if items is None else items, n, "items", kept)
+        # Responses to one item share what makes it hard: an item is the least that is resampled.
         cluster = item
         if clusters is not None:
             cluster_names, cluster = _codes(clusters, n, "clusters", kept)
@@ -172,7 +174,9 @@ class ResponsePanel:
         """Scores (..., N) as vectors (..., N, D): one number, or one-hot over the categories."""
         if self.categories is None:
             return scores[..., None]
+        # Covariances of one-hot vectors sum to what kappa is made of, whatever the codes.
         indicators = (scores[..., None] == self.categories).astype(np.float64)
+        # Missing is no category, and not 0 in all of them.
         indicators[np.isnan(scores)] = np.nan
         return indicators
 
@@ -180,6 +184,7 @@ class ResponsePanel:
         """The same, these humans' scores being missing."""
         humans = self.humans.copy()
         humans[list(left_out)] = np.nan
+        # A label that only these humans gave is no category any more.
         categories = None if self.categories is None else _present(humans)
         return replace(self, humans=humans, categories=categories)
 
@@ -227,6 +232,7 @@ class ResponsePanel:
             wide = np.zeros((len(columns), n_systems, width))
             wide[np.arange(len(columns)), self.system] = columns
             return self.counted.by_cluster(wide.reshape(len(columns), -1), kept, None)
+        # Two keys in one: a single bincount sums by both.
         key = self.cluster * n_systems + self.system
         if kept is not None:
             columns, key = columns[kept], key[kept]
@@ -315,11 +321,13 @@ def centred(
     size = weight
     if not whole:
         size = np.where(unknown, 0.0, 1.0 if weight is None else weight)
+    # Weights of nodes are fractions that sum to whole responses, up to rounding.
     n = np.rint(np.bincount(cell, weights=size, minlength=n_cells))
     if weight is not None:
         there = there * weight[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = summed(there, cell, n_cells) / n[:, None]
+    # A mean of a few responses is mostly those responses: what is left of them says too little.
     mean[n < least] = np.nan
     centred: Floats = vectors - mean[cell]
     if weight is not None:  # where weights are fractions, a constant is not quite its own mean

@@ -170,6 +170,7 @@ def human_agreement(
     Those of `response_agreement`.
     """
     truth = score_table(humans, "humans")
+    # A human beside nobody is no prediction of anything.
     alone = (~np.isnan(truth)).sum(axis=1) < 2
     rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level, counted)
     return rows.result(_among(rows))
@@ -216,6 +217,8 @@ class _Rows:
             judge, humans = passes(judge, gate), passes(humans, gate)
         both = np.concatenate([judge.ravel(), humans.ravel()])
         levels = np.unique(both[~np.isnan(both)])
+        # Two levels even where one is never used: a judge that passes everything has a specificity
+        # of 0.
         if gate is not None or (len(levels) and np.isin(levels, (0, 1)).all()):
             levels = np.array([0.0, 1.0])
         if not len(levels):
@@ -225,6 +228,7 @@ class _Rows:
             n, left_out, counted = counted.size(kept), counted.size(~kept), counted.only(kept)
         levelled = len(levels) <= MOST_LEVELS
         if counted is not None and levels.tolist() != [0.0, 1.0]:
+            # Nodes stand for scores that nobody gave: squares of them are right, counts are not.
             levelled = counted.shows(np.concatenate([judge, humans], axis=1))
         return cls(
             judge,
@@ -287,7 +291,9 @@ class _Rows:
         with np.errstate(invalid="ignore", divide="ignore"):
             value = float(statistic(table.total, len(self.levels)))
             out = statistic(table.without, len(self.levels))
+        # Coefficients within [-1, 1] have skewed errors near 1, which Fisher's z takes out.
         scale: Scale = "plain" if name in _SHARES else "fisher"
+        # A cluster that holds all passes cannot be left out of a sensitivity.
         there = np.isfinite(out)
         weight = None if table.weight is None else table.weight[there]
         jackknifed = jackknife(value, out[there], scale, weight)
@@ -322,6 +328,7 @@ class _Rows:
         if math.isnan(value):
             reason = "zero_expected_disagreement"
             return Estimate("roc_auc", value, n=self.n, k=2, reason=reason)
+        # An area from 0 to 1 as a correlation from -1 to 1, which Fisher's z is for.
         jackknifed = jackknife(2 * value - 1, 2 * out - 1, "fisher")
         low, high = ((1 + float(jackknifed.bound(share))) / 2 for share in self._tails)
         interval = Interval("cluster_jackknife", self.level, low, high)
@@ -369,6 +376,7 @@ class _Pairs:
         counts: Floats = np.einsum("in,jn->ij", humans, self.others)  # the same on any machine
         if self.itself:
             counts -= np.diag(humans.sum(axis=1))
+        # Shares of runs, such as thirds, sum to whole numbers up to rounding.
         return counts.round(9)
 
 
@@ -385,6 +393,7 @@ def _beside(rows: _Rows) -> _Pairs:
 def _among(rows: _Rows) -> _Pairs:
     """The same over ordered pairs of two humans."""
     n, x, xx = _squares(rows.humans)
+    # Each human is a truth beside every other: ordered pairs, from counts alone.
     humans, others = rows.counts(rows.humans), n - 1
     fixed = [
         n * others, (humans * (humans - 1)).sum(axis=0), x * others, x * others, xx * others,
@@ -446,6 +455,7 @@ def _quadratic(sums: Floats, q: int) -> Floats:  # noqa: ARG001 - all statistics
 def _alpha(sums: Floats, q: int) -> Floats:  # noqa: ARG001 - all statistics are called alike
     n, _, x, y, xx, yy, xy = (sums[..., place] for place in range(_FIXED))
     pooled = (xx + yy) / (2 * n) - ((x + y) / (2 * n)) ** 2
+    # Truths and predictions are 2 n values, drawn without replacement.
     expected = 2 * pooled * 2 * n / (2 * n - 1)
     return 1 - (xx + yy - 2 * xy) / n / np.where(expected > 1e-12, expected, np.nan)
 

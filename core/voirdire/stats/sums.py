@@ -79,6 +79,7 @@ class ClusterSums(Result):
     @property
     def without(self) -> Floats:
         """(G, F) sums over all clusters but one."""
+        # Smooth statistics of sums need no second pass over the data to leave a cluster out.
         return self.total - self.table
 
     def __len__(self) -> int:
@@ -138,12 +139,14 @@ class Linear(Result):
     @classmethod
     def of(cls, values: Floats, largest: int) -> Linear:
         """Values (P, M) of which at most `largest` are summed in a cluster."""
+        # The largest power of two at which no cluster's sum can pass 2^30.
         most = np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-200) * max(largest, 1)
         bits = np.floor(np.log2(_MOST / most)).astype(np.int64)
         return cls(np.rint(np.ldexp(values, bits[None, :].astype(np.intc))).astype(np.int32), bits)
 
     def squares(self, high: NDArray[np.int64], low: NDArray[np.int64]) -> Floats:
         """(M,) sums of squared cluster sums from their two halves."""
+        # Python's whole numbers have no end.
         exact = [(int(a) << 32) + int(b) for a, b in zip(high, low, strict=True)]
         return np.array(
             [float(total) * 2.0 ** (-2 * int(b)) for total, b in zip(exact, self.bits, strict=True)]
@@ -210,10 +213,14 @@ class ClusterMoments(Result):
             The sums themselves, not rounded to 2^-bits.
         """
         n = max(self.units, 1)
+        # In whole numbers: as floats, the two would cancel to noise where clusters are many and
+        # alike.
         exact = self.cross * n - np.outer(self.total, self.total)
         unit = np.ldexp(1.0, -self.bits.astype(np.intc))
         spread = exact.astype(np.float64) / n * np.outer(unit, unit)
         values, vectors = np.linalg.eigh(spread)
+        # Columns that are sums of others leave eigenvalues of round-off, and these steps that
+        # nobody took.
         kept = values > 1e-14 * max(float(values.max(initial=0.0)), 0.0)
         rank = max(int(kept.sum()), 1)
         steps = np.zeros((rank, len(total)))
@@ -221,6 +228,8 @@ class ClusterMoments(Result):
             steps = (vectors[:, kept] * np.sqrt(values[kept] * rank / n)).T
             # What is the same in all clusters, such as none at all, stays so to the last bit.
             steps[:, np.diag(spread) == 0] = 0.0
+        # Two clusters on either side of the mean along each axis: they have the very products of
+        # all.
         table = np.concatenate([total / n + steps, total / n - steps])
         weight = np.full(2 * rank, self.units / (2 * rank))
         return ClusterSums(np.arange(2 * rank), table, weight, self.seen)
@@ -340,6 +349,7 @@ def on_scale(value: Any, scale: Scale) -> Floats:
     """A value on the scale of its test."""
     values = np.asarray(value, dtype=np.float64)
     if scale == "fisher":
+        # One perfect judge would else have an error of NaN.
         return np.arctanh(np.clip(values, -_LARGEST, _LARGEST))
     return np.log(values) if scale == "log" else values
 
@@ -378,6 +388,8 @@ def summed(columns: Floats | Sequence[Floats], codes: NDArray[np.intp], n: int) 
     each = np.ascontiguousarray(columns.T) if isinstance(columns, np.ndarray) else columns
     out = np.empty((len(each), n))
     for place, column in enumerate(each):
+        # In the order of rows: `np.add.at` is slower, and a product of matrices adds in another
+        # order.
         out[place] = np.bincount(codes, weights=column, minlength=n)
     return np.ascontiguousarray(out.T)
 

@@ -56,6 +56,7 @@ class Means(Result):
     def of(cls, panel: ResponsePanel) -> Means:
         """The mean human and the mean run, by system."""
         reference = panel.mean_human
+        # On the same responses: a judge that also scored others would have another mean for it.
         both = np.where(np.isnan(reference), np.nan, panel.mean_run)
         return cls.from_sums(SystemTable.of(panel, [reference, both]))
 
@@ -65,6 +66,7 @@ class Means(Result):
         means = sums.means()
         human, judge = means.means
         human_out, judge_out = means.out[:, 0], means.out[:, 1]
+        # Without a cluster that alone carries a system there is no mean of it.
         kept = np.isfinite(means.out).all(axis=(1, 2))
         weight = None if means.weight is None else means.weight[kept]
         return cls(human, judge, human_out[kept], judge_out[kept], weight, means.met[1], sums)
@@ -128,6 +130,8 @@ class Moments(Result):
         if units < 2:  # each cluster alone carries a system: nothing can be left out
             return Jackknifed(math.nan, math.nan, 0, "fisher")
         shift = (units - 1) * (whole - weighted_mean(out, self.weight))
+        # In twentieths, downwards: a full correction may take a variance below 0 or a coefficient
+        # above 1.
         share = next(
             (
                 step / 20
@@ -136,6 +140,8 @@ class Moments(Result):
             ),
             0.0,
         )
+        # Each leave-one-out value at its own corrected point: units / (units - 1) times the shift,
+        # as it lacks one cluster.
         parts = on_scale(statistic(out + share * shift * units / (units - 1)), "fisher")
         centre = weighted_mean(parts, self.weight)
         se = math.sqrt((units - 1) * float(weighted_mean((parts - centre) ** 2, self.weight)))
@@ -227,6 +233,7 @@ def correlation(m: Floats) -> Floats:
     """From moments (..., 4); 0 where a side has no variance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = m[..., 2] / np.sqrt(m[..., 0] * m[..., 1])
+    # Means that are all one have no order to follow.
     return np.where((m[..., 0] > 1e-12) & (m[..., 1] > 1e-12), correlation, 0.0)
 
 
@@ -283,6 +290,7 @@ def unbiased_moments(
     units = len(out)
     if units < 2:
         return np.full(4, np.nan)
+    # Quenouille's combination; of a quadratic form it is unbiased exactly.
     return np.asarray(units * whole - (units - 1) * out.mean(axis=0))
 
 

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+#: Whole numbers up to here are exact in float32, whose products are faster.
 _EXACT_IN_FLOAT32 = 1 << 24
 #: Products in a chunk of resamples from which on several threads of BLAS are worth their waiting.
 _MANY = 1 << 30
 #: Parts of a point of which scores may be whole numbers, and what of a point is round-off.
 _PARTS, _ROUND_OFF = (1, 2, 12, 60), 1e-15
+#: Resamples a product: their counts stay in the cache.
 _WIDTH = 256
 
 
@@ -166,6 +168,7 @@ class _Scores:
     def of(cls, scores: Floats) -> _Scores:
         """Leave out the systems without a complete response."""
         complete = np.asarray(~np.isnan(scores).any(axis=2))
+        # A system without a complete response would make every table of means undefined.
         empty = ~complete.any(axis=0)
         scores, complete = scores[:, ~empty], complete[:, ~empty]
         n_items, n, k = scores.shape
@@ -176,6 +179,7 @@ class _Scores:
         """(3, B) of the system means: sums (n * k, B) over responses (n, B), NaN without any."""
         out = np.full((3, sums.shape[1]), np.nan)
         if self.n > 1 and self.k > 1:
+            # Drawn without any of its responses, a system has no mean, and the resample no value.
             below = np.where(answered == 0, np.nan, answered)[:, None]
             means = sums.reshape(self.n, self.k, -1) / below
             mean_squares_of(np.ascontiguousarray(means), out)
@@ -228,6 +232,7 @@ class _Summable:
         largest = float(np.abs(cells).max(initial=0)) * max(cells.shape[1], 1)
         for parts in _PARTS:
             whole = np.rint(cells * parts)
+            # A sum of all items at the largest score must still be exact.
             if largest * parts >= _EXACT_IN_FLOAT32:
                 break
             if np.abs(cells * parts - whole).max(initial=0) <= _ROUND_OFF * parts * largest:

@@ -282,6 +282,8 @@ def reading_sums(panel: ResponsePanel) -> ClusterSums:
     Clusters without one are left out.
     """
     if panel.counted is not None and panel.crossed:
+        # Effects of items need the responses themselves, which only a second pass over the parts
+        # has.
         return panel.counted.crossed_reading(panel)
     return _usable(panel, *reading_columns(panel))
 
@@ -298,6 +300,8 @@ def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
     runs = [_cleaned(panel, panel.vectors(run)) for run in panel.judge]
     n = np.sum([~np.isnan(run[:, 0]) for run in runs], axis=0)
     with np.errstate(invalid="ignore"):
+        # Products of the mean of runs are the mean of products; squares are averaged, or several
+        # runs would look like one steady one.
         one = np.nansum(runs, axis=0) / np.maximum(n, 1)[:, None]
         square = np.nansum([(run**2).sum(axis=1) for run in runs], axis=0) / np.maximum(n, 1)
     kept = (n > 0) & ~np.isnan(human[:, 0])
@@ -322,6 +326,7 @@ def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
     if panel.crossed:
         n_items = int(panel.item.max()) + 1
         for _ in range(ROUNDS):
+            # Unbalanced tables need several rounds: each mean is taken of what the other left.
             rest = centred(rest, panel.item, n_items, unbiased=False, least=2)
             rest = centred(rest, panel.system, n_systems, unbiased=False, least=2)
     return rest
@@ -329,6 +334,7 @@ def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
 
 def ratio(sums: Floats) -> Floats:
     """A correlation from sums (..., 3): products, and squares of each side."""
+    # A constant side has products of 0 as well: 0 and no NaN.
     return sums[..., 0] / np.sqrt(np.maximum(sums[..., 1] * sums[..., 2], 1e-300))
 
 
@@ -348,6 +354,7 @@ def item_columns(panel: ResponsePanel) -> Floats:
     beside = there & (n > 0)
     return np.stack(
         [
+            # Pairs of humans, and Σ over pairs of their products: ((Σh)² - Σh²) / 2.
             n * (n - 1) / 2,
             ((total**2).sum(axis=1) - square) / 2,
             n,
@@ -397,6 +404,7 @@ def slope(sums: Floats) -> Floats:
 def following(sums: Floats) -> Floats:
     """Correlation of one run with what the humans share: j / sqrt(u c); 0 for a constant judge."""
     c, v, j, u = moments(sums)
+    # Humans who share nothing leave nothing to follow; the floor keeps the root real.
     shared = np.maximum(c, 1e-9 * v)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(u > 1e-12, j / np.sqrt(np.maximum(u, 1e-300) * shared), 0.0)
@@ -415,11 +423,13 @@ def worth_of(sums: Floats) -> float:
     c, v, j, u = (float(part) for part in moments(sums))
     if not c > 0:
         return math.nan
+    # With its sign, so that a judge that runs against the humans is worth less than none.
     square = j * abs(j) / u / c if u > 1e-12 else 0.0
     return square / max(1 - square, 1e-9) / (c / max(v - c, 1e-9))
 
 
 def _worth(rho: float, q: float) -> float:
+    # A bound of 1 is worth infinitely many humans.
     square = min(rho * abs(rho), 1 - 1e-9)
     return square / (1 - square) * (1 - q) / q
 
@@ -429,6 +439,7 @@ def follows_others(panel: ResponsePanel, human: int) -> Jackknifed | None:
 
     None below 30 shared responses.
     """
+    # Each human about its own mean of the system: leniency is no disagreement here.
     cells = [panel.centred(panel.vectors(scores)) for scores in panel.humans]
     others = np.stack([cell for place, cell in enumerate(cells) if place != human])
     present = ~np.isnan(others[..., 0])
@@ -436,6 +447,7 @@ def follows_others(panel: ResponsePanel, human: int) -> Jackknifed | None:
     mean = np.where(present[..., None], others, 0.0).sum(axis=0) / np.maximum(n, 1)[:, None]
     own = cells[human]
     kept = (n > 0) & ~np.isnan(own[:, 0])
+    # Fewer responses do not tell a careless human from an unlucky one.
     if panel.size(kept) < 30:
         return None
     columns = np.stack(

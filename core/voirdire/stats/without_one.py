@@ -83,6 +83,7 @@ def reading_totals(panel: ResponsePanel) -> Floats:
     """(N, 3): `reading_total` without each response in turn."""
     alone = np.bincount(panel.item)[panel.item] == 1
     items = panel.item.max() + 1 - alone
+    # Leaving one response out can turn the effects of items on or off for all.
     crossed = (len(panel.systems) > 1) & ((panel.n - 1) / np.maximum(items, 1) >= CROSSED)
     totals, by_hand = np.zeros((panel.n, 3)), _only_uses(panel)
     for effects in np.unique(crossed):
@@ -96,6 +97,7 @@ def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> 
     sides = [within.mean_vectors(panel), *(panel.vectors(run) for run in panel.judge)]
     totals, hard = np.zeros((len(rows), 3)), np.zeros(len(rows), dtype=bool)
     neighbours = _Neighbours.of(panel, crossed=crossed)
+    # Effects are a row of systems for each response left out.
     block = max(_AT_ONCE // len(panel.systems), 1)
     for place in range(sides[0].shape[1]):
         fits = [_Fit.of(panel, side[:, place], crossed=crossed) for side in sides]
@@ -143,12 +145,14 @@ class _Cell:
         """From raw vectors (R, n, D)."""
         raw = np.moveaxis(vectors, 0, 1)
         present = ~np.isnan(raw[..., 0])
+        # As `centred` does: fewer scores have no mean, and stay out.
         present &= present.sum(axis=0) >= _FEWEST
         n = present.sum(axis=0)
         zeroed = np.where(present[..., None], raw, 0.0)
         values = zeroed - np.where(
             present[..., None], zeroed.sum(axis=0) / np.maximum(n, 1)[:, None], 0.0
         )
+        # Scores of the cell without the response, where it has one.
         left = n - present
         return cls(
             values, present * 1.0, 1 / np.maximum(left, 1) * present,
@@ -168,6 +172,7 @@ def _system_totals(
     humans = _Cell.of(panel.vectors(panel.humans[:, own]))
     runs = _Cell.of(panel.vectors(panel.judge[:, own]))
     n = humans.present.sum(axis=1)
+    # A run that falls below its least changes what counts for every response of the system.
     hard = runs.drops
     for at in np.flatnonzero(humans.drops):
         left = humans.present @ humans.alive[at]
@@ -203,12 +208,15 @@ def _form(one: _Cell, two: _Cell, weight: Floats) -> Floats:
         x, y = one.values[:, :, place], two.values[:, :, place]
         d, e = -x * one.shift, -y * two.shift  # without it, the centre is lower by its own excess
         wx, wp = x * weight[:, None], one.present * weight[:, None]
+        # (x - d)(y - e) summed over all responses, each term a form in the d and e of the one left
+        # out.
         moved = (
             _quadratic(f, wx.T @ y, g)
             - _quadratic(f * d, wp.T @ y, g)
             - _quadratic(f, wx.T @ two.present, g * e)
             + _quadratic(f * d, wp.T @ two.present, g * e)
         )
+        # The response itself is in those sums, and is taken out.
         here = (f * (x - d * one.present)).sum(axis=1) * (g * (y - e * two.present)).sum(axis=1)
         form += moved - weight * here
     return form
@@ -309,6 +317,7 @@ class _Fit:
 
     def without(self, panel: ResponsePanel, out: NDArray[np.intp]) -> _Moved:
         """The effects without each of the responses `out`, one at a time."""
+        # A row of systems for each response left out, 1 at its own.
         own = np.eye(len(panel.systems))[panel.system[out]] * self.first[out, None]
         start = -(self.total - own * self.scores[out, None]) / np.maximum(self.n - own, 1)
         small = self.small[panel.system[out]]
@@ -325,19 +334,23 @@ class _Fit:
         y = self.scores[out] * kept
         own, n, m = self.counts[item], self.size[item], self.mean[item]
         less = own - one_hot
+        # An item left with one response has no effect, and that response goes too.
         stays = (~kept | (n - 1 >= _TWO))[:, None]
         after = np.maximum(n - kept, 1)
         rest = np.where(stays, less, 0.0)
         left = np.maximum(self.left - np.where(stays, one_hot, own), 1)
         base = self.base - np.where(stays, one_hot * y[:, None], self.sums[item])
+        # The item's share in every system's mean is that of its new mean and size.
         base += own * m[:, None] - rest * ((n * m - y) / after)[:, None]
         share, rest_share = own / n[:, None], rest / after[:, None]
         last = before = start
         for _ in range(within.ROUNDS):
             before = last
+            # The round over all items, with this one's old share taken out and its new one put in.
             inner = before @ self.form - share * (own * before).sum(axis=1)[:, None]
             inner += rest_share * (less * before).sum(axis=1)[:, None]
             last = (inner - base) / left
+        # A system at its least may lose its mean when an item's last two responses go.
         touched = (own[:, self.small] > 0).any(axis=1) | small
         return _Moved(before, last, touched)
 
@@ -367,6 +380,7 @@ class _Products:
     def of(cls, panel: ResponsePanel, fits: list[_Fit]) -> _Products:
         """Of the mean human and the runs."""
         human, runs = fits[0], fits[1:]
+        # A response counts once, however many runs scored it.
         shared = np.sum([run.kept for run in runs], axis=0)
         weight: Floats = np.where(human.kept & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
         once: Floats = (weight > 0).astype(np.float64)
@@ -423,6 +437,7 @@ def _form_of(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floa
     systems, n_items = one.counts.shape[::-1]
     cell = panel.item * systems + panel.system
     counted = np.bincount(cell, weight, n_items * systems).reshape(n_items, systems)
+    # What the effect of an item is in terms of the systems' `before`.
     item_one, item_two = (-fit.counts / fit.size[:, None] for fit in (one, two))
     x, y = (fit.scores - fit.mean[panel.item] for fit in (one, two))
     wx, wy = weight * x, weight * y

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
+from sklearn.linear_model import Ridge
 
 from voirdire import StatisticsError
-from voirdire.stats import combine, jury_worth
+from voirdire.stats import combine, combined_judge, explained_gain, jury_worth
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,6 +45,42 @@ def test_votes_by_hand():
     votes = combine([[1, 1, 2, None], [1, 2, 1, None], [2, None, None, None]], "vote")
     assert votes[0] == 1
     assert np.isnan(votes[1:]).all()
+
+
+def test_where_all_abstained_there_is_no_vote_even_on_a_single_level():
+    """One level alone is never tied with another, and still nobody gave it."""
+    votes = combine([[1, None], [1, None]], "vote")
+    assert votes[0] == 1
+    assert np.isnan(votes[1])
+
+
+def test_fitted_weights_are_those_of_ridge_regressions_on_the_other_folds():
+    """Against scikit-learn's ridge: judges with mean 0 and spread 1, their mean where missing."""
+    chance = np.random.default_rng(2)
+    truth = chance.normal(3, 1, 90)
+    judges = np.stack([truth + chance.normal(1, s, 90) for s in (0.5, 1, 2)]) * [[1], [20], [0.1]]
+    judges[chance.random(judges.shape) < 0.1] = np.nan
+    labelled = np.arange(90) < 43
+    labels = np.where(labelled, truth, np.nan)
+    spread = np.nanstd(judges, axis=1, keepdims=True)
+    X = np.nan_to_num((judges - np.nanmean(judges, axis=1, keepdims=True)) / spread).T
+    fold = np.where(labelled, np.arange(90) % 5, -1)
+    fits = [
+        Ridge(2.5).fit(X[labelled & (fold != k)], truth[labelled & (fold != k)]).predict(X)
+        for k in range(5)
+    ]
+    expected = [fits[k][i] if k >= 0 else np.mean([fit[i] for fit in fits])
+                for i, k in enumerate(fold)]  # fmt: skip
+    scores = combined_judge(labels, judges, penalty=2.5)
+    assert scores == pytest.approx(expected, abs=1e-10)
+
+
+def test_what_has_no_weights_is_said():
+    for labels, judges in (([1, 2, 3], [[1, 2]]), ([[1, 2]], [[1, 2]])):
+        with pytest.raises(StatisticsError, match="a column an item"):
+            combined_judge(labels, judges)
+    with pytest.raises(StatisticsError, match="two labelled items or clusters, got 1"):
+        combined_judge([1, 2, None], [[1, 2, 3]], clusters=["a", "a", "b"])
 
 
 def test_dawid_and_skene_find_who_errs():
@@ -134,6 +172,43 @@ def test_two_members_whose_errors_cancel_out_are_no_number_of_votes():
     found = jury_worth(fine, combine(fine, "mean"), truth)
     assert found.error_correlation == pytest.approx(-1)
     assert np.isnan(found.votes)
+
+
+@pytest.mark.parametrize(("levels", "counted"), [(11, True), (12, False)])
+def test_eleven_levels_are_labels_and_twelve_a_measure(levels, counted):
+    """On labels errors are right and wrong and answers can agree; on finer scales they lie apart."""
+    chance = np.random.default_rng(4)
+    human = np.tile(np.arange(levels), 20).astype(float)
+    scores = np.clip(human + chance.integers(-2, 3, (2, len(human))), 0, levels - 1)
+    worth = jury_worth(scores, scores[0], human)
+    errors = (scores != human) if counted else scores - human
+    assert worth.error_correlation == pytest.approx(np.corrcoef(*errors.astype(float))[0, 1])
+    assert bool(np.isnan(worth.agreement)) is not counted
+    assert (worth.over_single_agreement.reason == "not_applicable") is not counted
+
+
+def test_who_runs_against_the_humans_and_who_never_varies_explain_nothing():
+    truth = members()[0]
+    explained = explained_gain(-truth, np.full(600, 2.0), truth)
+    assert (explained.first, explained.second) == (0.0, 0.0)
+
+
+def test_two_clusters_are_enough_for_an_interval_of_one_degree_of_freedom():
+    chance = np.random.default_rng(6)
+    truth = chance.normal(0, 1, 12)
+    first, second = truth + chance.normal(0, 0.5, 12), truth + chance.normal(0, 1, 12)
+    names = np.repeat(["a", "b"], 6)
+
+    def squared(rows, x):
+        """Squared correlation about the means of all rows."""
+        y, x = (truth - truth.mean())[rows], (x - x.mean())[rows]
+        return (x @ y) ** 2 / ((x @ x) * (y @ y))
+
+    out = [squared(names != one, first) - squared(names != one, second) for one in ("b", "a")]
+    se = np.sqrt(1 / 2 * np.sum((np.array(out) - np.mean(out)) ** 2))
+    gain = explained_gain(first, second, truth, clusters=names).gain
+    interval = gain.interval("jackknife")
+    assert interval.high - gain.value == pytest.approx(scipy_stats.t.ppf(0.975, 1) * se)
 
 
 @pytest.mark.shared

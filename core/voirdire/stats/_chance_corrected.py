@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.stats._arrays import Floats, check_draws, check_level
-from voirdire.stats._patterns import collapse, one_item_less, resampled_counts
+from voirdire.stats._patterns import collapse, of_counts, one_item_less, resampled_counts
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement
 from voirdire.stats.intervals import (
@@ -266,22 +267,13 @@ def worst(table: CountTable) -> float:
 
 def one_left_out(table: CountTable) -> Floats:
     """The coefficient without one item of each vector; NaN where it is undefined then."""
-    features = table.features()
-    blocks = [
-        coefficients(table, counts.astype(np.float64) @ features)
-        for counts in one_item_less(table.counts)
-    ]
-    return np.concatenate(blocks)
+    return of_counts(partial(coefficients, table), table.features(), one_item_less(table.counts))
 
 
 def resampled(table: CountTable, n_resamples: int, seed: int) -> Floats:
     """The coefficient of each bootstrap resample over items; NaN where undefined."""
-    features = table.features()
-    blocks = [
-        coefficients(table, counts.astype(np.float64) @ features)
-        for counts in resampled_counts(table.counts, n_resamples, seed)
-    ]
-    return np.concatenate(blocks)
+    blocks = resampled_counts(table.counts, n_resamples, seed)
+    return of_counts(partial(coefficients, table), table.features(), blocks)
 
 
 def coefficients(table: CountTable, sums: Floats) -> Floats:

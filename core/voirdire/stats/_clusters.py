@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
-from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._patterns import of_counts, resampled_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +88,7 @@ def resampled(
     if not len(sums):
         return np.array([])
     blocks = resampled_counts(np.ones(len(sums), np.int64), n_resamples, seed)
-    return np.concatenate([statistic(counts.astype(np.float64) @ sums) for counts in blocks])
+    return of_counts(statistic, sums, blocks)
 
 
 def mean_error(given: Comparisons, values: Floats) -> float:

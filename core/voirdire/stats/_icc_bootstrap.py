@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,36 +172,25 @@ def bootstrap_intervals(
     details: list[dict[str, Any]],
 ) -> None:
     """Add each bootstrap method to `intervals`, and what else is seen to `details`."""
-    drawn_methods = [m for m in plan.methods if m in ("percentile", "bca")]
-    exact_methods = [m for m in plan.methods if m in ("exact", "exact_bca")]
-    if drawn_methods:
-        draws = drawn(parts, plan.forms, plan.seed, plan.n_resamples)
-        _read(draws, drawn_methods, parts.n, points, jackknife, plan, intervals, details)
-    if exact_methods:
-        draws = enumerated(parts, plan.forms)
-        _read(draws, exact_methods, parts.n, points, jackknife, plan, intervals, details)
-
-
-def _read(
-    draws: Distribution,
-    methods: list[str],
-    n: int,
-    points: Floats,
-    jackknife: Floats,
-    plan: Plan,
-    intervals: dict[str, list[Interval]],
-    details: list[dict[str, Any]],
-) -> None:
-    _add_mass(draws, details)
-    kept = _kept(draws, plan)
-    for method in methods:
-        bounds = _bounds(kept, method, points, jackknife, plan.level)
-        if plan.compat is not None:
-            # How far the study's rule moves the bounds, for a reader who would not drop values.
-            shift = bounds - _bounds(draws, method, points, jackknife, plan.level)
-            for row, moved in zip(details, shift, strict=True):
-                row[f"shift_{method}"] = tuple(map(float, moved))
-        intervals[method] = _intervals(method, bounds, draws, kept, n, plan.level)
+    ways = (
+        (("percentile", "bca"), partial(drawn, parts, plan.forms, plan.seed, plan.n_resamples)),
+        (("exact", "exact_bca"), partial(enumerated, parts, plan.forms)),
+    )
+    for names, resampled in ways:
+        methods = [method for method in plan.methods if method in names]
+        if not methods:
+            continue
+        draws = resampled()
+        kept = _kept(draws, plan)
+        _add_mass(draws, details)
+        for method in methods:
+            bounds = _bounds(kept, method, points, jackknife, plan.level)
+            if plan.compat is not None:
+                # How far the study's rule moves the bounds, for a reader who would drop no value.
+                shift = bounds - _bounds(draws, method, points, jackknife, plan.level)
+                for row, moved in zip(details, shift, strict=True):
+                    row[f"shift_{method}"] = tuple(map(float, moved))
+            intervals[method] = _intervals(method, bounds, draws, kept, parts.n, plan.level)
 
 
 def percentile_bounds(draws: Distribution, plan: Plan) -> Floats:

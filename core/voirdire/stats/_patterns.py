@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.stats._arrays import generator
+from voirdire.stats._arrays import Floats, generator
 from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -137,6 +137,13 @@ def resampled_counts(
         size = min(block, n_resamples - start)
         # Exactly the law of the counts when n items are drawn one by one, at a cost by patterns.
         yield rng.multinomial(n, counts / n, size=size)
+
+
+def of_counts(
+    statistic: Callable[[Floats], Floats], features: Floats, blocks: Iterable[NDArray[np.int64]]
+) -> Floats:
+    """A statistic of features (p, f) summed with each row of multiplicities (b, p) in turn."""
+    return np.concatenate([statistic(counts.astype(np.float64) @ features) for counts in blocks])
 
 
 def one_item_less(counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

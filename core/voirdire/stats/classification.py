@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
-from voirdire.stats._patterns import resampled_counts
+from voirdire.stats._patterns import of_counts, resampled_counts
 from voirdire.stats._ratings import encode_pair, spelled
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.intervals import methods, percentile_interval
@@ -220,12 +221,8 @@ def _by_sklearn(given: Classified) -> dict[str, float]:
 
 
 def _resampled(given: Classified, n_resamples: int, seed: int) -> Floats:
-    features = given.features()
-    blocks = [
-        scores_of_sums(given, counts.astype(np.float64) @ features)
-        for counts in resampled_counts(given.counts, n_resamples, seed)
-    ]
-    return np.concatenate(blocks)
+    blocks = resampled_counts(given.counts, n_resamples, seed)
+    return of_counts(partial(scores_of_sums, given), given.features(), blocks)
 
 
 def scores_of_sums(given: Classified, sums: Floats, *, fill: bool = False) -> Floats:

@@ -502,6 +502,27 @@ def test_worth_is_that_of_the_formula():
     assert found.worth.interval().low < found.worth.value < found.worth.interval().high
 
 
+@pytest.mark.parametrize("n", [30, 4])
+def test_the_interval_of_worth_is_that_of_fishers_z(n):
+    """Error 1 / sqrt(n - 3): of four labels it is 1."""
+    labels, judge = columns(Y[:n], F[:n], U)
+    z, half = np.arctanh(np.corrcoef(Y[:n], F[:n])[0, 1]), stats.norm.ppf(0.975) / np.sqrt(n - 3)
+    ends = [max(math.tanh(end), 0) for end in (z - half, z + half)]
+    interval = prediction_powered_mean(labels, judge).worth.interval("fisher")
+    assert [interval.low, interval.high] == pytest.approx(
+        [n / (1 - r**2 * 60 / (60 + n)) for r in ends]
+    )
+
+
+def test_a_judge_of_one_system_alone_has_no_difference():
+    labels, judge = columns(Y, F, U)
+    none = np.full(len(judge), np.nan)
+    difference = prediction_powered_difference(labels, judge, labels, none)
+    assert difference.judge.reason == "no_data"
+    assert difference.human.value == 0
+    assert difference.human.reason is None
+
+
 def test_rogan_gladen_by_hand():
     # (0.3 + 0.8 - 1) / (0.9 + 0.8 - 1)
     found = rogan_gladen(300, 1000, 90, 100, 80, 100)

@@ -156,6 +156,26 @@ def test_equivalence_is_the_ninety_percent_interval(Y, margin):
     assert found.bias.intervals[0].level == pytest.approx(0.9)
 
 
+def test_equivalence_at_its_edges():
+    """Without spread the bias is known exactly, and on the margin it is not inside."""
+    for x, y in (([2, 2, 2], [1, 1, 1]), ([1, 1, 1], [2, 2, 2])):
+        on = stats.equivalence(x, y, 1.0)
+        assert (on.conclusion, on.p) == ("different", 1.0)
+        inside = stats.equivalence(x, y, 1.5)
+        assert (inside.conclusion, inside.p) == ("equivalent", 0.0)
+    assert math.isnan(stats.equivalence([1], [2], 1).p)
+    low = stats.equivalence([1, 2, 3, 1, 2, 3], [4, 5, 5, 4, 4, 6], 0.5, alpha=0.1)
+    assert low.conclusion == "different"
+    assert low.bias.intervals[0].level == pytest.approx(0.8)
+    for alpha in (0, 0.5):
+        with pytest.raises(StatisticsError, match="alpha must lie strictly between 0 and"):
+            stats.equivalence([1, 2], [1, 2], 1, alpha=alpha)
+    with pytest.raises(StatisticsError, match="margin must be a positive number, got inf"):
+        stats.equivalence([1, 2], [1, 2], math.inf)
+    with pytest.raises(StatisticsError, match=r"low < high, got \(3, 3\)"):
+        stats.bias([1], [1], scale=(3, 3))
+
+
 def test_self_exclusion_says_before_and_after():
     Y = np.array([[5, 3], [2, 2], [4, 4], [1, 1.5]])
     systems = ["own", "a", "b", "c"]

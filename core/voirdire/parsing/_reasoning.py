@@ -105,6 +105,7 @@ def _behind_object(text: str, at: int) -> int:
         _, end, closed = Reader(text).read(at)
     except TooMuchError:
         return at + 1
+    # A draft that was left open reads on through the closing tag and into the answer.
     closing = [tag.end() for tag in _TAG.finditer(text, at, end) if _closes(tag)]
     follows = text.find("{", closing[-1]) if closing else -1
     if not closed or (follows >= 0 and _sound_end(text, follows) is not None):

@@ -157,6 +157,7 @@ def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
 
 
 def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
+    # For where no letter stands behind a cue: the words there may be the option's text.
     lines = list(_ANSWER_LINE.finditer(source.text))
     cues = strong_cues(source.text, asked.by)
     if settles := _decided(cues, source.text, asked, cut=not source.keep_cut):

@@ -60,6 +60,7 @@ def _pairs(given: Any) -> list[tuple[Any, Any]]:
         return []
     if given and all(isinstance(one, Mapping) for one in given):
         return [(_under(one, _LABELS), _under(one, _TEXTS)) for one in given]
+    # As questions are printed; beyond 26 by their numbers.
     labels = [*ascii_uppercase, *map(str, range(27, len(given) + 1))]
     return list(zip(labels, given, strict=False))
 

@@ -145,6 +145,8 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
     ]
     return (
         pl.concat(parts)
+        # By the place of each attribute: a reply's rows stand together, in
+        # the order of its rubric.
         .sort("uid", "place")
         .select(pl.col(name).cast(kind) for name, kind in _READ.items())
     )

@@ -192,6 +192,7 @@ def rubric_of(study: Study) -> Rubric | str:
     """The study's rubric: as declared, or the name (or path) of the one it uses."""
     spec = study.rubric
     if spec.use:
+        # A file of one's own goes before a rubric that is built in under the same name.
         path = Path(study.folder) / spec.use
         return str(path) if path.is_file() else spec.use
     attributes = tuple(

@@ -258,6 +258,7 @@ def params_json(request: Request) -> str:
     """Everything of a request but its messages, as canonical JSON; what is unset is left out."""
     params: dict[str, Any] = {
         name: value
+        # What is unset is left out, so that a parameter added later leaves older keys as they are.
         for name in ("temperature", "top_p", "max_tokens", "seed", "schema")
         if (value := getattr(request, name)) is not None
     }

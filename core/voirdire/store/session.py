@@ -221,6 +221,7 @@ def locked_session(folder: str | Path) -> Iterator[sqlite3.Connection]:
     folder = Path(folder)
     _check_there(folder)
     try:
+        # A folder that may only be read takes no lock file.
         lock = acquire(folder)
     except OSError as error:
         raise SessionError(f"session {folder}: it cannot be written ({error.strerror})") from None

@@ -204,6 +204,7 @@ def expect(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparis
         " second TEXT)"
     )
     sql = "INSERT INTO expected (item, first, second) "
+    # Within SQLite, where no text need be read; which of two is shown first only Python can say.
     if kind != "comparison":
         connection.execute(sql + (_EXPECTED_ITEMS if kind == "item" else _EXPECTED_RATINGS))
         return

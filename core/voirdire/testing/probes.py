@@ -81,6 +81,7 @@ def _check_change(checks: Checks, probe: ResponseProbe | RequestProbe, text: str
             first: Any = probe.change(request)
             again: Any = probe.change(request)
             checks.hold(
+                # The seed stands for all that a change has no business with.
                 isinstance(first, Request) and first.seed == 3,
                 "its change gives no Request, or loses what else was asked",
                 "Use dataclasses.replace(request, messages=...).",

@@ -283,6 +283,7 @@ def _check_columns(checks: Checks, rater: Any) -> None:
     if not isinstance(rater, ParsesColumns):
         return
     with checks.safely("parse_column raises", _HOSTILE):
+        # All at once, as the store calls it: what one reply leaves behind must not reach the next.
         columns = rater.parse_column(replies)
         if columns is None:
             return

@@ -55,6 +55,7 @@ def check_selector(make: Any, items: Sequence[Item] = (), *, k: int = 2, **optio
         with checks.safely("select raises on a hostile text", "Choose, or return []."):
             choose(Item("odd", text), k)
     if isinstance(selector, SelectsMany):
+        # Prompts may be made by the one and looked through for leaks by the other.
         many = [list(one.examples) for one in selector.select_many(asked, k)]
         single = [list(choose(item, k)) for item in asked]
         checks.hold(

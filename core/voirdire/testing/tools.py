@@ -70,6 +70,7 @@ def check_tool(make: Any, arguments: Sequence[Mapping[str, Any]] = (), **options
 
 def _check_schema(checks: Checks, tool: AgentTool) -> None:
     with checks.safely("its parameters are no JSON", "They are a JSON schema of an object."):
+        # It is sent to a provider as JSON.
         json.dumps(tool.parameters)
         properties = tool.parameters.get("properties", {})
         checks.hold(

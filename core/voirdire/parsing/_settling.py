@@ -89,14 +89,18 @@ def with_text_behind(
     `behind` is that text, where a parser reads it with other signs than it came with.
     """
     text = source.reading.behind if behind is None else behind
-    said = statements(text, tuple(values)) if text.strip() else []
+    # What is absent from the objects stays so, unless a final statement behind them names it.
+    settles = {
+        key: Settled(value, "absent" if value is None else "") for key, value in values.items()
+    }
+    if not text.strip():  # nearly always, and looking for statements is slow
+        return settles
+    said = statements(text, tuple(values))
     # A single question may be settled without its name: "On reflection, 4".
-    said_last = last_words(text) if len(values) == 1 and text.strip() else []
-    settles = {}
+    unnamed = last_words(text) if len(values) == 1 else []
     for key, value in values.items():
-        here = [*(each for each in said if each.key == key), *said_last]
-        absent = Settled(value, "absent" if value is None else "")
-        settles[key] = with_last_words(value, source, here, read) or absent
+        on_key = [*(each for each in said if each.key == key), *unnamed]
+        settles[key] = with_last_words(value, source, on_key, read) or settles[key]
     return settles
 
 

@@ -109,13 +109,13 @@ def make_plan(
         return held, held_key
     plan, origins = draw(study, humans, tasks, chosen=queue is not None)
     columns(plan)
-    said = study_to_toml(study)
-    _check_free(folder, key_path, said)
+    toml = study_to_toml(study)
+    _check_free(folder, key_path, toml)
     folder.mkdir(parents=True, exist_ok=True)
     key_path.parent.mkdir(parents=True, exist_ok=True)
     # The key before the plan: a plan without one can never be read.
     write_key(origins, key_path)
-    (folder / STUDY).write_text(said, encoding="utf-8", newline="\n")
+    (folder / STUDY).write_text(toml, encoding="utf-8", newline="\n")
     write_plan(plan, folder / PLAN)
     return plan, origins
 

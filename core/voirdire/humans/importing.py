@@ -252,8 +252,8 @@ def _texts(
     systems = origin.system_a or None, origin.system_b or None
     for question in form:
         if question.kind == "text":
-            said = answered.get(question.name)
-            text = said if isinstance(said, str) else None
+            answer = answered.get(question.name)
+            text = answer if isinstance(answer, str) else None
             head = (origin.item, *systems, rater, 1, question.name)
             yield (*head, text, "blank" if text is None else "ok")
 
@@ -262,8 +262,8 @@ def _scores(
     form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], _: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for question in form:
-        said = answered.get(question.name)
-        score = float(said) if isinstance(said, str) else None
+        answer = answered.get(question.name)
+        score = float(answer) if isinstance(answer, str) else None
         yield "ratings", _rating(origin, rater, question.name, score)
 
 
@@ -282,8 +282,8 @@ def _label_score(question: Question, label: str, answered: Mapping[str, Answer])
         return None
     if not applies(question, answered):
         return 0.0
-    said = answered.get(question.name)
-    return None if said is None else float(label in said)
+    answer = answered.get(question.name)
+    return None if answer is None else float(label in answer)
 
 
 def _preferences(
@@ -291,19 +291,19 @@ def _preferences(
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
     sign = 1.0 if origin.first == origin.system_a else -1.0
     for question in form:
-        said = answered.get(question.name)
+        answer = answered.get(question.name)
         # 0.0 is added so that a tie turned round is no -0.0.
-        score = None if said is None else sign * (2.0 - LEVELS.index(str(said))) + 0.0
+        score = None if answer is None else sign * (2.0 - LEVELS.index(str(answer))) + 0.0
         head = (origin.item, origin.system_a, origin.system_b, origin.first, rater, 1)
-        yield "preferences", (*head, question.name, score, "blank" if said is None else "ok")
+        yield "preferences", (*head, question.name, score, "blank" if answer is None else "ok")
 
 
 def _choices(
     form: Form, origin: Origin, rater: str, answered: Mapping[str, Answer], letters: tuple[str, ...]
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    said = answered.get(form[0].name)
+    answer = answered.get(form[0].name)
     for letter in letters:
-        score = None if said is None else float(letter == said)
+        score = None if answer is None else float(letter == answer)
         yield "ratings", _rating(origin, rater, letter, score)
 
 

@@ -129,8 +129,8 @@ def _pointwise(study: Study, humans: Humans) -> Form:
 
 
 def _hints(attribute: Any, scale: Scale) -> tuple[str, ...]:
-    said = {float(level): text for level, text in attribute.levels.items()}
-    return tuple(said.get(level, "") for level in scale.levels) if said else ()
+    meaning = {float(level): text for level, text in attribute.levels.items()}
+    return tuple(meaning.get(level, "") for level in scale.levels) if meaning else ()
 
 
 def _labels(humans: Humans) -> Question:
@@ -202,7 +202,7 @@ _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u00b4`]")
 _SHOWN = 60
 
 
-def find_option(question: Question, said: str) -> str:
+def find_option(question: Question, cell: str) -> str:
     """The option meant by a cell, whatever its case, white space, apostrophe or final stop.
 
     A number may stand with a decimal comma, as programs of other languages write it.
@@ -218,12 +218,12 @@ def find_option(question: Question, said: str) -> str:
     >>> find_option(Question("Calm", "one", ("1", "2", "3")), " 2.0 ")
     '2'
     """
-    folded = {fold(said), fold(_COMMA.sub(r"\1.\2", said))}
+    folded = {fold(cell), fold(_COMMA.sub(r"\1.\2", cell))}
     for option in question.choices:
         if fold(option) in folded:
             return option
     allowed = ", ".join(question.choices)
-    shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+    shown = cell if len(cell) <= _SHOWN else cell[: _SHOWN - 1] + "…"
     raise InputError(f"{shown!r} is off the scale (allowed: {allowed})")
 
 

@@ -174,8 +174,8 @@ class Desk:
         """Whose token it is."""
         owner = None
         # All of them, without stopping at a match: the time it takes tells nothing about a token.
-        for rater, known in self.tokens.items():
-            if same_token(known, token) and rater in self.plan.raters:
+        for rater, own_token in self.tokens.items():
+            if same_token(own_token, token) and rater in self.plan.raters:
                 owner = rater
         return owner
 

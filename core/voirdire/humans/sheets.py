@@ -108,10 +108,10 @@ def _cell(
     question = judgement.form[column.at]
     if column.role == "asked":
         return safe(question.asked)
-    said = answered.get(question.name, ())
-    if isinstance(said, str):
-        return safe(said) if question.kind == "text" else said
-    return said[column.part] if column.part < len(said) else ""
+    answer = answered.get(question.name, ())
+    if isinstance(answer, str):
+        return safe(answer) if question.kind == "text" else answer
+    return answer[column.part] if column.part < len(answer) else ""
 
 
 #: The sheet of a workbook that holds the judgements.
@@ -208,7 +208,7 @@ def _check_row(
 def _answered(
     judgement: Judgement, layout: tuple[Column, ...], row: list[str], where: str, *, plain: bool
 ) -> Answered:
-    said: dict[int, list[str]] = defaultdict(list)
+    cells: dict[int, list[str]] = defaultdict(list)
     for column, cell in zip(layout, row, strict=True):
         if column.role != "answer" or not cell.strip():
             continue
@@ -216,9 +216,9 @@ def _answered(
         # Looked at one cell at a time, so that the message names the column with the wrong one.
         if question.kind != "text":
             _offered(question, cell, f"{where}, column {column.header!r}")
-        said[column.at].append(unguard(cell) if plain else cell)
+        cells[column.at].append(unguard(cell) if plain else cell)
     answered: Answered = {}
-    for at, values in said.items():
+    for at, values in cells.items():
         question = judgement.form[at]
         try:
             answer = check_answer(question, values if question.kind == "many" else values[0])

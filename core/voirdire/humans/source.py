@@ -90,7 +90,7 @@ def _left_to_humans(
     """The tasks whose decision in the queue is ``human``."""
     # Where items are judged as such, a task has no system and the queue's systems do not matter.
     by_item = all(not system for (_, system, _), _ in tasks)
-    known = {(item, system) for (item, system, _), _ in tasks}
+    responses = {(item, system) for (item, system, _), _ in tasks}
     wanted = set()
     for place, row in read_rows(queue, ("item", "system", "decision")):
         decision = cell_text(row["decision"])
@@ -101,7 +101,7 @@ def _left_to_humans(
         # A queue as CSV guards names that begin as a formula does.
         item, system = (unguard(cell_text(row[name])) for name in ("item", "system"))
         named = (item, "" if by_item else system)
-        if named not in known:
+        if named not in responses:
             raise TableError(
                 f"{queue}, {place}: item {item!r} with system {system!r} is not among what the "
                 "study's items and responses hold"

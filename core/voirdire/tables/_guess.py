@@ -47,8 +47,8 @@ def either_kind(raters: Sequence[str], people: Sequence[str]) -> list[str]:
     if not people or len(others) < 2:
         return []
     # Beside a judge that is known, a stranger may as well be a person.
-    known = len(unknown) < len(others)
-    return [name for name in unknown if known or may_be_either(name)]
+    some_known = len(unknown) < len(others)
+    return [name for name in unknown if some_known or may_be_either(name)]
 
 
 def with_raters(raw: RawTable, source: Source, names: Known) -> Known:
@@ -130,7 +130,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     columns = raw.frame.columns
     # `label` is a person's column only beside a judge's: alone it may be anybody's.
     judged = any(kind_of(c) == "judge" and not measures(c) and _is_rated(raw, c) for c in columns)
-    known = [
+    certain = [
         name
         for name in columns
         if name in reference
@@ -140,15 +140,15 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
     named = [
         column
         for column in columns
-        if (names_rater(column) or (known and _may_rate(raw, column)))
+        if (names_rater(column) or (certain and _may_rate(raw, column)))
         and not is_id(column)
         and not measures(column)
         and not sums_up(column)
         and _is_rated(raw, column)
     ]
-    raters = tuple(dict.fromkeys((*known, *named)))
+    raters = tuple(dict.fromkeys((*certain, *named)))
     _ask_of_whom(raw, [column for column in raters if column not in reference])
-    return raters if known or len(raters) > 1 or _is_alone(raw, named) else ()
+    return raters if certain or len(raters) > 1 or _is_alone(raw, named) else ()
 
 
 #: What may stand behind a person's name for another person: a number, or a letter. A small n is a

@@ -168,10 +168,10 @@ def _labels(
 ) -> Tables:
     """Labels beside a rubric: every rater that names them, on the scale of labels."""
     rated = who_rated_what(named)
-    known = pl.when(pl.col("score").is_null()).then("status").otherwise(status_of(LABEL_SCALE))
+    status = pl.when(pl.col("score").is_null()).then("status").otherwise(status_of(LABEL_SCALE))
     attributes = named["attribute"].unique(maintain_order=True).to_list()
     return Tables(
-        ratings=named.with_columns(pl.col("attribute").cast(pl.Enum(attributes)), status=known),
+        ratings=named.with_columns(pl.col("attribute").cast(pl.Enum(attributes)), status=status),
         raters=_raters(study, rated["rater"].unique(maintain_order=True).to_list(), raters),
         items=_items(rated, contexts),
         replies=REPLIES.to_frame(),
@@ -268,10 +268,10 @@ def _check_overlap(study: Study, rated: pl.DataFrame, names: list[str]) -> None:
 
 def _raters(study: Study, names: list[str], given: pl.DataFrame | None) -> pl.DataFrame:
     """The panel's members that have ratings, in the panel's order; others as they came."""
-    known = {} if given is None else {row["rater"]: row for row in given.iter_rows(named=True)}
+    given_rows = {} if given is None else {row["rater"]: row for row in given.iter_rows(named=True)}
     order = [rater.name for rater in study.panel if rater.name in names]
     order += [name for name in names if name not in order]
-    rows = [known.get(name) or _rater_row(study, name, study.rater(name)) for name in order]
+    rows = [given_rows.get(name) or _rater_row(study, name, study.rater(name)) for name in order]
     return pl.DataFrame(rows, schema=RATERS, orient="row")
 
 

@@ -131,9 +131,9 @@ def _best(frame: pl.DataFrame, mine: str, rated: Rated) -> str:
 
 def _share(column: pl.Series, rated: Rated, theirs: str) -> float:
     """How many of a column's values are found among the items'."""
-    known = rated.item_by(theirs)
+    item_of = rated.item_by(theirs)
     values = canonical_ids(column).drop_nulls().unique()
-    met = sum(normalised(value) in known for value in values)
+    met = sum(normalised(value) in item_of for value in values)
     return met / len(values) if len(values) else 0.0
 
 
@@ -213,14 +213,14 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     mine, _, theirs = (source.key or "").partition("=")
     ratings, name = part.ratings, Path(source.path).name
     check_columns("the items that were rated", (theirs or mine,), rated.items.columns)
-    known = rated.item_by(theirs or mine)
+    item_of = rated.item_by(theirs or mine)
     # The key's column is the labels' own id, unless a tool's reader keeps it beside the id.
-    said = {i: i for i in ratings["item"].unique(maintain_order=True)}
+    values = {i: i for i in ratings["item"].unique(maintain_order=True)}
     if part.items is not None:
-        said = dict(zip(part.items["item"], part.items[mine], strict=True))
-    meets = {i: known.get(normalised(v)) if v is not None else None for i, v in said.items()}
-    unmet = [v if v is not None else i for i, v in said.items() if meets[i] is None]
-    if len(unmet) == len(said):
+        values = dict(zip(part.items["item"], part.items[mine], strict=True))
+    meets = {i: item_of.get(normalised(v)) if v is not None else None for i, v in values.items()}
+    unmet = [v if v is not None else i for i, v in values.items() if meets[i] is None]
+    if len(unmet) == len(values):
         raise TableError(
             f"{name}: no value of column {mine!r} is found in {theirs!r} of the items that were "
             f"rated: {listed([shortened(str(v)) for v in unmet], 3)} against {_such(rated.items)}"
@@ -228,7 +228,7 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     ratings = ratings.with_columns(
         pl.col("item").replace_strict(meets, return_dtype=pl.String).alias("item")
     ).filter(pl.col("item").is_not_null())
-    notes = [_matched(name, mine, theirs, len(said), unmet)]
+    notes = [_matched(name, mine, theirs, len(values), unmet)]
     ratings = _attribute(_system(ratings, rated, name), source, rated, name)
     if source.assume and source.about is None and len(rated.attributes) > 1:
         notes.append(_assumed(name, ratings["attribute"].unique(maintain_order=True).to_list()))

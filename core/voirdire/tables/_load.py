@@ -151,11 +151,15 @@ def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
 
 def _raters_of(study: Study, parts: Sequence[Part]) -> pl.DataFrame | None:
     """What readers say of raters that the panel does not declare."""
-    said = [part.raters for part in parts if part.raters is not None]
-    if not said:
+    from_readers = [part.raters for part in parts if part.raters is not None]
+    if not from_readers:
         return None
     declared = [rater.name for rater in study.panel]
-    return pl.concat(said).unique("rater", keep="first").filter(~pl.col("rater").is_in(declared))
+    return (
+        pl.concat(from_readers)
+        .unique("rater", keep="first")
+        .filter(~pl.col("rater").is_in(declared))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +262,10 @@ def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) ->
     )
     kinds = dict(RATINGS) | {name: kind for name, kind in FACTS.items() if name in ratings}
     tidy = filled.select(pl.col(name).cast(kind) for name, kind in kinds.items())
-    said = REPLIES.to_frame()
+    kept_replies = REPLIES.to_frame()
     if replies is not None:
-        said = replies.select(pl.col(name).cast(dtype) for name, dtype in REPLIES.items())
-    return Part(tidy, said, CONTEXTS.to_frame())
+        kept_replies = replies.select(pl.col(name).cast(dtype) for name, dtype in REPLIES.items())
+    return Part(tidy, kept_replies, CONTEXTS.to_frame())
 
 
 def read_part(ready: Ready, scale: Scale) -> Part:

@@ -189,14 +189,14 @@ def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) ->
     words = text.filter(values.is_null() & ~empty).unique(maintain_order=True).to_list()
     fates = _no_fates(column)
     if words:
-        read, said, elsewhere = _read(words, values, scale, decimal_comma=decimal_comma)
+        read, became, elsewhere = _read(words, values, scale, decimal_comma=decimal_comma)
         numbers = text.replace_strict(read, default=None, return_dtype=pl.Float64)
         values = values.zip_with(values.is_not_null(), numbers)
         # A few numbers of another scale are slips; as many as there are numbers, they are a
         # question.
         if int(text.is_in(elsewhere).sum()) < len(values) - values.null_count():
-            said |= dict.fromkeys(elsewhere, "unparsable")
-        fates = text.replace_strict(said, default=None, return_dtype=STATUS)
+            became |= dict.fromkeys(elsewhere, "unparsable")
+        fates = text.replace_strict(became, default=None, return_dtype=STATUS)
     bad = values.is_null() & ~empty & fates.is_null()
     return Scores(_on(values, scale).alias(column.name), bad, fates.alias(column.name))
 
@@ -308,15 +308,15 @@ def folded(column: _Texts) -> _Texts:
 
 def spoken(text: pl.Series) -> pl.Series:
     """What a column says but for missing scores."""
-    said = text.drop_nulls()
-    return said.filter(~said.is_in([*MISSING_WORDS, *FATES]))
+    cells = text.drop_nulls()
+    return cells.filter(~cells.is_in([*MISSING_WORDS, *FATES]))
 
 
 def inside(text: pl.Series, order: Sequence[str]) -> list[str]:
     """What a column says in an order's words; nothing where it mostly says something else."""
-    said = spoken(text)
-    inside = said.filter(said.is_in(list(order)))
-    return inside.to_list() if 2 * len(inside) > len(said) else []
+    cells = spoken(text)
+    inside = cells.filter(cells.is_in(list(order)))
+    return inside.to_list() if 2 * len(inside) > len(cells) else []
 
 
 def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:

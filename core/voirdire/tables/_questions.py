@@ -172,10 +172,10 @@ def _answered(raw: RawTable, source: Source, who: str) -> list[str]:
     declared = [fold(word) for word in source.words]
     # All columns together say the order: of one, everybody may have chosen the same word.
     order = [*order_of(words), *declared]
-    said = {c for c, text in words.items() if inside(text, order)}
+    in_words = {c for c, text in words.items() if inside(text, order)}
     return [
         c for c in asked
-        if c in said or (c in numeric and not measures(c) and not is_counter(raw.frame[c]))
+        if c in in_words or (c in numeric and not measures(c) and not is_counter(raw.frame[c]))
     ]  # fmt: skip
 
 
@@ -183,9 +183,9 @@ def _finished(raw: RawTable) -> RawTable:
     """The rows of respondents who came to the end, without previews and tests of the survey."""
     out = pl.repeat(False, raw.frame.height, eager=True)  # noqa: FBT003 - a value, no flag
     for column in raw.frame.columns:
-        said = raw.frame[column].cast(pl.String).str.strip_chars().str.to_lowercase()
+        cells = raw.frame[column].cast(pl.String).str.strip_chars().str.to_lowercase()
         if (words := _NOT_MEANT.get(plain_word(column))) is not None:
-            out = out | said.is_in(words).fill_null(value=False)
+            out = out | cells.is_in(words).fill_null(value=False)
     if not out.any():
         return raw
     places = [f"line {line}" for line in raw.numbers().filter(out)]
@@ -218,28 +218,28 @@ def attribute_column(
     QuestionError
         A column may name attributes or describe raters, and nobody said which.
     """
-    known = [key for key in keys if key is not None]
+    key_columns = [key for key in keys if key is not None]
     # With a rater or a system as well as an item, equal keys mean that something else differs.
-    if len(known) < 2:
+    if len(key_columns) < 2:
         return None, ()
     texts = [c for c in free if raw.frame[c].dtype == pl.String and _few(raw.frame[c])]
     if not texts:
         return None, ()
     folded = raw.frame.select(
-        *(canonical_ids(raw.frame[key]) for key in known), *(pl.col(c) for c in texts)
+        *(canonical_ids(raw.frame[key]) for key in key_columns), *(pl.col(c) for c in texts)
     )
     for column in texts:
-        apart = tells_apart(folded, known, column)
+        apart = tells_apart(folded, key_columns, column)
         called = plain_word(column) in _MAYBE_ATTRIBUTES or (
-            len(known) > 1 and _tells_sides_apart(folded, column, known)
+            len(key_columns) > 1 and _tells_sides_apart(folded, column, key_columns)
         )
-        if not apart and (not called or _follows(folded, column, known[0])):
+        if not apart and (not called or _follows(folded, column, key_columns[0])):
             continue
         # A version tells rows apart as an attribute does, but then the last one counts, or all do.
         if apart and plain_word(column) in _VERSIONS and not source.run:
             raise _repeated_or_replaced(raw, column)
         # `category` may be the rater's profession, which is the same in all of that rater's rows.
-        of_a_rater = not apart and any(_follows(folded, column, key) for key in known[1:])
+        of_a_rater = not apart and any(_follows(folded, column, key) for key in key_columns[1:])
         if of_a_rater and not source.assume:
             raise _attribute_or_not(raw, column)
         words = folded[column].drop_nulls().unique(maintain_order=True).to_list()
@@ -248,7 +248,7 @@ def attribute_column(
     return None, ()
 
 
-def _tells_sides_apart(frame: pl.DataFrame, column: str, known: Sequence[str]) -> bool:
+def _tells_sides_apart(frame: pl.DataFrame, column: str, key_columns: Sequence[str]) -> bool:
     """Whether people and judges never share a word of a column: they may speak of unlike things.
 
     Not where the words are kinds of raters (*human*, *model*) or say something of people alone.
@@ -256,7 +256,7 @@ def _tells_sides_apart(frame: pl.DataFrame, column: str, known: Sequence[str]) -
     words = frame[column].drop_nulls().unique().to_list()
     if measures(column) or any(kind_of(word) is not None for word in words):
         return False
-    for key in known[1:]:
+    for key in key_columns[1:]:
         kinds = {name: kind_of(str(name)) for name in frame[key].drop_nulls().unique()}
         sides = [
             set(frame.filter(pl.col(key).is_in([n for n, k in kinds.items() if k == kind]))[column])

@@ -170,11 +170,11 @@ def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
     # Names and dates of facts as ids are, so that cluster 3 and cluster 3.0 are one.
     texts = canonical_ids(cells)
     if name == "origin":
-        known = texts.str.to_lowercase().cast(FACTS[name], strict=False)
-        if (wrong := texts.is_not_null() & known.is_null()).any():
+        origins = texts.str.to_lowercase().cast(FACTS[name], strict=False)
+        if (wrong := texts.is_not_null() & origins.is_null()).any():
             where = f"{raw.name}, {raw.place(int(wrong.arg_max() or 0))}, column {column!r}"
             raise not_one_of("origin", texts.filter(wrong)[0], ORIGIN.categories, where, TableError)
-        return known.alias(name)
+        return origins.alias(name)
     return texts.alias(name)
 
 

@@ -231,12 +231,12 @@ def few_between(ratings: pl.DataFrame) -> str:
         )
         .filter(pl.col("n") > 0, pl.col("n") <= _FEW_BETWEEN * pl.col("len"))
     )
-    said = [
+    sentences = [
         f" {plural(n, 'score')} of {rater} of {count:,} {'is' if n == 1 else 'are'} no whole "
         f"{'number' if n == 1 else 'numbers'} ({', '.join(f'{one:g}' for one in values[:5])})."
         for rater, values, n, count in few.iter_rows()
     ]
-    return "".join(said)
+    return "".join(sentences)
 
 
 def infer_scale(scores: pl.Series) -> Scale:
@@ -408,13 +408,13 @@ def unlike_scales(name: str, ratings: pl.DataFrame, *, assume: bool) -> str:
     first = {(scale.low, scale.high): one for one, scale in reversed(list(scales.items()))}
     if len(first) < 2:
         return ""
-    said = ", ".join(f"{one} {scale.low:g} to {scale.high:g}" for one, scale in scales.items())
+    spans = ", ".join(f"{one} {scale.low:g} to {scale.high:g}" for one, scale in scales.items())
     if not assume:
         raise QuestionError(
-            f"{name}: attributes seem to be on unlike scales ({said}), and a study has "
+            f"{name}: attributes seem to be on unlike scales ({spans}), and a study has "
             f"one scale: which of them are examined?",
             "only",
             tuple(reversed(first.values())),
             f'only = ["{next(reversed(first.values()))}"]',
         )
-    return f" Attributes seem to be on unlike scales: {said}."
+    return f" Attributes seem to be on unlike scales: {spans}."

@@ -197,17 +197,17 @@ def _keys_of_numbers(text: str) -> list[str]:
 def _remarks(rater: str, flags: Sequence[tuple[Flag, ...]]) -> tuple[Finding, ...]:
     """What the parser remarked on, counted; it cost no score that is not missing anyway."""
     counts = Counter(flag for each in flags if each for flag in each)
-    said = {str(flag): n for flag, n in counts.items() if flag.kind not in _OWN_FINDING}
-    if not said:
+    remarks = {str(flag): n for flag, n in counts.items() if flag.kind not in _OWN_FINDING}
+    if not remarks:
         return ()
-    common = sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
+    common = sorted(remarks.items(), key=lambda pair: (-pair[1], pair[0]))
     note = finding(
         "reply_flags",
         "note",
         rater,
         [f"{flag} ({count:,})" for flag, count in common[:_FLAGS]],
-        f"{plural(sum(said.values()), 'remark')} of the parser on replies.",
+        f"{plural(sum(remarks.values()), 'remark')} of the parser on replies.",
         "Remarks cost no score by themselves; an ambiguous value is missing.",
-        count=sum(said.values()),
+        count=sum(remarks.values()),
     )
     return (note,)

@@ -80,10 +80,10 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
     for column in columns:
         if are_texts(raw.frame[column]):
             continue
-        said = _folded(raw.frame[column])
-        words = set(said.unique().drop_nulls()) - {""}
+        cells = _folded(raw.frame[column])
+        words = set(cells.unique().drop_nulls()) - {""}
         # Some rows must count: where all are drafts, the column says nothing of one beside another.
-        others = words & KEPT or said.null_count() or (said == "").any()
+        others = words & KEPT or cells.null_count() or (cells == "").any()
         taken_back = bool(words <= KEPT | LEFT_OUT and words & LEFT_OUT and others)
         counts = words <= YES_NO and len(words) > 1 and _MAY_COUNT.search(column)
         if not (taken_back or counts):
@@ -130,7 +130,7 @@ def _folded(column: pl.Series) -> pl.Series:
 
 def _withdrawn(raw: RawTable, column: str, gone: pl.DataFrame, unknown: list[str]) -> Finding:
     counts = gone["#status"].value_counts(sort=True).rows()
-    said = ", ".join(f"{count:,} {word!r}" for word, count in counts[:10])
+    fates = ", ".join(f"{count:,} {word!r}" for word, count in counts[:10])
     doubt = (
         f" What {listed(unknown)} means is not known; rows that count say `ok`, `submitted`, "
         f"`completed`, `approved` or `accepted`."
@@ -142,7 +142,7 @@ def _withdrawn(raw: RawTable, column: str, gone: pl.DataFrame, unknown: list[str
         "serious",
         raw.name,
         [f"{raw.unit} {row}" for row in gone["row"]],
-        f"{plural(gone.height, 'row')} whose {column!r} says that they are no rating: {said}.",
+        f"{plural(gone.height, 'row')} whose {column!r} says that they are no rating: {fates}.",
         f"They are left out.{doubt}",
         count=gone.height,
     )

@@ -265,13 +265,13 @@ def condensed(places: Sequence[str]) -> tuple[str, ...]:
     # Of a million places the first ones are looked at: twenty are shown at the end.
     for place in places[:_MOST_PLACES]:
         match = _COUNTED.fullmatch(place)
-        here = None if match is None else (match[1], match[2], int(match[3]), match[4])
-        follows = here is not None and last is not None and here == _next(last)
+        counted = None if match is None else (match[1], match[2], int(match[3]), match[4])
+        follows = counted is not None and last is not None and counted == _next(last)
         if follows:
             runs[-1].append(place)
         else:
             runs.append([place])
-        last = here
+        last = counted
     return tuple(part for run in runs for part in _as_one(run))
 
 

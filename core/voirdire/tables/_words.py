@@ -72,8 +72,8 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     words: Words = {word: float(at) for at, word in enumerate(order, 1)}
     if not source.assume:
         raise _which_numbers(raw, source, columns, words)
-    said = ", ".join(f"{word} = {number:g}" for word, number in words.items())
-    note = assumed(raw, list(columns), f"Words were read as numbers: {said}.")
+    meanings = ", ".join(f"{word} = {number:g}" for word, number in words.items())
+    note = assumed(raw, list(columns), f"Words were read as numbers: {meanings}.")
     numbers = {word: _cell(number) for word, number in words.items()}
     frame = raw.frame.with_columns(t.replace(numbers).alias(c) for c, t in columns.items())
     return replace(raw, frame=frame, findings=(*raw.findings, note))
@@ -119,14 +119,14 @@ def with_declared(column: pl.Series, source: Source, *, comma: bool = False) -> 
     What else it says is read first: beside a declared *maybe*, yes and no alone are still 1 and 0.
     """
     cells = {fold(word): _cell(value) for word, value in source.words.items() if word != OTHERS}
-    said = _declared(column, cells)
-    known = said.is_not_null()
-    if not known.any():
+    declared = _declared(column, cells)
+    is_declared = declared.is_not_null()
+    if not is_declared.any():
         return None
     # Without the declared cells: they would hide what the others say, a pair such as yes and no.
-    read = to_scores(column.set(known, None), decimal_comma=comma).values.cast(pl.String)
+    read = to_scores(column.set(is_declared, None), decimal_comma=comma).values.cast(pl.String)
     rest = read.zip_with(read.is_not_null(), column.cast(pl.String))
-    return said.zip_with(known, rest).alias(column.name)
+    return declared.zip_with(is_declared, rest).alias(column.name)
 
 
 def declared_numbers(sources: Iterable[Source]) -> set[float]:
@@ -249,11 +249,11 @@ def grouped(cells: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _known_words(frame: pl.DataFrame, read: Mapping[str, Scores]) -> Words:
-    known: Words = {}
+    words: Words = {}
     for column, (values, _, _) in read.items():
         cells = frame[f"={column}"]
-        known |= known_words(cells, values) if cells.dtype == pl.String else {}
-    return known
+        words |= known_words(cells, values) if cells.dtype == pl.String else {}
+    return words
 
 
 def known_words(cells: pl.Series, values: pl.Series) -> Words:
@@ -275,18 +275,18 @@ def finding_of_unread(name: str, unit: str, source: Source, unread: Unread) -> F
     # Where most of a column is no number, it is hardly missing scores: that is not assumed.
     likely = unread.numbers >= count
     if source.words.get(OTHERS) == MISSING or (source.assume and likely):
-        said = ", ".join(
+        shown = ", ".join(
             f"{shortened(cell)!r} ({times:,})"
             for cell, times in unread.texts.select("cell", "count").head(PLACES).iter_rows()
         )
         more = unread.texts.height - PLACES
-        said += f" and {plural(more, 'other text')}" if more > 0 else ""
+        shown += f" and {plural(more, 'other text')}" if more > 0 else ""
         return finding(
             "words_missing",
             "note" if OTHERS in source.words else "serious",
             name,
             [f"{unit} {row}" for rows in unread.texts["row"] for row in rows],
-            f"{plural(count, 'score')} in words that stand for no number: {said}.",
+            f"{plural(count, 'score')} in words that stand for no number: {shown}.",
             "They count as missing.",
             count=count,
         )
@@ -342,11 +342,11 @@ def _stands(row: dict[str, object], unit: str) -> str:
     first, *others = rows if isinstance(rows, list) else [rows]
     item = "" if row["item"] is None else f" (item {row['item']!r})"
     place = f"column {row['column']!r}, {unit} {first}{item}"
-    said = f"{place} holds {shortened(str(row['cell']))!r}"
+    sentence = f"{place} holds {shortened(str(row['cell']))!r}"
     if not others:
-        return said
+        return sentence
     dots = ", ..." if isinstance(count, int) and count > PLACES else ""
-    return f"{said} ({count} cells: {unit}s {listed([first, *others], PLACES)}{dots})"
+    return f"{sentence} ({count} cells: {unit}s {listed([first, *others], PLACES)}{dots})"
 
 
 def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.Series]) -> None:
@@ -384,10 +384,10 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
 
 def _words(text: pl.Series) -> list[str]:
     """The different words of a column; none where it says one thing alone, or holds texts."""
-    said = spoken(text)
-    words = said.unique(maintain_order=True).to_list()
+    cells = spoken(text)
+    words = cells.unique(maintain_order=True).to_list()
     short = max(map(len, words), default=0) <= _LONGEST_WORD
-    return words if short and 1 < len(words) <= len(said) / 2 else []
+    return words if short and 1 < len(words) <= len(cells) / 2 else []
 
 
 def _may_hold_scores(cells: pl.Series) -> bool:

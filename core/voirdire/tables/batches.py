@@ -65,8 +65,8 @@ def tidy_batches(
     for file in files:
         lazy = _scan(file)
         have = lazy.collect_schema().names()
-        said = named.get("rater")
-        alone = said if said is not None and said not in have else None
+        rater = named.get("rater")
+        alone = rater if rater is not None and rater not in have else None
         columns = {
             part: None
             if alone and part == "rater"
@@ -156,8 +156,8 @@ class _Texts:
         named: Mapping[str, Any],
         notes: list[Finding],
     ) -> None:
-        known = {key: named[key] for key in ("words", "assume") if key in named}
-        self._source = Source(path=str(file), **known)
+        keys = {key: named[key] for key in ("words", "assume") if key in named}
+        self._source = Source(path=str(file), **keys)
         self._lazy, self._column, self._notes = lazy, column, notes
 
     def scores(self, cells: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -170,8 +170,8 @@ class _Texts:
             plain = (values.is_finite() | clean.is_null() | (clean == "")).fill_null(value=False)
             if not plain.all() or self._source.words:
                 return tuple(clean.replace_strict(*pair) for pair in self._read)  # type: ignore[return-value]
-        elif self._source.words and (said := with_declared(cells, self._source)) is not None:
-            values, _, fates = to_scores(said)
+        elif self._source.words and (declared := with_declared(cells, self._source)) is not None:
+            values, _, fates = to_scores(declared)
             return values, fates
         else:
             values = cells.cast(pl.Float64).fill_nan(None)

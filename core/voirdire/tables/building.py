@@ -91,12 +91,12 @@ class ReadingBuilder:
     ) -> str:
         """Make an item known, with its text and what labels may be joined by; gives its id."""
         name = str(item).strip()
-        known = self.items.setdefault(name, {"text": None})
-        if known["text"] is None:
-            known["text"] = text
+        entry = self.items.setdefault(name, {"text": None})
+        if entry["text"] is None:
+            entry["text"] = text
         for key, value in (facts or {}).items():
             if key not in ("item", "text") and isinstance(value, str | int | float):
-                known.setdefault(key, str(value))
+                entry.setdefault(key, str(value))
         return name
 
     def shown(
@@ -182,9 +182,9 @@ class ReadingBuilder:
         is a rating of the attribute `name`. Otherwise each label is an attribute, 1 where it was
         chosen and 0 where it was not.
         """
-        known = self.item(item, text)
+        ident = self.item(item, text)
         self.raters.setdefault(rater, ("judge", None))
-        self.labelled.append(Labelled(known, system, rater, run, name, tuple(map(str, labels))))
+        self.labelled.append(Labelled(ident, system, rater, run, name, tuple(map(str, labels))))
 
     def prefer(
         self,
@@ -202,9 +202,9 @@ class ReadingBuilder:
 
         The scores are -2, -1, 0 (a tie), 1 and 2; None is missing.
         """
-        known = self.item(item, text)
+        ident = self.item(item, text)
         self.raters.setdefault(rater, ("judge", None))
-        self.compared.append((known, first, second, first, rater, run, attribute, score))
+        self.compared.append((ident, first, second, first, rater, run, attribute, score))
 
     def leave_out(self, reason: str, place: str) -> None:
         """Count a row that is no rating."""
@@ -219,10 +219,10 @@ class ReadingBuilder:
         """Add a finding where the file is of a version that the reader was not written for."""
         versions = [str(one) for one in known]
         if str(stated) not in versions:
-            said = "names no version" if stated is None else f"is of version {stated}"
+            which = "names no version" if stated is None else f"is of version {stated}"
             self.note(
                 "format_version",
-                f"The file {said} of the format {self.format}; read are {', '.join(versions)}.",
+                f"The file {which} of the format {self.format}; read are {', '.join(versions)}.",
                 "It was read as if it were of the last of these: compare some scores with those "
                 "that the tool shows.",
             )
@@ -331,9 +331,9 @@ class ReadingBuilder:
                 statuses[at] = "ok" if value is not None else fate or "blank"
                 if wrong:
                     statuses[at] = "unread"
-                    said = shortened(str(self.given[at].score))
+                    text = shortened(str(self.given[at].score))
                     self.leave_out(
-                        f"{attribute} is {said!r}, which is no number",
+                        f"{attribute} is {text!r}, which is no number",
                         f"item {self.given[at].item}",
                     )
         return scores, statuses

@@ -87,21 +87,21 @@ def read_examples(
         The file is absent or no list of records; a record lacks a field, repeats an id or a label,
         or holds a label outside the set. The message names the record.
     """
-    known = {plain(label): label for label in labels}
+    spelling = {plain(label): label for label in labels}
     examples: dict[str, Example] = {}
     for number, record in enumerate(_records(path), start=1):
         where = f"{path.name}, record {number}"
         if not isinstance(record, dict):
             raise TableError(f"{where}: an object is needed, got {record!r:.60}")
-        ident, *said = (_text(record, key, where) for key in ("id", *texts))
-        given = [_label(one, known, plain, name, f"{where} (id {ident!r})")
+        ident, *contents = (_text(record, key, where) for key in ("id", *texts))
+        given = [_label(one, spelling, plain, name, f"{where} (id {ident!r})")
                  for one in _listed(record, field, where)]  # fmt: skip
         for label in given:
             if given.count(label) > 1:
                 raise duplicate("label", label, f"{where} (id {ident!r})", error=TableError)
         if ident in examples:
             raise duplicate("id", ident, where, error=TableError)
-        examples[ident] = Example(ident, dict(zip(texts, said, strict=True)), tuple(given))
+        examples[ident] = Example(ident, dict(zip(texts, contents, strict=True)), tuple(given))
     return tuple(examples.values())
 
 
@@ -160,8 +160,8 @@ def _listed(record: Mapping[str, Any], field: str, where: str) -> list[str]:
 
 
 def _label(
-    given: str, known: Mapping[str, str], plain: Callable[[str], str], name: str, where: str
+    given: str, spelling: Mapping[str, str], plain: Callable[[str], str], name: str, where: str
 ) -> str:
-    if plain(given) not in known:
-        raise not_one_of(f"label of {name}", given, known.values(), where, TableError)
-    return known[plain(given)]
+    if plain(given) not in spelling:
+        raise not_one_of(f"label of {name}", given, spelling.values(), where, TableError)
+    return spelling[plain(given)]

@@ -139,13 +139,13 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
     names = ratings["attribute"].cast(pl.String).unique()
     responses = ratings.select("item", pl.col("system").cast(pl.String)).unique()
     # Labels of responses that the file no longer holds are counted, and join nothing.
-    known = kept.filter(pl.col("attribute").is_in(names.implode())).join(
+    matched = kept.filter(pl.col("attribute").is_in(names.implode())).join(
         responses, on=["item", "system"], how="semi", nulls_equal=True
     )
     before = ratings.with_columns(pl.col("system", "rater", "attribute").cast(pl.String))
-    earlier = before.join(known, on=list(_KEY), how="semi", nulls_equal=True)
-    stays = before.join(known, on=list(_KEY), how="anti", nulls_equal=True)
-    joined = pl.concat([stays, _as_ratings(known)], how="diagonal")
+    earlier = before.join(matched, on=list(_KEY), how="semi", nulls_equal=True)
+    stays = before.join(matched, on=list(_KEY), how="anti", nulls_equal=True)
+    joined = pl.concat([stays, _as_ratings(matched)], how="diagonal")
     kinds = {name: ratings.schema[name] for name in ("system", "rater", "attribute")}
     tables = replace(
         rated,
@@ -153,24 +153,26 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
             pl.col(name).cast(kind if name == "attribute" else pl.String)
             for name, kind in kinds.items()
         ),
-        raters=_with_raters(rated.raters, known),
+        raters=_with_raters(rated.raters, matched),
         rated=joined.select("rater", "item", "system").unique(maintain_order=True),
-        findings=(*rated.findings, _finding(known, earlier.height, kept.height - known.height)),
+        findings=(*rated.findings, _finding(matched, earlier.height, kept.height - matched.height)),
         hashes={**rated.hashes, f"{path.parent.name}/{NAME}": file_hash(path)},
     )
-    return _with_humans(study, known["rater"].unique(maintain_order=True).to_list(), rated), tables
+    return _with_humans(
+        study, matched["rater"].unique(maintain_order=True).to_list(), rated
+    ), tables
 
 
-def _as_ratings(known: pl.DataFrame) -> pl.DataFrame:
-    facts = [name for name in FACTS if name in known.columns]
-    return known.select(
+def _as_ratings(labels: pl.DataFrame) -> pl.DataFrame:
+    facts = [name for name in FACTS if name in labels.columns]
+    return labels.select(
         "item", "system", "rater", pl.lit(1, pl.Int32).alias("run"), "attribute", "score",
         pl.lit(None, pl.Int32).alias("rank"), pl.lit("ok", STATUS).alias("status"), *facts,
     )  # fmt: skip
 
 
-def _with_raters(raters: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    new = [name for name in known["rater"].unique(maintain_order=True)
+def _with_raters(raters: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    new = [name for name in labels["rater"].unique(maintain_order=True)
            if name not in set(raters["rater"])]  # fmt: skip
     rows = [(name, "human", *[None] * (len(RATERS) - 2)) for name in new]
     return pl.concat([raters, pl.DataFrame(rows, schema=RATERS, orient="row")], how="diagonal")
@@ -188,9 +190,9 @@ def _with_humans(study: Study, names: Sequence[str], rated: Tables) -> Study:
     return study.model_copy(update={"panel": panel, "data": data})
 
 
-def _finding(known: pl.DataFrame, replaced: int, unmatched: int) -> Finding:
-    by = known.group_by("rater", "labelled_by", maintain_order=True).len()
-    said = ", ".join(f"{n:,} of {rater} by {who}" for rater, who, n in by.iter_rows())
+def _finding(labels: pl.DataFrame, replaced: int, unmatched: int) -> Finding:
+    by = labels.group_by("rater", "labelled_by", maintain_order=True).len()
+    counts = ", ".join(f"{n:,} of {rater} by {who}" for rater, who, n in by.iter_rows())
     takes, names = ("takes" if replaced == 1 else "take"), ("names" if unmatched == 1 else "name")
     more = f" {replaced:,} {takes} the place of an earlier rating." if replaced else ""
     lost = f" {plural(unmatched, 'more label')} {names} no response here." if unmatched else ""
@@ -198,9 +200,9 @@ def _finding(known: pl.DataFrame, replaced: int, unmatched: int) -> Finding:
         "labels_by_hand",
         "serious",
         NAME,
-        known["item"].unique(maintain_order=True).to_list(),
-        f"{plural(known.height, 'label')} set by hand on chosen responses: {said}.{more}{lost}",
+        labels["item"].unique(maintain_order=True).to_list(),
+        f"{plural(labels.height, 'label')} set by hand on chosen responses: {counts}.{more}{lost}",
         "They count as ratings of those humans. Responses that somebody chose do not stand for the "
         f"others, so voirdire correct refuses them; take {NAME} away to examine without them.",
-        count=known.height,
+        count=labels.height,
     )

@@ -180,8 +180,8 @@ def yes_no(column: pl.Series, where: str) -> pl.Series:
     >>> yes_no(pl.Series("calm", ["Yes", "0", "", None]), "file").to_list()
     [1, 0, None, None]
     """
-    said = [_label(value, column.name, where) for value in column]
-    return pl.Series(column.name, said, pl.Int8)
+    numbers = [_label(value, column.name, where) for value in column]
+    return pl.Series(column.name, numbers, pl.Int8)
 
 
 def yes_of(cell: Any) -> bool | None:

@@ -199,15 +199,15 @@ def with_composites(frame: pl.DataFrame, composites: Mapping[str, Sequence[str]]
 def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:
     """Each item's rows with the cluster that one of them names: a file of labels may name none."""
     same = [name for name in ("item", "system") if name in frame.columns]
-    known = pl.col("cluster").drop_nulls().first().over(same)
-    return frame.with_columns(pl.coalesce("cluster", known))
+    declared = pl.col("cluster").drop_nulls().first().over(same)
+    return frame.with_columns(pl.coalesce("cluster", declared))
 
 
 def _write_bucket(
-    frame: pl.DataFrame, folder: Path, said: dict[str, Any], part_rows: int
+    frame: pl.DataFrame, folder: Path, header: dict[str, Any], part_rows: int
 ) -> Iterator[Part]:
-    for part in in_memory(frame, said["whole"], part_rows):
-        yield _write_part(part, folder, said)
+    for part in in_memory(frame, header["whole"], part_rows):
+        yield _write_part(part, folder, header)
 
 
 def in_memory(
@@ -277,11 +277,11 @@ def _unit(key: str) -> pl.Expr:
     return pl.coalesce("cluster", "item") if key == "cluster" else pl.col("item")
 
 
-def _write_part(part: Part, folder: Path, said: dict[str, Any]) -> Part:
+def _write_part(part: Part, folder: Path, header: dict[str, Any]) -> Part:
     inside = folder / f"attribute={quote(part.attribute, safe=' ')}"
     inside.mkdir(parents=True, exist_ok=True)
     draft = inside / ".part.draft"
-    text = json.dumps({"layout": 1, **said, "attribute": part.attribute, "rows": part.rows})
+    text = json.dumps({"layout": 1, **header, "attribute": part.attribute, "rows": part.rows})
     frame = part.frame
     if frame is None:
         raise TableError(f"{part}: there is nothing to write")

@@ -297,11 +297,11 @@ def _meant(part: str, choices: Mapping[str, str], first: int | None) -> list[str
         place = int(part) - first if part.isdecimal() else -1
         return [letters[place]] if 0 <= place < len(letters) else []
     # By text or label before letter: an option may be the text "B".
-    said, bare = _fold(part), part.strip("(). ").casefold()
+    folded, bare = _fold(part), part.strip("(). ").casefold()
     named = [
         letter
         for letter, (label, text) in zip(letters, choices.items(), strict=True)
-        if said == _fold(text) or bare == label.casefold()
+        if folded == _fold(text) or bare == label.casefold()
     ]
     return named or [letter for letter in letters if bare == letter.casefold()]
 

@@ -87,10 +87,10 @@ def read_records(
             if not text:
                 raise TableError(f"{where}: {name} is empty")
         for name, values in allowed.items():
-            known = {value.casefold(): value for value in values}
-            if record[name].casefold() not in known:
+            spelling = {value.casefold(): value for value in values}
+            if record[name].casefold() not in spelling:
                 raise not_one_of(name, record[name], values, where, TableError)
-            record[name] = known[record[name].casefold()]
+            record[name] = spelling[record[name].casefold()]
         if record["id"] in records:
             raise duplicate(what, record["id"], where, error=TableError)
         records[record["id"]] = record

@@ -24,8 +24,8 @@ def read(path: Path) -> Reading:
         _suggestions(rows, item, record.get("suggestions"))
         open_ += record.get("status") == "pending" and bool(record.get("responses"))
     if open_:
-        said = f"{open_} records with responses are pending. Argilla exports drafts as answers."
-        rows.note("drafts_unknown", said, "Filter by status before you export.")
+        message = f"{open_} records with responses are pending. Argilla exports drafts as answers."
+        rows.note("drafts_unknown", message, "Filter by status before you export.")
     return rows.reading()
 
 

@@ -142,8 +142,8 @@ def _text(given: Any) -> str | None:
     """The input, or the last message of a user in it."""
     if isinstance(given, str):
         return given
-    said = [one.get("content") for one in objects(given) if one.get("role") == "user"]
-    return _joined(said[-1]) if said else None
+    messages = [one.get("content") for one in objects(given) if one.get("role") == "user"]
+    return _joined(messages[-1]) if messages else None
 
 
 def _archive(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:

@@ -52,9 +52,9 @@ def _subject(one: dict[str, Any]) -> tuple[str | None, str | None]:
     subject = one.get("subject")
     if not isinstance(subject, dict):  # before version 3 of the API
         return one.get("observationId") or one.get("traceId"), one.get("traceId")
-    known = subject.get("id") if subject.get("kind") in ("trace", "observation") else None
-    trace = known if subject.get("kind") == "trace" else subject.get("traceId")
-    return known, trace
+    ident = subject.get("id") if subject.get("kind") in ("trace", "observation") else None
+    trace = ident if subject.get("kind") == "trace" else subject.get("traceId")
+    return ident, trace
 
 
 def _score(rows: ReadingBuilder, item: str, one: dict[str, Any]) -> None:

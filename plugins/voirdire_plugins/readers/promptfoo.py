@@ -90,8 +90,8 @@ def _of_table(whole: Any) -> Iterator[dict[str, Any]]:
     names = part(table, "head", "vars") or []
     for test, row in enumerate(objects(part(table, "body"))):
         values = row.get("vars") or []
-        known = isinstance(names, list) and isinstance(values, list)
-        given = dict(zip(map(str, names), values, strict=False)) if known else {}
+        lists = isinstance(names, list) and isinstance(values, list)
+        given = dict(zip(map(str, names), values, strict=False)) if lists else {}
         for at, output in enumerate(objects(row.get("outputs"))):
             yield {
                 "testIdx": test,

@@ -205,23 +205,23 @@ def _scales(tables: Tables, study: Study) -> list[Finding]:
         .filter(pl.col("n") >= _ENOUGH, pl.col("low") >= 0, pl.col("low") < pl.col("high"))
         .collect()
     )
-    known = {row["rater"]: (row["low"], row["high"]) for row in ranges.iter_rows(named=True)}
-    first = next((name for name in (*study.data.reference, *known) if name in known), None)
+    range_of = {row["rater"]: (row["low"], row["high"]) for row in ranges.iter_rows(named=True)}
+    first = next((name for name in (*study.data.reference, *range_of) if name in range_of), None)
     if first is None:
         return []
-    top = known[first][1]
+    top = range_of[first][1]
     return [
         finding(
             "scales_differ",
             "serious",
             name,
-            [f"{name}: {low:g} to {high:g}", f"{first}: {known[first][0]:g} to {top:g}"],
+            [f"{name}: {low:g} to {high:g}", f"{first}: {range_of[first][0]:g} to {top:g}"],
             f"The scores run from {low:g} to {high:g}, those of {first} from "
-            f"{known[first][0]:g} to {top:g}.",
+            f"{range_of[first][0]:g} to {top:g}.",
             "If these are two scales, bias and agreement say nothing: bring them to one.",
             count=1,
         )
-        for name, (low, high) in known.items()
+        for name, (low, high) in range_of.items()
         if min(high, top) <= _SHARE * max(high, top)
     ]
 

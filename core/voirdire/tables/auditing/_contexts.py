@@ -181,10 +181,10 @@ def _mismatch_finding(
 
 def _shifts(wide: pl.DataFrame) -> list[Finding]:
     base, *others = wide.columns[1:]
-    here = _hashes(wide[base])
+    base_hashes = _hashes(wide[base])
     findings = []
     for group in _alike(wide, others):
-        for block in shifted_blocks(here, _hashes(wide[group[0]])):
+        for block in shifted_blocks(base_hashes, _hashes(wide[group[0]])):
             items = wide["item"][block.first : block.last + 1].to_list()
             findings.append(_shift_finding(items, block.offset, base, group))
     return findings

@@ -167,14 +167,14 @@ def _silent(tables: Tables, speaking: Sequence[str]) -> list[Finding]:
     for (rater,), block in mute.group_by("rater", maintain_order=True):
         fates = block.group_by("status").agg(len=n_ratings(block))
         fates = fates.sort("len", "status", descending=[True, False])
-        said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
+        counted = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
         findings.append(
             finding(
                 "rater_silent",
                 "serious",
                 str(rater),
                 [],
-                f"Not one of its {plural(ratings(block), 'rating')} has a score: {said}.",
+                f"Not one of its {plural(ratings(block), 'rating')} has a score: {counted}.",
                 "Nothing is said about it.",
                 count=ratings(block),
             )
@@ -251,8 +251,8 @@ def _lacking(
     nowhere = [name for name in whole if name not in everyone]
     findings = [_lack(what, "", nowhere, "no file has a rating of")] if nowhere else []
     for rater in raters:
-        here = set(pairs.filter(pl.col("rater") == rater)[what])
-        absent = [name for name in everyone if name not in here]
+        present = set(pairs.filter(pl.col("rater") == rater)[what])
+        absent = [name for name in everyone if name not in present]
         if absent:
             findings.append(_lack(what, rater, absent, "no rating of"))
     return findings
@@ -286,11 +286,11 @@ def _unrated(tables: Tables, study: Study) -> list[Finding]:
         # Whoever rated all has left nothing out: the joins below are for the others.
         if counts[rater] == whole.height:
             continue
-        here = seen.filter(pl.col("rater") == rater)
-        mine = whole.join(here.select("item").unique(), on="item", how="semi").join(
-            here.select("system").unique(), on="system", how="semi", nulls_equal=True
+        by_rater = seen.filter(pl.col("rater") == rater)
+        mine = whole.join(by_rater.select("item").unique(), on="item", how="semi").join(
+            by_rater.select("system").unique(), on="system", how="semi", nulls_equal=True
         )
-        absent = mine.join(here, on=["item", "system"], how="anti", nulls_equal=True)
+        absent = mine.join(by_rater, on=["item", "system"], how="anti", nulls_equal=True)
         if absent.height:
             first = absent.sort("item", "system").head(5_000)
             names = [place(*cell) for cell in first.iter_rows()]

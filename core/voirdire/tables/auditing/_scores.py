@@ -303,12 +303,12 @@ def _blank(rater: str, block: pl.DataFrame) -> list[Finding]:
 def _fates(rater: str, block: pl.DataFrame) -> list[Finding]:
     findings = []
     for status, (severity, words, consequence) in _FATES.items():
-        here = block.filter(pl.col("status") == status)
-        if here.height:
-            message = f"{plural(here.height, 'reply', 'replies')} {words}."
+        rows = block.filter(pl.col("status") == status)
+        if rows.height:
+            message = f"{plural(rows.height, 'reply', 'replies')} {words}."
             findings.append(
                 finding(
-                    status, severity, rater, places(here), message, consequence, count=here.height
+                    status, severity, rater, places(rows), message, consequence, count=rows.height
                 )
             )
     return findings
@@ -334,7 +334,7 @@ def _nan(tables: Tables) -> list[Finding]:
     """Judges that were shown the word "nan" in place of a missing response, and rated it."""
     # A person may well write that a response was "nan"; a judge says so of what it was shown.
     judges = tables.raters.filter(pl.col("kind") != "human")["rater"]
-    said = tables.replies.filter(
+    replies = tables.replies.filter(
         pl.col("rater").is_in(judges.implode()) & pl.col("reply").str.contains(_NAN)
     )
     return [
@@ -348,5 +348,5 @@ def _nan(tables: Tables) -> list[Finding]:
             "scores are valid numbers and are kept.",
             count=block.height,
         )
-        for (rater,), block in said.group_by("rater", maintain_order=True)
+        for (rater,), block in replies.group_by("rater", maintain_order=True)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 from voirdire.hookspecs import hookimpl
@@ -82,6 +84,7 @@ def voirdire_register_classifiers(register: Any) -> None:
 @hookimpl
 def voirdire_register_commands(app: Any) -> None:
     """`voirdire classify`."""
-    from voirdire_judges.classifiers._commands import register
+    from voirdire.cli.declared import add_commands
 
-    register(app)
+    declared = files("voirdire_judges.classifiers") / "commands.toml"
+    add_commands(app, tomllib.loads(declared.read_text(encoding="utf-8")))

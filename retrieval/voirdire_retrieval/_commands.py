@@ -1,316 +1,208 @@
-"""`voirdire index`: build, query, info; and `voirdire corpora`."""
+"""What `voirdire index` does; `commands.toml` says what each command may be asked."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from pathlib import Path
-from typing import Annotated, Literal
+import math
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-import typer
+from voirdire.errors import InputError
+from voirdire.schema import Item
+from voirdire.shown import terminal
+from voirdire_retrieval._embed import VectorCache
+from voirdire_retrieval._embedders import open_embedder
+from voirdire_retrieval._guard import Guard, guard_against, leak_findings, pool_overlap
+from voirdire_retrieval._index import read_card
+from voirdire_retrieval._pool import read_items, read_pool
+from voirdire_retrieval._selectors import SELECTORS
+from voirdire_retrieval._storage import CARD, load_index, refresh_index
 
-Device = Literal["auto", "cpu", "cuda"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-BUILD = """
-Examples:
+    from voirdire.protocols import Embedder
+    from voirdire_retrieval._faiss import Device, Kind
+    from voirdire_retrieval._guard import Selection
+    from voirdire_retrieval._index import Index
 
-  voirdire index build silver.csv --label depression --label anxiety --out silver-index
-
-  voirdire index build silver.parquet --id post --text body --group author --model models/mpnet
-  --cache vectors --out silver-index
-
-  voirdire index build silver.jsonl --model compatible:nomic-embed-text
-  --base-url http://localhost:11434/v1 --out silver-index
-"""
-
-QUERY = """
-Examples:
-
-  voirdire index query silver-index --text "I keep putting things off."
-
-  voirdire index query silver-index --items gold.csv -k 2 --json > examples.jsonl
-
-  voirdire index query silver-index --items gold.csv --select balanced --balance anxiety --no-text
-"""
-
-INFO = """
-Examples:
-
-  voirdire index info silver-index
-
-  voirdire index info silver-index --json
-"""
-
-CORPORA = """
-Examples:
-
-  voirdire corpora posts.csv --label class
-
-  voirdire corpora gold.csv --label depression --label anxiety --embedder all-mpnet-base-v2
-
-  voirdire corpora mine=mine.csv other=other.csv --label class --against third=third.csv --json
-"""
-
-FolderArgument = Annotated[
-    Path, typer.Argument(help="The folder of an index.", metavar="INDEX", show_default=False)
-]
-IdOption = Annotated[str, typer.Option("--id", help="The column of ids.")]
-DeviceOption = Annotated[
-    Device, typer.Option("--device", help="The device on which to embed and search.")
-]
-BatchOption = Annotated[
-    int | None,
-    typer.Option(
-        "--batch-size", min=1, help="The number of texts per batch.", show_default="by device"
-    ),
-]
-CacheOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        help="A folder that keeps vectors, so that no text is embedded twice.",
-        show_default=False,
-    ),
-]
-BaseUrlOption = Annotated[
-    str,
-    typer.Option(
-        "--base-url", help="The address of the endpoint of a compatible: model.", show_default=False
-    ),
-]
-KeyOption = Annotated[
-    str,
-    typer.Option(
-        "--api-key-env", help="The environment variable that holds its key.", show_default=False
-    ),
-]
+_EXCERPT = 80
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("corpora", epilog=CORPORA)(corpora)
-    group = typer.Typer(
-        name="index",
-        help="Index a pool of examples and pick few-shot examples from it.",
-        no_args_is_help=True,
+def build(
+    pool: Path,
+    out: Path,
+    model: str,
+    columns: Mapping[str, Any],
+    kind: Kind,
+    device: Device,
+    cache: Path | None = None,
+    opening: Mapping[str, Any] | None = None,
+) -> str:
+    """Build or reuse the index in a folder, and say which and why."""
+    embedder = open_embedder(model, device=device, **(opening or {}))
+    examples = read_pool(pool, **columns)
+    kept = VectorCache(cache) if cache else None
+    with _progress("embedding") as progress:
+        index, why = refresh_index(
+            out, examples, embedder, kind=kind, device=device, cache=kept, progress=progress
+        )
+    for note in index.notes or examples.notes():
+        _say(note)
+    done = f"built ({why})" if why else "up to date"
+    card = index.card
+    said = f"{out}: {done}; {card.count} examples, {card.dimension} dimensions, {card.kind}"
+    if card.recall:
+        said += f"\nrecall at {card.recall['k']} against exact: {card.recall['value']:.3f}"
+    return said
+
+
+def query(  # noqa: PLR0913 - each is an option of the command
+    folder: Path,
+    *,
+    text: str | None = None,
+    items: Path | None = None,
+    test: Path | None = None,
+    k: int,
+    rule: Mapping[str, Any],
+    max_similarity: float,
+    columns: Mapping[str, Any],
+    text_column: str,
+    model: str | None = None,
+    as_lines: bool,
+    no_text: bool,
+    device: Device,
+    cache: Path | None = None,
+    opening: Mapping[str, Any] | None = None,
+) -> str | None:
+    """Examples for a text or for the items of a file: a line an item, or lines to read."""
+    columns = {**columns, "text": text_column}
+    asked = items_of(text, items, columns)
+    options = selector_options(**rule)
+    guard = guard_of(asked if items else [], test, columns, max_similarity)
+    embedder = open_embedder(
+        model or read_card(folder / CARD).model, device=device, **(opening or {})
     )
-    group.command("build", epilog=BUILD)(build)
-    group.command("query", epilog=QUERY)(query)
-    group.command("info", epilog=INFO)(info)
-    app.add_typer(group)
+    index = load_index(folder, embedder, device)
+    for note in index.notes:
+        _say(note)
+    chosen = answer(index, embedder, guard, asked, k, options, cache)
+    lines = (json_lines if as_lines else readable_rows)(chosen, no_text=no_text)
+    return "\n".join(lines) or None  # a file without items has nothing to say
 
 
-def corpora(
-    corpora: Annotated[
-        list[str],
-        typer.Argument(
-            help="Labelled texts: files, or NAME=FILE. Several are shown in one table.",
-            metavar="CORPUS...",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[
-        list[str],
-        typer.Option(
-            "--label",
-            help="The column of classes; or a column of yes and no, of which several are combined.",
-        ),
-    ],
-    embedder: Annotated[
-        str | None,
-        typer.Option(
-            "--embedder",
-            help="The embedder for MMD. Without it, only words are compared.",
-            show_default=False,
-        ),
-    ] = None,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--against",
-            help="Another corpus, as NAME=FILE: a classifier tries to tell the two apart by their "
-            "words. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, help="The seed of everything that is drawn at random.")
-    ] = 0,
-    text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-) -> None:
-    """Measure how far classes of a corpus, and corpora, differ in words and meaning."""
-    from voirdire.cli.showing import show_tables  # noqa: PLC0415 - slow
-    from voirdire_retrieval._corpora import corpora_sections  # noqa: PLC0415 - slow
-
-    sections = corpora_sections(
-        corpora, label, text_column, embedder=embedder, against=against or (), seed=seed
-    )
-    show_tables(sections, as_json=as_json)
+def info(folder: Path, *, as_facts: bool) -> str:
+    """The facts on an index's card, after checking its files against it."""
+    facts = dataclasses.asdict(load_index(folder, device="cpu").card)
+    if as_facts:
+        return json.dumps(facts, indent=2)
+    return "\n".join(f"{name:<12} {as_words(value)}" for name, value in facts.items())
 
 
-def build(  # noqa: PLR0913, PLR0917 - one a flag
-    pool: Annotated[
-        Path,
-        typer.Argument(help="CSV, Excel, JSONL or Parquet file of examples.", show_default=False),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder for the index.", show_default=False)
-    ],
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            help="sentence-transformers name or folder, langchain:module:attribute, or "
-            "compatible:model.",
-        ),
-    ] = "all-mpnet-base-v2",
-    id_column: IdOption = "id",
-    text_column: Annotated[str, typer.Option("--text", help="The column of texts.")] = "text",
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--label",
-            help="A column that goes into the examples. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            "--group",
-            help="The column that says which examples belong together (author, chat).",
-            show_default=False,
-        ),
-    ] = None,
-    kind: Annotated[
-        Literal["exact", "ivf", "hnsw"],
-        typer.Option(
-            "--kind",
-            help="The kind of index: exact, or an approximate one whose recall is measured.",
-        ),
-    ] = "exact",
-    device: DeviceOption = "auto",
-    batch_size: BatchOption = None,
-    cache: CacheOption = None,
-    base_url: BaseUrlOption = "",
-    api_key_env: KeyOption = "",
-) -> None:
-    """Embed the texts of a pool and index them.
-
-    An existing index is used again if model and data are the same. Otherwise it is built again, and
-    the reason is printed.
-    """
-    from voirdire_retrieval import _command_bodies as bodies  # noqa: PLC0415 - heavy
-
-    embedder = bodies.opened(
-        model, None, device, batch_size, base_url=base_url, api_key_env=api_key_env
-    )
-    columns = {"id": id_column, "text": text_column, "labels": label or [], "group": group}
-    bodies.build_folder(pool, out, embedder, columns, kind, device, cache)
+def items_of(text: str | None, file: Path | None, columns: Mapping[str, Any]) -> list[Item]:
+    """The items to find examples for: one text, or a file."""
+    if (text is None) == (file is None):
+        raise InputError("give either --text or --items")
+    return [Item("", text or "")] if file is None else read_items(file, **columns)
 
 
-def query(  # noqa: PLR0913, PLR0917 - one a flag
-    folder: FolderArgument,
-    text: Annotated[
-        str | None,
-        typer.Option("--text", help="A text to find examples for.", show_default=False),
-    ] = None,
-    items: Annotated[
-        Path | None,
-        typer.Option(
-            "--items",
-            help="A file of items to find examples for, in place of --text.",
-            show_default=False,
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="The number of examples per item.")] = 2,
-    select: Annotated[
-        Literal["nearest", "balanced", "diverse", "random"],
-        typer.Option("--select", help="How examples are chosen."),
-    ] = "nearest",
-    balance: Annotated[
-        str | None,
-        typer.Option(
-            "--balance",
-            help="With --select balanced: the label whose classes are balanced.",
-            show_default=False,
-        ),
-    ] = None,
-    weight: Annotated[
-        float,
-        typer.Option(
-            "--weight",
-            min=0,
-            max=1,
-            help="With --select diverse: the weight of nearness, from 0 to 1.",
-        ),
-    ] = 0.5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="With --select random: the seed.")] = 0,
-    max_similarity: Annotated[
-        float,
-        typer.Option(
-            "--max-similarity", help="Examples with a cosine above this one count as duplicates."
-        ),
-    ] = 0.98,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            "--test",
-            help="A file of the test split, no text of which may be shown.",
-            show_default="the items",
-        ),
-    ] = None,
-    id_column: IdOption = "id",
-    text_column: Annotated[
-        str, typer.Option("--text-column", help="The column of texts.")
-    ] = "text",
-    group: Annotated[
-        str | None, typer.Option("--group", help="The column of groups.", show_default=False)
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="The embedder.", show_default="the index's")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per item.")
-    ] = False,
-    no_text: Annotated[bool, typer.Option("--no-text", help="Leave out the texts.")] = False,
-    device: DeviceOption = "auto",
-    batch_size: BatchOption = None,
-    cache: CacheOption = None,
-    base_url: BaseUrlOption = "",
-    api_key_env: KeyOption = "",
-) -> None:
-    """Pick few-shot examples for a text, or for every item of a file.
-
-    Never shown: the item itself, its text under another id, an example of its group, a
-    near-duplicate, an item of the test split. What was left out is counted on stderr.
-    """
-    from voirdire_retrieval import _command_bodies as bodies  # noqa: PLC0415 - heavy
-
-    columns = {"id": id_column, "text": text_column, "group": group}
-    asked = bodies.items_of(text, items, columns)
-    options = bodies.selector_options(select, balance, weight, seed)
-    guard = bodies.guard_of(asked if items else [], test, columns, max_similarity)
-    embedder = bodies.opened(
-        model, folder, device, batch_size, base_url=base_url, api_key_env=api_key_env
-    )
-    index = bodies.loaded(folder, embedder, device)
-    chosen = bodies.answer(index, embedder, guard, asked, k, options, cache)
-    lines = bodies.as_lines if as_json else bodies.as_rows
-    for line in lines(chosen, no_text=no_text):
-        typer.echo(line)
+def guard_of(
+    items: Sequence[Item], test: Path | None, columns: Mapping[str, Any], limit: float
+) -> Guard:
+    """A guard that knows the test split: the file given, else the items themselves."""
+    split = [*items, *(read_items(test, **columns) if test else ())]
+    return guard_against(split, max_similarity=limit)
 
 
-def info(
-    folder: FolderArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-) -> None:
-    """Say what an index is: model, size, kind, recall, labels, and what was left out."""
-    from voirdire_retrieval._command_bodies import as_words, describe  # noqa: PLC0415 - heavy
+def answer(
+    index: Index,
+    embedder: Embedder,
+    guard: Guard,
+    items: Sequence[Item],
+    k: int,
+    options: Mapping[str, Any],
+    cache: Path | None,
+) -> list[Selection]:
+    """Select for every item, and count on stderr what was left out."""
+    named = dict(options)
+    kept = VectorCache(cache) if cache else None
+    with _progress("embedding") as progress:
+        selector = SELECTORS[named.pop("select")](
+            index, embedder, guard, cache=kept, progress=progress, **named
+        )
+        selections = selector.select_many(items, k)
+    for finding in [*pool_overlap(index, items), *leak_findings(selections)]:
+        _say(f"{finding.message} {finding.consequence}")
+    return selections
 
-    facts = describe(folder)
-    if as_json:
-        typer.echo(json.dumps(facts, indent=2))
-        return
-    for name, value in facts.items():
-        typer.echo(f"{name:<12} {as_words(value)}")
+
+def selector_options(
+    select: str, weight: float, seed: int, balance: str | None = None
+) -> dict[str, Any]:
+    """The options that a selector takes, of those on the command line."""
+    # An option that would be without effect is a mistake that nobody would see.
+    if (select == "balanced") != (balance is not None):
+        raise InputError("--select balanced and --balance LABEL go together")
+    own: dict[str, dict[str, Any]] = {
+        "nearest": {},
+        "balanced": {"label": balance},
+        "diverse": {"weight": weight},
+        "random": {"seed": seed},
+    }
+    return {"select": select, **own[select]}
+
+
+def json_lines(selections: Sequence[Selection], *, no_text: bool) -> Iterator[str]:
+    """One JSON object an item; an unknown similarity is null."""
+    for selection in selections:
+        one = dataclasses.asdict(selection)
+        one["examples"] = [_plain(example, no_text=no_text) for example in one["examples"]]
+        one["excluded"] = [_plain(kept_out, no_text=no_text) for kept_out in one["excluded"]]
+        yield json.dumps(one, ensure_ascii=False, default=str)
+
+
+def readable_rows(selections: Sequence[Selection], *, no_text: bool) -> Iterator[str]:
+    """Lines to read: item, similarity, example, labels, excerpt."""
+    for selection in selections:
+        yield f"{selection.item or 'text'}{''.join(f'  ({note})' for note in selection.notes)}"
+        for example in selection.examples:
+            shown = {**example}
+            text = " ".join(shown.pop("text").split())
+            excerpt = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+            near, name = shown.pop("similarity"), shown.pop("id")
+            labels = " ".join(f"{label}={value}" for label, value in shown.items())
+            cells = [f"  {near:.3f}", name, labels, "" if no_text else excerpt]
+            yield "  ".join(cell for cell in cells if cell)
+
+
+def as_words(value: Any) -> str:
+    """A fact of a card in plain words: ``a 1, b 2`` for a mapping, ``-`` for nothing."""
+    if isinstance(value, dict):
+        value = [f"{name} {'unknown' if one is None else one}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return "-" if value is None or value == "" else str(value)
+
+
+def _plain(row: Mapping[str, Any], *, no_text: bool) -> dict[str, Any]:
+    near = row["similarity"]
+    kept = {name: value for name, value in row.items() if not (no_text and name == "text")}
+    return {**kept, "similarity": None if math.isnan(near) else round(near, 6)}
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"voirdire: {text}\n")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, where someone watches."""
+    from rich.progress import Progress  # noqa: PLC0415 - only here
+
+    console = terminal(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

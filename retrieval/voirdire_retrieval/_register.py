@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from voirdire.hookspecs import hookimpl
@@ -35,7 +37,9 @@ def voirdire_register_tools(register: Callable[[str, str], None]) -> None:
 
 @hookimpl
 def voirdire_register_commands(app: typer.Typer) -> None:
-    """Add `voirdire index`."""
-    from voirdire_retrieval._commands import register
+    """Add `voirdire index` and `voirdire corpora`."""
+    from voirdire.cli.declared import add_commands
 
-    register(app)
+    declared = files("voirdire_retrieval") / "commands.toml"
+    for table in tomllib.loads(declared.read_text(encoding="utf-8")).values():
+        add_commands(app, table)

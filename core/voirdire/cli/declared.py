@@ -34,10 +34,10 @@ _SHARED: dict[str, tuple[Any, Any]] = {
 }
 #: What typer gives for an option that nobody typed; False and 0 are answers.
 _UNSAID: tuple[Any, ...] = (None, "", [])
-_COMMAND = frozenset({"calls", "help", "examples", "benchmark", "says", "parameters"})
+_COMMAND = frozenset({"calls", "help", "examples", "notes", "benchmark", "says", "parameters"})
 _PARAMETER = frozenset(
     {"kind", "help", "flags", "argument", "required", "repeat", "default", "shown", "choices",
-     "min", "max", "part"}
+     "min", "max", "part", "metavar"}
 )  # fmt: skip
 
 
@@ -50,15 +50,16 @@ def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
         Such as ``app.papers``, which `voirdire_register_commands` is given.
     declared : mapping
         ``name`` and ``help`` of the group, and ``commands``: name -> ``calls``
-        (``"module:function"``), ``help``, ``examples``, ``parameters``; ``benchmark`` (whose study
-        the function writes) and ``says`` (parameter -> what is said where it was given). A group
-        without ``help`` adds its commands to `app` itself.
+        (``"module:function"``), ``help``, ``examples``, ``notes`` (what stands below these),
+        ``parameters``; ``benchmark`` (whose study the function writes) and ``says`` (parameter ->
+        what is said where it was given). A group without ``help`` adds its commands to `app`
+        itself.
 
         A parameter has a ``help`` and may have a ``kind`` (text, path, integer, number, flag,
         settings: NAME=VALUE), ``flags``, ``argument``, ``required``, ``repeat``, ``default``,
-        ``shown`` (the default in words), ``choices``, ``min``, ``max`` and ``part``: the mapping in
-        which the function takes it. ``models``, ``model_options``, ``out`` and ``as_json`` need
-        nothing: they are the same for all.
+        ``shown`` (the default in words), ``choices``, ``min``, ``max``, ``metavar`` (its name in
+        the line of usage) and ``part``: the mapping in which the function takes it. ``models``,
+        ``model_options``, ``out`` and ``as_json`` need nothing: they are the same for all.
 
     Raises
     ------
@@ -68,7 +69,8 @@ def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
     Notes
     -----
     The function gets each parameter that was said by its name; it returns the path of a study, a
-    sentence, sections (one or several), or several sections and an exit code.
+    sentence or sections (one or several), with an exit code or without; or nothing, where it has
+    printed what there is to say.
     """
     where = f"commands of {declared['name']}"
     made = {name: _function(name, one, where) for name, one in declared["commands"].items()}
@@ -76,8 +78,10 @@ def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
     if "help" in declared:
         group = typer.Typer(name=declared["name"], help=declared["help"], no_args_is_help=True)
     for name, function in made.items():
-        examples = "\n\n".join(f"  {line}" for line in declared["commands"][name]["examples"])
-        group.command(name, epilog=f"\nExamples:\n\n{examples}\n")(function)
+        one = declared["commands"][name]
+        examples = "\n\n".join(f"  {line}" for line in one["examples"])
+        notes = f"\n{one['notes'].strip()}\n" if "notes" in one else ""
+        group.command(name, epilog=f"\nExamples:\n\n{examples}\n{notes}")(function)
     if group is not app:
         app.add_typer(group)
 
@@ -119,7 +123,7 @@ def _parameter(name: str, declared: Mapping[str, Any], where: str) -> Parameter:
         default = Parameter.empty
     elif default is None:
         hint = hint | None
-    told = {key: declared[key] for key in ("help", "min", "max") if key in declared}
+    told = {key: declared[key] for key in ("help", "min", "max", "metavar") if key in declared}
     told["show_default"] = declared.get("shown", "default" in declared and default != "")
     flags = declared.get("flags", ["--" + name.replace("_", "-")])
     asked = typer.Argument(**told) if declared.get("argument") else typer.Option(*flags, **told)
@@ -145,14 +149,13 @@ def _answer(
     result: Any, declared: Mapping[str, Any], values: Mapping[str, Any], *, as_json: bool
 ) -> None:
     """Print what the function returned, and end with its exit code where it has one."""
-    code = 0
+    result, code = result if isinstance(result, tuple) else (result, 0)
     if isinstance(result, Path):
         print_next(result, declared["benchmark"])
     elif isinstance(result, str):
         typer.echo(result)
-    else:
-        sections, code = result if isinstance(result, tuple) else (result, 0)
-        sections = [sections] if isinstance(sections, Section) else sections
+    elif result is not None:
+        sections = [result] if isinstance(result, Section) else result
         show_tables(sections, as_json=as_json)
     for name, sentence in declared.get("says", {}).items():
         if values[name]:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, get_args, r
 from voirdire.errors import PluginError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 Kind = Literal["text", "number", "share", "interval", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -349,6 +351,19 @@ class Section:
     def has_rows(self) -> bool:
         """Whether any of its tables has a row."""
         return any(table.rows for table in self.tables)
+
+
+def places_of(column: pl.Series, names: Sequence[str]) -> NDArray[np.int64]:
+    """(n,) the place of each value of a column among names, all different; -1 for none of them.
+
+    >>> import polars as pl
+    >>> places_of(pl.Series(["b", None, "z"]), ["a", "b"]).tolist()
+    [1, -1, -1]
+    """
+    import polars as pl  # noqa: PLC0415 - tables of plain values need no frames
+
+    known = column.cast(pl.String).cast(pl.Enum(list(names)), strict=False)
+    return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def is_missing(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -226,8 +227,9 @@ class Examination:
     are those of `voirdire.tables.Tables`. `preferences` is what the comparisons of systems say,
     where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
-    `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ from a
-    key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
+    `voirdire.examining.ratings.pairing`). `influential` are the responses that move the verdicts
+    most (see `voirdire.examining.influential`). `label_errors` are the items whose labels differ
+    from a key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
     worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
     and `step_gains` what they gained by it. `probes` are the effects that `voirdire probe` left in
     the session, `requirements` the gates that it was held to. `session` is the folder of the
@@ -260,6 +262,7 @@ class Examination:
     preferences: Preferences | None = None
     pairs: pl.DataFrame | None = None
     disagreements: pl.DataFrame | None = None
+    influential: pl.DataFrame | None = None
     label_errors: pl.DataFrame | None = None
     session: Path | None = None
     evidence: tuple[Evidence, ...] = ()
@@ -293,6 +296,24 @@ class Examination:
     def units(self) -> str:
         """What the coefficients count: systems or responses, the same for all results."""
         return self.results[0].units if self.results else "systems"
+
+    def raters_of_systems(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Reference raters, and the others, as far as they rated systems."""
+        seen = dict.fromkeys(mean.rater for mean in self.system_means)
+        declared = self.options.get("reference")
+        others = self.judges if not declared else [name for name in seen if name not in declared]
+        humans = tuple(name for name in seen if name not in others)
+        return humans, tuple(name for name in seen if name not in humans)
+
+    def reference_means(self) -> dict[str, float]:
+        """System -> mean over the reference raters of what each gives it overall; NaN for none."""
+        humans, _ = self.raters_of_systems()
+        means: dict[str, list[float]] = {}
+        for mean in self.system_means:
+            own = means.setdefault(mean.system, [])
+            if mean.rater in humans and math.isfinite(mean.overall):
+                own.append(mean.overall)
+        return {name: sum(own) / len(own) if own else math.nan for name, own in means.items()}
 
     def result(self, judge: str, attribute: str) -> PairResult:
         """The result of one judge and attribute."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +93,7 @@ class JuryResult:
     @property
     def is_worth_it(self) -> bool:
         """Whether the jury beats its best member, beyond chance."""
-        return bounds(self.over_best)[0] > 0
+        return self.over_best.bounds[0] > 0
 
 
 def together(name: str, prices: Sequence[Price]) -> Price:
@@ -107,12 +106,6 @@ def together(name: str, prices: Sequence[Price]) -> Price:
         total([one.tokens for one in prices]),
         total([one.money for one in prices]),
     )
-
-
-def bounds(estimate: Estimate) -> tuple[float, float]:
-    """Of its interval; NaN where it has none."""
-    interval = estimate.interval()
-    return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +175,9 @@ class StepsGain:
     @property
     def is_worth_it(self) -> bool:
         """Whether it explains more, beyond chance."""
-        return bounds(self.gain.gain)[0] > 0
+        return self.gain.gain.bounds[0] > 0
 
     @property
     def is_worse(self) -> bool:
         """Whether it explains less, beyond chance."""
-        return bounds(self.gain.gain)[1] < 0
+        return self.gain.gain.bounds[1] < 0

@@ -166,7 +166,7 @@ def joined(
     probes = _probes(inputs.session)
     hashes = {} if rated is None else dict(rated.hashes)
     read = inputs.ratings if rated is None else rated.ratings
-    return Examination(
+    examination = Examination(
         study=study,
         date=dt.datetime.now(dt.UTC).date().isoformat(),
         seed=study.analysis.seed,
@@ -219,6 +219,12 @@ def joined(
         session=inputs.session,
         panel=inputs.panel,
     )
+    # A stream keeps no single responses, and without a verdict none moves one.
+    if not judged.verdicts or inputs.ratings.is_empty():
+        return examination
+    from voirdire.examining.influential import influential  # noqa: PLC0415 - of verdicts alone
+
+    return examination.replace(influential=influential(examination))
 
 
 def _shown(preferences: Preferences | None) -> tuple[Section, ...]:

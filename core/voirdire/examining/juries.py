@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 from voirdire.examining.deriving import clusters_or_items, human_scores, member_scores
-from voirdire.examining.gains import JuryResult, Price, bounds, together
+from voirdire.examining.gains import JuryResult, Price, together
 
 _SECTION = "What each jury is worth"
 _HOW = (
@@ -238,7 +238,7 @@ def worth_sentence(jury: JuryResult) -> str:
         return f"{about} is no jury: fewer than two members scored anything."
     if worth.reason is not None:
         return f"{about}: too few responses have a human rating to say what this jury is worth."
-    low, high = bounds(jury.over_best)
+    low, high = jury.over_best.bounds
     if jury.over_best is worth.over_single:
         numbers = (
             f"it explains {worth.jury:.2f} of the humans' variance, its best member {jury.best} "
@@ -254,7 +254,7 @@ def worth_sentence(jury: JuryResult) -> str:
         f"{number_text(high, 2, signed=True)}){_times(jury)}"
     )
     if jury.is_worth_it:
-        as_well = jury.combine != "mean" and not bounds(worth.over_mean)[0] > 0
+        as_well = jury.combine != "mean" and not worth.over_mean.bounds[0] > 0
         more = " No gain over the plain mean of its members is shown." if as_well else ""
         return f"Use this jury: {about} beats its best member; {numbers}.{more}"
     if high < 0:
@@ -285,7 +285,7 @@ def _worths(results: Sequence[JuryResult]) -> Table:
         (
             jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
             worth.error_correlation, worth.votes, worth.jury, jury.best or None, worth.single,
-            worth.mean, bounds(worth.over_single), bounds(worth.over_mean), worth.agreement,
+            worth.mean, worth.over_single.bounds, worth.over_mean.bounds, worth.agreement,
             worth.single_agreement,
         )
         for jury in results

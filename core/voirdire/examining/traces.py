@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from voirdire.errors import VoirdireError
-from voirdire.examining.deriving import human_scores
-from voirdire.examining.verdict.gathering import clusters_of
+from voirdire.examining.deriving import clusters_or_items, human_scores
 from voirdire.stats import explained_gain
 from voirdire.store import is_session
 from voirdire.store.counts import has_steps, spent_by_rater
@@ -178,21 +176,17 @@ def _gains(
         for key, part in parts.items()
     ]
     others += _plain(name, whole, inputs, cube, places)
+    clusters = clusters_or_items(inputs.ratings, cube)
     for at, attribute in enumerate(cube.attributes):
         human = human_scores(inputs.panel, cube, at)
         own = cube.scores[cube.raters.index(name), at]
         for key, scores, use, runs, wanted in others:
             if attribute in scores:
                 gain = explained_gain(
-                    own, scores[attribute], human,
-                    clusters=_clusters(inputs, cube), level=inputs.study.analysis.level,
+                    own, scores[attribute], human, clusters=clusters,
+                    level=inputs.study.analysis.level,
                 )  # fmt: skip
                 yield StepsGain(name, attribute, key, gain, whole, use, runs, wanted)
-
-
-def _clusters(inputs: Inputs, cube: Cube) -> NDArray[Any]:
-    declared = clusters_of(inputs.ratings, cube)
-    return cube.item if declared is None else declared
 
 
 def _placed(
@@ -302,8 +296,7 @@ def gain_sentence(steps_gain: StepsGain) -> str:
     beside = _beside(steps_gain)
     if gain.reason is not None:
         return f"{about}: too few responses have a human rating to set it beside {beside}."
-    estimate = gain.gain.interval()
-    low, high = (math.nan, math.nan) if estimate is None else (estimate.low, estimate.high)
+    low, high = gain.gain.bounds
     numbers = (
         f"it explains {gain.first:.2f} of the humans' variance, {beside} {gain.second:.2f} "
         f"(difference {number_text(low, 2, signed=True)} to "
@@ -341,17 +334,15 @@ def _worths(gains: Sequence[StepsGain]) -> Table:
         number("Tokens", 0), number("Beside: tokens", 0), number("Cost", 6),
         number("Beside: cost", 6),
     )  # fmt: skip
-    rows = []
-    for steps_gain in gains:
-        estimate = steps_gain.gain.gain.interval()
-        bounds = (math.nan, math.nan) if estimate is None else (estimate.low, estimate.high)
-        rows.append((
-            steps_gain.rater, steps_gain.attribute, _beside(steps_gain), steps_gain.gain.n,
-            steps_gain.gain.first, steps_gain.gain.second,
-            bounds, steps_gain.use.tokens, steps_gain.beside_use.tokens,
-            steps_gain.use.money, steps_gain.beside_use.money,
-        ))  # fmt: skip
-    return Table(columns, tuple(rows))
+    rows = tuple(
+        (
+            one.rater, one.attribute, _beside(one), one.gain.n, one.gain.first, one.gain.second,
+            one.gain.gain.bounds, one.use.tokens, one.beside_use.tokens, one.use.money,
+            one.beside_use.money,
+        )
+        for one in gains
+    )  # fmt: skip
+    return Table(columns, rows)
 
 
 def _done(results: Sequence[StepsResult]) -> Table:

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-import polars as pl
-
-from voirdire.examining.influential import influential
 from voirdire.examining.labels import with_texts
 from voirdire.examining.texts import Texts
 from voirdire.report.sentences import COMPONENTS
@@ -138,10 +135,7 @@ def _label_errors(examination: Examination) -> tuple[Text, ...]:
     if examination.label_errors is None:
         return ()
     errors = with_texts(examination.label_errors, examination.items, examination.replies)
-    # Null where nothing was given: no answer is not a wrong one, and comes last.
-    wrong = pl.col("missed").list.len() + pl.col("wrong").list.len()
-    worst = errors.sort(wrong, descending=True, nulls_last=True, maintain_order=True)
-    return tuple(map(_label_error, worst.head(_SHOWN).to_dicts()))
+    return tuple(map(_label_error, errors.head(_SHOWN).to_dicts()))
 
 
 def _label_error(row: Mapping[str, Any]) -> Text:
@@ -221,7 +215,9 @@ _LONGEST_ADDRESS = 2_000
 def disagreements(examination: Examination, *, with_text: bool) -> tuple[Disagreement, ...]:
     """The 200 most influential ones, with their texts where these may be shown."""
     texts = Texts.of(examination) if with_text else Texts.none()
-    rows = influential(examination).to_dicts()
+    if examination.influential is None:
+        return ()
+    rows = examination.influential.to_dicts()
     return tuple(_influential(row, examination, texts) for row in rows)
 
 

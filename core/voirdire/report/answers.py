@@ -396,8 +396,7 @@ def multiplicity_text(examination: Examination) -> str:
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         yes = [verdict for verdict in own if verdict.state == "yes"]
         total += len(yes)
-        # A yes is a one-sided test at 5 %, so that this is its level as well.
-        kept = sum(verdict.p_holm <= 0.05 for verdict in yes)
+        kept = sum(verdict.remains for verdict in yes)
         if kept < len(yes):
             lost.append(f"of {len(yes)} yes for {use} {kept} remain")
     if not total:

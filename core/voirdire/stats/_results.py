@@ -139,6 +139,12 @@ class Estimate(Result):
                 return interval
         return None
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ends of the leading interval; NaN where there is none."""
+        interval = self.interval()
+        return (math.nan, math.nan) if interval is None else (interval.low, interval.high)
+
     def __float__(self) -> float:
         """The value."""
         return float(self.value)

@@ -28,7 +28,7 @@ from voirdire.examining.changing.lock import (
 )
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
-from voirdire.stats import adjust_p, cluster_jackknife
+from voirdire.stats import adjust_p, cluster_jackknife, equivalence
 from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
@@ -448,8 +448,6 @@ def _apart(
 
 
 def _moved(difference: Floats, groups: NDArray[np.str_]) -> float:
-    from voirdire.stats import equivalence  # noqa: PLC0415 - loads scipy
-
     return p_of_no_difference(
         equivalence(difference, np.zeros_like(difference), 1.0, clusters=groups)
     )

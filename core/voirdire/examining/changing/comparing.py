@@ -22,12 +22,13 @@ from voirdire.examining.changing.measured import (
     replies_of,
     shared_responses,
 )
+from voirdire.examining.gates import GateValue
 from voirdire.examining.source import columns_of
 from voirdire.examining.verdict.case import Case
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, equivalence
-from voirdire.stats.sums import above_t
+from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.components import ComponentChange
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
-    from voirdire.examining.gates import GateValue
     from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import ComponentName, State, Target, Use
     from voirdire.stats import Equivalence
@@ -334,8 +334,6 @@ def change_of(
 
 
 def _interval(equivalence: Equivalence, level: float) -> tuple[float, float]:
-    from voirdire.stats.sums import quantile  # noqa: PLC0415 - loads scipy
-
     details = equivalence.bias.details
     half = quantile((1 + level) / 2, details["df"]) * details["standard_error"]
     return equivalence.bias.value - half, equivalence.bias.value + half
@@ -485,8 +483,6 @@ def comparison_values(comparison: SourceComparison) -> tuple[GateValue, ...]:
 
     Of components their change and its bounds: ``READ.change_low``.
     """
-    from voirdire.examining.gates import GateValue  # noqa: PLC0415 - only where a gate is asked for
-
     rows = tuple(
         GateValue(
             name, (change.system,) if change.system else (change.attribute, change.judge), value,

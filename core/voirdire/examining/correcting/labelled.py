@@ -12,8 +12,10 @@ from voirdire.errors import InputError, listed
 from voirdire.examining.correcting.compared import inputs_of_wins
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.verdict.gathering import by_response, clusters_of, names_by_response
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p
+from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.inputs import Inputs, Opened
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.source import Source
 
     Floats = NDArray[np.float64]
@@ -176,20 +179,14 @@ def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool
     names = _judges(inputs, judges)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
     at = [cube.raters.index(name) for name in panel.reference]
-    known = ~np.isnan(cube.scores[at])
-    counts = known.sum(0)
-    total = np.where(known, cube.scores[at], 0.0).sum(0)
-    human = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+    human = mean_present(cube.scores[at])
     judge = cube.scores[[cube.raters.index(name) for name in names]]
-    rows = pl.DataFrame({"item": np.array(cube.items)[cube.item]}).with_columns(
-        system=pl.Series(np.array(cube.systems)[cube.system])
-    )
     groups = np.array(cube.systems)[cube.system]
     if by != "system":
-        named = _of_ratings(inputs, rows, "subgroup")
-        groups = np.array(["" if one is None else str(one) for one in named])  # type: ignore[union-attr]
-    clusters = _of_ratings(inputs, rows, "cluster")
-    weights, odd = _chosen(inputs, rows, np.asarray(known.any((0, 1))))
+        named = names_by_response(inputs.ratings, cube, "subgroup")
+        groups = np.full(len(groups), "") if named is None else named
+    clusters = clusters_of(inputs.ratings, cube)
+    weights, odd = _chosen(inputs, cube, np.asarray(~np.isnan(human).all(0)))
     data = Labelled(
         inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
         cube.system, groups.astype(str),
@@ -238,32 +235,13 @@ def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in wanted) if wanted else names
 
 
-def _of_ratings(inputs: Inputs, rows: pl.DataFrame, column: str) -> NDArray[np.str_] | None:
-    """A column of the ratings that is the same for all of a response; None where it is empty."""
-    if column not in inputs.ratings.columns or inputs.ratings[column].null_count() == len(
-        inputs.ratings
-    ):
-        return None
-    values = (
-        inputs.ratings.select(
-            pl.col("item").cast(pl.String),
-            pl.col("system").cast(pl.String).fill_null(""),
-            pl.col(column),
-        )
-        .drop_nulls(column)
-        .unique(["item", "system"], keep="first", maintain_order=True)
-    )
-    joined = rows.join(values, on=["item", "system"], how="left", maintain_order="left")
-    return joined[column].to_numpy()
-
-
 def _chosen(
-    inputs: Inputs, rows: pl.DataFrame, labelled: NDArray[np.bool_]
+    inputs: Inputs, cube: Cube, labelled: NDArray[np.bool_]
 ) -> tuple[Floats | None, tuple[Finding, ...]]:
     """Probabilities of the labels where they are known, and what is not known of them."""
-    probability = _of_ratings(inputs, rows, "label_probability")
+    probability = by_response(inputs.ratings, cube, "label_probability")
     if probability is not None:
-        chances = np.asarray(probability, float)
+        chances = probability.cast(pl.Float64).to_numpy()
         if np.isnan(chances[labelled]).any():
             missing = int(np.isnan(chances[labelled]).sum())
             raise InputError(
@@ -272,8 +250,8 @@ def _chosen(
             )
         same = np.ptp(chances[labelled]) == 0 if labelled.any() else True
         return (None if same else chances), ()
-    origin = _of_ratings(inputs, rows, "origin")
-    said = [] if origin is None else [str(one) for one in origin[labelled] if one is not None]
+    origins = names_by_response(inputs.ratings, cube, "origin")
+    said = [] if origins is None else [name for name in origins[labelled].tolist() if name]
     if "chosen" in said:
         count = said.count("chosen")
         raise InputError(

@@ -16,9 +16,9 @@ import polars as pl
 from voirdire import tables
 from voirdire._manager import plugins
 from voirdire.errors import PluginError
-from voirdire.examining.labels.errors import label_errors
+from voirdire.examining.labels.errors import label_errors, worst_first
 from voirdire.examining.labels.final import UNSURE
-from voirdire.examining.labels.matrix import matrix_of_ratings
+from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.run_sections import consistency_sections, temperature_notes
 from voirdire.examining.labels.runs import label_replies, runs_of_ratings
 from voirdire.examining.labels.scores import label_scores
@@ -239,13 +239,11 @@ def _errors(inputs: Inputs) -> pl.DataFrame | None:
     key = panel.reference[0]
     if key not in present:
         return None
-    truth = matrix_of_ratings(ratings, key, labels).each_run()[0]
-    given = (
-        matrix_of_ratings(ratings, judge.name, labels, items=truth.items)
-        for judge in panel.judges
-        if judge.name in present
-    )
-    return pl.concat([label_errors(truth, truth), *(label_errors(truth, one) for one in given)])
+    judges = [judge.name for judge in panel.judges if judge.name in present]
+    truth, given = matrices_against(ratings, key, judges, labels)
+    # The key has no errors against itself: it stands for a frame of no rows where nobody else is.
+    errors = [label_errors(truth, one) for one in (truth, *given)]
+    return worst_first(pl.concat(errors))
 
 
 def _of_annotators(study: Study, tables: Tables) -> LabelPart:
@@ -289,10 +287,7 @@ def _against_humans(study: Study, tables: Tables) -> Iterator[Section]:
             labels = [label for label in labelling.labels if label in known]
             if labels:
                 ratings = tables.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
-                truth = matrix_of_ratings(ratings, human, labels).each_run()[0]
-                given = (
-                    matrix_of_ratings(ratings, name, labels, items=truth.items) for name in members
-                )
+                truth, given = matrices_against(ratings, human, members, labels)
                 scores = [label_scores(truth, one, **options) for one in given]
                 shared = [one for one in scores if isfinite(one.baselines.constant.value)]
                 yield from label_sections(shared, f"Labels against {human}")

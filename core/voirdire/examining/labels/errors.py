@@ -60,6 +60,12 @@ def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ERRORS, orient="row")
 
 
+def worst_first(errors: pl.DataFrame) -> pl.DataFrame:
+    """The errors, those with most labels missed or wrong first; what was not given at all last."""
+    size = pl.col("missed").list.len() + pl.col("wrong").list.len()
+    return errors.sort(size, descending=True, nulls_last=True, maintain_order=True)
+
+
 def with_texts(
     errors: pl.DataFrame, items: pl.DataFrame | None, replies: pl.DataFrame | None
 ) -> pl.DataFrame:
@@ -91,8 +97,7 @@ def with_texts(
 def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") -> Section:
     """Errors without any text of items or replies; those with most wrong labels come first."""
     frame = pl.concat([pl.DataFrame(schema=ERRORS), *errors])
-    size = pl.col("missed").list.len() + pl.col("wrong").list.len()
-    worst = frame.sort(size, descending=True, nulls_last=True, maintain_order=True)
+    worst = worst_first(frame)
     more = max(0, frame.height - _MOST)
     shown = f"The first {_MOST} of {frame.height} rows. " if more else ""
     rows = tuple(

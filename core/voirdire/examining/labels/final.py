@@ -322,11 +322,11 @@ def agreement_frame(agreements: Mapping[str, LabelAgreement]) -> pl.DataFrame:
 
 
 def _row(estimate: Estimate) -> dict[str, Any]:
-    interval = estimate.interval()
+    interval, (low, high) = estimate.interval(), estimate.bounds
     return {
         "kappa": estimate.value,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
+        "low": low,
+        "high": high,
         "interval": interval.method if interval else None,
         "prevalence": estimate.details.get("prevalence"),
         "ac1": estimate.details.get("ac1"),

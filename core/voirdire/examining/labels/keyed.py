@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.labels.errors import error_section, label_errors
-from voirdire.examining.labels.matrix import matrix_of_ratings
+from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import baselines, choice_accuracy, label_scores
 from voirdire.examining.labels.sections import accuracy_section, constant_sentence, label_sections
 from voirdire.schema import Finding
@@ -56,9 +56,7 @@ def read_keyed(examination: Examination, key: str, labels: Sequence[str], use: s
     there = set(ratings["rater"].cast(pl.String))
     people = tuple(r.name for r in panel if r.kind == "human" and r.name != key and r.name in there)
     names = (*(rater.name for rater in panel if rater.use == use), *people)
-    truth = matrix_of_ratings(ratings, key, labels).each_run()[0]
-    given = (matrix_of_ratings(ratings, name, labels, items=truth.items) for name in names)
-    return Keyed(truth, tuple(given), people)
+    return Keyed(*matrices_against(ratings, key, names, labels), people)
 
 
 def keyed_labels(

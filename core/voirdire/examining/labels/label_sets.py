@@ -15,8 +15,6 @@ from voirdire.tabular import Section, Spread, Table, count, interval, matrix, nu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from voirdire.examining.labels.predictions import LabelResult
 
 #: Columns of `label_set_differences`.
@@ -114,11 +112,12 @@ def _compared(
     places = [{item: at for at, item in enumerate(one.truth.items)} for one in (a, b)]
     both = [item for item in a.truth.items if item in places[1]]
     at = [np.array([place[item] for item in both], np.intp) for place in places]
-    sides = [
-        (one.truth.values[0][of], one.given.values[:, of])
-        for one, of in zip((a, b), at, strict=True)
-    ]
-    known = np.logical_and.reduce([_known(*side) for side in sides])
+    pairs = list(zip((a, b), at, strict=True))
+    sides = [(one.truth.values[0][of], one.given.values[:, of]) for one, of in pairs]
+    # With a key, and a prediction of some seed.
+    known = np.logical_and.reduce(
+        [(one.truth.known[0] & one.given.known.any(axis=0))[of] for one, of in pairs]
+    )
     difference = f1_difference(
         *((key[known], said[:, known]) for key, said in sides),
         multilabel=task == "multi-label",
@@ -137,12 +136,6 @@ def _compared(
         "kappa_high": bounds.high if resamples else None,
         "p": difference.p if resamples else None,
     }
-
-
-def _known(key: NDArray[np.float64], said: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(items,) with a key, and a prediction of some seed."""
-    keyed, known = ~np.isnan(key).any(axis=1), ~np.isnan(said).any(axis=2)
-    return np.asarray(keyed & known.any(axis=0))
 
 
 def differences_section(frame: pl.DataFrame, level: float = 0.95) -> Section:

@@ -14,9 +14,10 @@ import polars as pl
 
 from voirdire.errors import TableError, duplicate, not_one_of
 from voirdire.schema import STATUSES
+from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -310,6 +311,30 @@ def matrix_of_ratings(
     )
 
 
+def matrices_against(
+    ratings: pl.DataFrame, key: str, raters: Iterable[str], labels: Sequence[str]
+) -> tuple[LabelMatrix, tuple[LabelMatrix, ...]]:
+    """The key in a table of ratings, and what others say of its items.
+
+    Parameters
+    ----------
+    ratings, labels
+        As in `matrix_of_ratings`.
+    key : str
+        The rater that holds the right labels; of several runs the first counts.
+    raters : iterable of str
+        Those that are held against it.
+
+    Raises
+    ------
+    TableError
+        As `matrix_of_ratings`.
+    """
+    truth = matrix_of_ratings(ratings, key, labels).each_run()[0]
+    given = (matrix_of_ratings(ratings, name, labels, items=truth.items) for name in raters)
+    return truth, tuple(given)
+
+
 def ratings_of(matrix: LabelMatrix) -> pl.DataFrame:
     """A matrix as tidy ratings, one row a run, item and label: what `matrix_of_ratings` reads.
 
@@ -338,12 +363,6 @@ def ratings_of(matrix: LabelMatrix) -> pl.DataFrame:
             "status": np.repeat(matrix.statuses.ravel(), q),
         }
     )
-
-
-def places_of(column: pl.Series, names: Sequence[str]) -> NDArray[np.int64]:
-    """The place of each value of a column among names; -1 where it is none of them."""
-    known = column.cast(pl.String).cast(pl.Enum(list(names)), strict=False)
-    return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def placed(values: pl.Series, at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.differing import MethodPair, majority_answers
-from voirdire.examining.labels.matrix import matrix_of_ratings
+from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import label_scores
 from voirdire.stats import fleiss_kappa, joint_agreement
 from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
@@ -146,8 +146,7 @@ def _method(
     ratings: pl.DataFrame, gold: str, rater: str, labels: Sequence[str], absent: str
 ) -> Method:
     own = ratings.filter(pl.col("attribute").cast(pl.String).is_in(list(labels)))
-    truth = matrix_of_ratings(own, gold, labels).each_run()[0]
-    given = matrix_of_ratings(own, rater, labels, items=truth.items)
+    truth, (given,) = matrices_against(own, gold, [rater], labels)
     if len(labels) > 1:
         return Method(SEVERAL, label_scores(truth, given, resamples=0))
     two = truth.two_classes(absent), given.two_classes(absent)

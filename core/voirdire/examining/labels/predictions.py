@@ -16,11 +16,11 @@ from voirdire.examining.labels.matrix import (
     Task,
     matrix_of_values,
     placed,
-    places_of,
     task_of,
 )
 from voirdire.examining.labels.printed import Printed, is_printed, printed_results
 from voirdire.tables import canonical_ids, read_raw
+from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

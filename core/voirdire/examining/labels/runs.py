@@ -18,6 +18,7 @@ from voirdire.parsing import LabelSet, parse_labels_column
 from voirdire.schema import STATUSES
 from voirdire.store.frames import iterate_parsed
 from voirdire.store.parsed import FLAGS, flags_series
+from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,7 +241,8 @@ class _Parsed:
 def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> LabelMatrix:
     """The replies of one rater, each in the place of its item and run."""
     rater, which = part["rater"][0], part["which"].to_numpy()
-    item, items = _coded(part["item"].cast(pl.String))
+    items = part["item"].cast(pl.String).unique(maintain_order=True).to_list()
+    item = places_of(part["item"], items)
     runs = sorted(part["run"].unique().to_list())
     run = np.searchsorted(np.asarray(runs), part["run"].to_numpy())
     shape = (len(runs), len(items))
@@ -257,12 +259,6 @@ def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> Labe
     return matrix_of_values(
         values, labels, items=items, rater=rater, runs=runs, statuses=statuses, first=first
     )
-
-
-def _coded(column: pl.Series) -> tuple[NDArray[np.int64], list[str]]:
-    names = column.unique(maintain_order=True).to_list()
-    codes = column.cast(pl.Enum(names)).to_physical().to_numpy()
-    return codes.astype(np.int64), names
 
 
 def _finish(replies: pl.DataFrame) -> pl.Expr:

@@ -33,6 +33,11 @@ OVERALL = "Overall"
 _FITS = 200
 
 
+def is_overall(attribute: str) -> bool:
+    """Whether an attribute says which response is better in all, however it is spelled."""
+    return attribute.casefold() == OVERALL.casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class PreferenceCell:
     """One rater's preferences between two systems on one attribute, over some of the items.
@@ -322,7 +327,7 @@ def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
 def _strengths(combined: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
     """Rankings on the overall attribute, or on each where there is none of that name."""
     attributes: Sequence[str] = combined["attribute"].unique(maintain_order=True).to_list()
-    overall = [name for name in attributes if name.casefold() == OVERALL.casefold()]
+    overall = [name for name in attributes if is_overall(name)]
     ranked = combined.filter(pl.col("attribute").is_in(overall or attributes))
     for names, every in ranked.group_by("rater", "attribute", maintain_order=True):
         frame = every.filter(pl.col("score").is_not_null())

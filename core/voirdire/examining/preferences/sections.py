@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.examining.preferences.results import is_overall
 from voirdire.examining.preferences.table import combine_comparisons
 from voirdire.schema import Finding
 from voirdire.tabular import (
@@ -319,7 +320,7 @@ def _span(estimate: Estimate) -> Marked | Interval | None:
 
 def overall_cells(cells: Sequence[PreferenceCell]) -> list[PreferenceCell]:
     """The cells of the overall attribute where there is one, else all."""
-    return [cell for cell in cells if cell.attribute.casefold() == "overall"] or list(cells)
+    return [cell for cell in cells if is_overall(cell.attribute)] or list(cells)
 
 
 def means_figure(cells: Sequence[PreferenceCell]) -> SectionFigure:

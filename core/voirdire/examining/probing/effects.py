@@ -173,9 +173,7 @@ def probe_effect(
     weaker: Sequence[PairedRuns] = (),
 ) -> ProbeEffect:
     """One effect; `again` is the pair of `identity`, `weaker` those of lesser strengths."""
-    place = {int(key): k for k, key in enumerate(again.key)}
-    at = np.array([place.get(int(key), -1) for key in pair.key], dtype=np.intp)
-    repeated = np.where(at >= 0, again.after[:, at], np.nan)
+    repeated = _beside(pair, again, again.after)
     before = np.concatenate([pair.before, repeated])
     effect = _effect(
         probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
@@ -185,6 +183,15 @@ def probe_effect(
     return _graded(effect, mean_present(before), [*weaker, pair]) if weaker else effect
 
 
+def _beside(pair: PairedRuns, other: PairedRuns, scores: Floats) -> Floats:
+    """Scores (..., M) of the responses of `other` as those (..., N) of `pair`, NaN without one."""
+    if not len(other.key):
+        return np.full((*scores.shape[:-1], len(pair.key)), np.nan)
+    place = {int(key): k for k, key in enumerate(other.key)}
+    at = np.array([place.get(int(key), -1) for key in pair.key], dtype=np.intp)
+    return np.where(at >= 0, scores[..., at], np.nan)
+
+
 def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) -> ProbeEffect:
     """The effect with those of all strengths, on the responses to which each of them applies.
 
@@ -192,13 +199,8 @@ def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) 
     times the steps (Bonferroni).
     """
     strongest = arms[-1]
-    levels = [unchanged]
-    for arm in arms:
-        place = {int(key): k for k, key in enumerate(arm.key)}
-        at = np.array([place.get(int(key), -1) for key in strongest.key], dtype=np.intp)
-        after = mean_present(arm.after) if len(arm.key) else np.full(1, np.nan)
-        levels.append(np.where(at >= 0, after[at], np.nan))
-    every = np.stack(levels)
+    levels = [_beside(strongest, arm, mean_present(arm.after)) for arm in arms]
+    every = np.stack([unchanged, *levels])
     every[:, np.isnan(every).any(axis=0)] = np.nan
 
     def change(before: Floats, after: Floats) -> Change:

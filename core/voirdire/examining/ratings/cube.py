@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire.tabular import places_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -88,11 +90,11 @@ def build_cube(
     systems = [name for name in systems if name in set(occurring)]
     systems += [name for name in occurring if name not in systems]
     items = wanted["item"].unique(maintain_order=True).cast(pl.String).to_list()
-    at_item = _codes(wanted["item"].cast(pl.String), items)
-    at_system = _codes(system, systems)
+    at_item = places_of(wanted["item"], items)
+    at_system = places_of(system, systems)
     response, of_response = _responses(at_item * len(systems) + at_system, len(items), systems)
-    at_rater = _codes(wanted["rater"].cast(pl.String), raters)
-    at_attribute = _codes(wanted["attribute"].cast(pl.String), attributes)
+    at_rater = places_of(wanted["rater"], raters)
+    at_attribute = places_of(wanted["attribute"], attributes)
     cell = (at_rater * len(attributes) + at_attribute) * of_response.size + response
     asked = np.zeros((len(raters), of_response.size), dtype=bool)
     asked[at_rater, response] = True
@@ -108,11 +110,6 @@ def build_cube(
         asked,
         _runs(wanted, raters),
     )
-
-
-def _codes(column: pl.Series, names: Sequence[str]) -> NDArray[np.intp]:
-    """The position of each value in `names`."""
-    return column.cast(pl.Enum(list(names))).to_physical().to_numpy().astype(np.intp)
 
 
 def _responses(

@@ -149,11 +149,14 @@ def reference_scores(cube: Cube, panel: Panel, reference: Sequence[str]) -> NDAr
         else scores[0]
     )
     if panel.listwise:
-        asked_of = [
-            cube.raters.index(member.name) for member in panel.members if not member.derived
-        ]
-        means[np.isnan(cube.scores[asked_of]).any(axis=0)] = np.nan
+        means[not_by_all(cube, panel)] = np.nan
     return means
+
+
+def not_by_all(cube: Cube, panel: Panel) -> NDArray[np.bool_]:
+    """(A, N) whether some rater has no score there; juries, which derive theirs, do not count."""
+    raters = [cube.raters.index(member.name) for member in panel.members if not member.derived]
+    return np.asarray(np.isnan(cube.scores[raters]).any(axis=0))
 
 
 def pairs_frame(pairings: Sequence[Pairing], cube: Cube) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.examining.streaming.parts import Tally, read_part, system_in
+from voirdire.examining.streaming.parts import Tally, read_part, starts_of, system_in
 from voirdire.stats.rating_patterns import UNASKED, RatingPatterns, count_patterns
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ _SAMPLE = pl.Schema(
 def _sample(rated: Rated, attribute: str) -> pl.DataFrame:
     """Some responses as tidy rows: the same ones however the data are cut into parts."""
     place = np.arange(len(rated.cluster))
-    starts = np.flatnonzero(np.diff(rated.cluster, prepend=-1))
+    starts = starts_of(rated.cluster)
     place -= np.repeat(starts, np.diff(starts, append=len(place)))
     # The hash of a cluster's name is mixed already; an odd factor keeps its places apart.
     key = rated.names[rated.cluster] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -194,7 +194,7 @@ def answered(rated: Rated, patterns: RatingPatterns, code: Ints) -> tuple[Tally,
     """
     if not len(code):
         return Tally(), Tally()
-    starts = np.flatnonzero(np.append(True, rated.item[1:] != rated.item[:-1]))
+    starts = starts_of(rated.item)
     if rated.asked.all():
         return _all_by_all(rated, patterns, len(starts))
     sets, of = _sets(np.asarray(patterns.steps != UNASKED), patterns.columns)

@@ -126,6 +126,13 @@ class Rated:
         return of, str(self.items[row]), self.system_of(row), run
 
 
+def starts_of(codes: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where each run of equal codes begins: items and clusters stand side by side in a part."""
+    if not len(codes):
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+
+
 def system_in(name: str) -> str:
     """The system of a name among `Rated.systems`."""
     return name.partition(_OF)[0]
@@ -285,8 +292,7 @@ def _clusters(
             pl.when(declared.is_null()).then(_ALONE + names).otherwise(_TOGETHER + declared)
         ).to_series()
         place = names.rle_id().to_numpy().astype(np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(place) != 0])) if len(place) else place
-    return place, names[starts]
+    return place, names[starts_of(place)]
 
 
 def _hashes(names: pl.Series) -> NDArray[np.uint64]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from voirdire.errors import TableError
 from voirdire.examining.streaming.first_pass import Taken
+from voirdire.examining.streaming.parts import starts_of
 from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
 from voirdire.stats.sums import ClusterMoments
 
@@ -67,9 +68,8 @@ class Standing:
         if self.shares is None or not len(self.code):
             yield self
             return
-        starts = np.flatnonzero(self.cluster[1:] != self.cluster[:-1]) + 1
         first = 0
-        for end in (*starts.tolist(), len(self.code)):
+        for end in (*starts_of(self.cluster)[1:].tolist(), len(self.code)):
             if end - first >= _BLOCK or end == len(self.code):
                 own = slice(first, end)
                 yield Standing(self.item[own], self.cluster[own], self.code[own], self.shares[own])
@@ -312,7 +312,7 @@ def _sizes(apart: NDArray[np.float64], standing: Standing) -> NDArray[np.float64
     sums = np.zeros((5, apart.shape[1]))
     for block in standing.blocks():
         _, off = block.values(apart)
-        starts = np.flatnonzero(np.append(True, block.cluster[1:] != block.cluster[:-1]))
+        starts = starts_of(block.cluster)
         size = np.add.reduceat(np.nan_to_num(np.abs(off)), starts)
         n = np.add.reduceat((~np.isnan(off)) * 1.0, starts)
         sums += [part.sum(axis=0) for part in (size, n, size**2, n**2, size * n)]

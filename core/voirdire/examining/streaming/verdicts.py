@@ -17,8 +17,7 @@ import numpy as np
 
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.streaming.second_pass import FINE, LEVEL_BITS, MISSING, Request
-from voirdire.examining.verdict.case import Case
-from voirdire.examining.verdict.gathering import family_of, gate_of, humans_of, systems_of
+from voirdire.examining.verdict.gathering import case_of
 from voirdire.stats.rating_patterns import UNASKED
 from voirdire.stats.sums import ClusterMoments, ClusterSums, Linear
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.panel import Panel
     from voirdire.examining.streaming.counted import Counted
+    from voirdire.examining.verdict.case import Case
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.study import Study
 
@@ -221,30 +221,17 @@ def pattern_cases(
     table: Counted, board: Board, panel: Panel, study: Study, *, clustered: bool
 ) -> Iterator[Case]:
     """The cases of one attribute, a row a pattern; see `gather_cases`."""
-    cube, attribute = table.cube, table.cube.attributes[0]
-    scores = table.scores
+    cube, scores = table.cube, table.scores
     for judge in panel.judges:
-        kept = kept_responses(cube, judge.excluded)
-        declared = study.rater(judge.name)
-        rows = np.flatnonzero(kept)
+        rows = np.flatnonzero(kept_responses(cube, judge.excluded))
         runs = [at for at, (rater, _) in enumerate(table.columns) if rater == judge.name]
         own = scores[:, runs] if runs else np.full((len(scores), 1), np.nan)
         for reference in panel.references:
-            yield Case(
-                judge=judge.name,
-                attribute=attribute,
-                reference=reference,
-                scores=own.T[:, kept],
-                humans=humans_of(cube, reference, 0, panel)[:, kept],
-                items=rows,
-                width=panel.scale.width,
-                systems=systems_of(cube, kept),
+            yield replace(
+                case_of(cube, panel, study, judge, (0, reference), own.T),
                 clusters=rows if clustered else None,
-                subgroups=None if table.subgroups is None else table.subgroups[kept],
-                family=family_of(judge, cube),
-                gate=gate_of(study, panel.scale),
+                subgroups=None if table.subgroups is None else table.subgroups[rows],
                 asked=bool((table.rows.patterns.steps[:, runs] != UNASKED).any()),
-                temperature=None if declared is None else declared.temperature,
                 counted=PatternCounts(board, rows),
             )
 

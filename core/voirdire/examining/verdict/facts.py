@@ -15,6 +15,8 @@ Target = Literal["these systems", "systems to come"]
 
 #: In the order in which a reader sees them.
 USES: tuple[Use, ...] = ("order", "score", "single", "gate", "estimate", "repeat")
+#: Adjusted p-values up to this remain: a yes is a one-sided test at 5 % before it as well.
+HOLM_LEVEL = 0.05
 THESE: Target = "these systems"
 TO_COME: Target = "systems to come"
 
@@ -149,7 +151,8 @@ class Verdict:
         "safety-critical", "constant" ...
     p, p_holm : float
         The largest p-value of the components; the same after Holm's method over the grid of
-        judges and attributes of this use and target. A yes remains where `p_holm` <= 0.05.
+        judges and attributes of this use and target. A yes remains where `p_holm` is at most
+        `HOLM_LEVEL`.
     components : tuple of Component
         Those that the use requires and that were computed.
     """
@@ -166,6 +169,11 @@ class Verdict:
     components: tuple[Component, ...]
     reference: tuple[str, ...] = ()
     p_holm: float = 1.0
+
+    @property
+    def remains(self) -> bool:
+        """Whether a yes is still one after Holm's method over its grid."""
+        return self.state == "yes" and self.p_holm <= HOLM_LEVEL
 
     def component(self, name: str) -> Component:
         """The component of that name; KeyError where this use does not have it."""

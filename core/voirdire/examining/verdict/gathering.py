@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
-from voirdire.examining.ratings.pairing import kept_responses
+from voirdire.examining.ratings.pairing import kept_responses, not_by_all
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.stats.calibration import in_order
+from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,34 +36,53 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     resampled; responses without one are clusters by their item.
     """
     clusters = clusters_of(ratings, cube)
-    subgroups = by_response(ratings, cube, "subgroup")
-    gate = gate_of(study, panel.scale)
+    subgroups = names_by_response(ratings, cube, "subgroup")
     asked = set(ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique().iter_rows())
     items = in_order(np.array(cube.items))  # numbers are compared sooner than names
     for judge in panel.judges:
         kept = kept_responses(cube, judge.excluded)
-        declared = study.rater(judge.name)
         runs = runs_of(judge.name, cube, ratings)
         for at, attribute in enumerate(cube.attributes):
             for reference in panel.references:
-                humans = humans_of(cube, reference, at, panel)
-                yield Case(
-                    judge=judge.name,
-                    attribute=attribute,
-                    reference=reference,
-                    scores=runs[:, at, kept],
-                    humans=humans[:, kept],
+                yield replace(
+                    case_of(cube, panel, study, judge, (at, reference), runs[:, at]),
                     items=items[cube.item[kept]],
-                    width=panel.scale.width,
-                    systems=systems_of(cube, kept),
                     clusters=None if clusters is None else clusters[kept],
                     subgroups=None if subgroups is None else subgroups[kept],
-                    family=family_of(judge, cube),
-                    gate=gate,
                     random_labels=_random(ratings, reference),
                     asked=(judge.name, attribute) in asked,
-                    temperature=None if declared is None else declared.temperature,
                 )
+
+
+def case_of(
+    cube: Cube,
+    panel: Panel,
+    study: Study,
+    judge: Member,
+    place: tuple[int, Sequence[str]],
+    runs: NDArray[np.float64],
+) -> Case:
+    """The case of a judge, an attribute's place in the cube and a reference; items are numbered.
+
+    `runs` (K, N) are the judge's scores of all responses of the cube, which a stream has of the
+    distinct rows of ratings.
+    """
+    at, reference = place
+    kept = kept_responses(cube, judge.excluded)
+    declared = study.rater(judge.name)
+    return Case(
+        judge=judge.name,
+        attribute=cube.attributes[at],
+        reference=tuple(reference),
+        scores=runs[:, kept],
+        humans=_humans(cube, reference, at, panel)[:, kept],
+        items=np.flatnonzero(kept),
+        width=panel.scale.width,
+        systems=_systems(cube, kept),
+        family=_family(judge, cube),
+        gate=gate_of(study, panel.scale),
+        temperature=None if declared is None else declared.temperature,
+    )
 
 
 def item_names(cube: Cube) -> NDArray[np.str_]:
@@ -104,24 +125,34 @@ def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64
         pl.col("score").is_not_null(),
     )
     numbers = np.unique(own["run"].to_numpy(), return_inverse=True)[1]
-    at = _position(own["attribute"].cast(pl.String), cube.attributes)
+    at = places_of(own["attribute"], cube.attributes)
     by_run = np.full((int(cube.runs[judge]), *scores.shape), np.nan)
     by_run[numbers, at, _responses(own, cube)] = own["score"].to_numpy()
     return by_run
 
 
-def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.str_] | None:
-    """(N,) what a column of the ratings says of each response; None where it says nothing."""
+def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> pl.Series | None:
+    """(N,) what a column of the ratings first says of each response, null where it says nothing.
+
+    None where there is no such column, or it is empty throughout.
+    """
     if column not in ratings.columns or ratings[column].null_count() == ratings.height:
         return None
-    said = ratings.filter(pl.col(column).is_not_null()).unique(
+    # A fact of a response may be written beside one of its ratings and left blank at the others.
+    known = ratings.filter(pl.col(column).is_not_null()).unique(
         ["item", "system"], keep="first", maintain_order=True
     )
-    names = said[column].cast(pl.String).to_numpy().astype(str)
-    labels = np.full(cube.item.size, "", dtype=names.dtype)
-    at = _responses(said, cube)
-    labels[at[at >= 0]] = names[at >= 0]
-    return labels
+    facts = pl.DataFrame({"at": _responses(known, cube), "fact": known[column]})
+    every = pl.DataFrame({"at": np.arange(cube.item.size)})
+    return every.join(facts, on="at", how="left", maintain_order="left")["fact"]
+
+
+def names_by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.str_] | None:
+    """The same as names, empty where it says nothing."""
+    facts = by_response(ratings, cube, column)
+    if facts is None:
+        return None
+    return facts.cast(pl.String).fill_null("").to_numpy().astype(np.str_)
 
 
 def blocked_pairs(
@@ -149,7 +180,7 @@ def blocked_pairs(
 
 def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
     """(N,) the declared cluster of each response, else its item; None where none is declared."""
-    clusters = by_response(ratings, cube, "cluster")
+    clusters = names_by_response(ratings, cube, "cluster")
     if clusters is None:
         return None
     # A prefix keeps the name of an item from meeting that of a cluster.
@@ -157,25 +188,22 @@ def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
     return np.where(clusters == "", alone, np.char.add("cluster ", clusters))
 
 
-def humans_of(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:
+def _humans(cube: Cube, reference: Sequence[str], at: int, panel: Panel) -> NDArray[np.float64]:
     """(R, N) of the reference, where as many rated as the study asks for."""
     scores = cube.scores[[cube.raters.index(name) for name in reference], at]
     short = (~np.isnan(scores)).sum(axis=0) < min(panel.quorum, len(reference))
     if panel.listwise:
-        asked_of = [
-            cube.raters.index(member.name) for member in panel.members if not member.derived
-        ]
-        short |= np.isnan(cube.scores[asked_of, at]).any(axis=0)
+        short |= not_by_all(cube, panel)[at]
     return np.where(short, np.nan, scores)
 
 
-def systems_of(cube: Cube, kept: NDArray[np.bool_]) -> NDArray[np.str_] | None:
+def _systems(cube: Cube, kept: NDArray[np.bool_]) -> NDArray[np.str_] | None:
     if cube.systems in ((), ("",)):
         return None
     return np.array(cube.systems)[cube.system[kept]]
 
 
-def family_of(judge: Member, cube: Cube) -> dict[str, bool]:
+def _family(judge: Member, cube: Cube) -> dict[str, bool]:
     """Systems by whether they are of the judge's own family, where some of these are judged."""
     own = set(judge.family_systems or ()) - set(judge.excluded)
     return {name: name in own for name in cube.systems} if own else {}
@@ -194,18 +222,9 @@ def _random(ratings: pl.DataFrame, reference: Sequence[str]) -> bool:
 
 def _responses(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.intp]:
     """The position of each row's response; -1 where the cube has none."""
-    item = _position(ratings["item"].cast(pl.String), cube.items)
-    system = _position(ratings["system"].cast(pl.String).fill_null(""), cube.systems)
+    item = places_of(ratings["item"], cube.items)
+    system = places_of(ratings["system"].cast(pl.String).fill_null(""), cube.systems)
     key = item * len(cube.systems) + system
     known = cube.item * len(cube.systems) + cube.system
     at = np.minimum(np.searchsorted(known, key), known.size - 1)
     return np.where((item >= 0) & (system >= 0) & (known[at] == key), at, -1)
-
-
-def _position(column: pl.Series, names: Sequence[str]) -> NDArray[np.intp]:
-    """The place of each value in `names`; -1 where it is not among them."""
-    place = pl.DataFrame({"name": list(names), "place": range(len(names))})
-    frame = (
-        column.alias("name").to_frame().join(place, on="name", how="left", maintain_order="left")
-    )
-    return frame["place"].fill_null(-1).to_numpy().astype(np.intp)

@@ -64,8 +64,6 @@ SYSTEMS_ONLY = {"SYS", "REVERSE", "LEVEL", "AGREE", "SUBITEM"}
 OF_MEANS = {"order", "score"}
 #: Uses that a safety-critical attribute forbids.
 FORBIDDEN = {"single", "gate"}
-#: Adjusted p-values up to this remain.
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,14 +255,11 @@ _MOST = 24
 def draw_systems(examination: Examination) -> Drawing | None:
     """Grouped bars, one group a system, sorted by the humans' mean; None without systems."""
     overall = {(seen.rater, seen.system): seen.overall for seen in examination.system_means}
-    humans, judges = _raters(examination)
+    _, judges = examination.raters_of_systems()
+    reference = examination.reference_means()
     systems = list(dict.fromkeys(s.system for s in examination.system_means if s.system))
     if not systems or not judges:
         return None
-    reference = {
-        system: _mean([overall.get((human, system), math.nan) for human in humans])
-        for system in systems
-    }
     systems.sort(key=lambda name: -np.nan_to_num(reference[name], nan=-1))
     series = [("reference", [reference[name] for name in systems], INK)]
     series += [
@@ -301,18 +298,3 @@ def draw_systems(examination: Examination) -> Drawing | None:
         f"{high:g}; sorted by the humans' mean. No system is left out here."
         + (f" The first {_MOST} of {len(judges)} judges are shown." if judges[_MOST:] else ""),
     )
-
-
-def _raters(examination: Examination) -> tuple[list[str], list[str]]:
-    """Reference raters and judges, as far as they rated systems."""
-    seen = list(dict.fromkeys(mean.rater for mean in examination.system_means))
-    declared = examination.options.get("reference")
-    humans = [name for name in seen if name in (declared or ())]
-    if not declared:
-        humans = [name for name in seen if name not in examination.judges]
-    return humans, [name for name in seen if name not in humans]
-
-
-def _mean(values: list[float]) -> float:
-    known = [value for value in values if math.isfinite(value)]
-    return sum(known) / len(known) if known else math.nan

@@ -219,6 +219,7 @@ def check_lock(
         if name in measured.cube.attributes
     }
     data = short_hash(b"".join(np.ascontiguousarray(scores).tobytes() for scores in today.values()))
+    # The same scores looked at twice are one look: a gate that is run again must not grow stricter.
     k = look if look is not None else look_number(lock, data)
     alpha = alpha_of_look(lock.alpha, k)
     anchors = _anchors(lock, measured, at)
@@ -287,6 +288,7 @@ def _today(measured: Measured, judge: str, attribute: str, at: NDArray[np.intp])
 def _anchors(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> NDArray[np.bool_]:
     """(N,) labelled responses whose text is still the one that was labelled."""
     now = text_hashes(measured)
+    # A text that is not known is taken for the same: a file of scores alone holds none.
     same = np.array(
         [not one.text or now.get((one.item, one.system), one.text) == one.text
          for one in lock.canary]
@@ -313,6 +315,7 @@ def hold(
         What this look may spend.
     """
     changes = {key: _changes(lock, key, scores, anchors) for key, scores in today.items()}
+    # One test a judge and attribute: Holm over these, the two parts of each were combined before.
     adjusted = adjust_p([_either(whole, live) for whole, _, live in changes.values()])
     lost = _lost(lock, today, anchors)
     moved = _components(lock, today, anchors, alpha)
@@ -331,6 +334,7 @@ def hold(
 def _sees(change: Change, alpha: float) -> float:
     """The shift that a test at this level sees with the power `POWER`, by the error that it has."""
     details = change.equivalence.bias.details
+    # The usual sum of the two quantiles: how far off a mean must be to be seen with that power.
     reach = quantile(1 - alpha / 2, details["df"]) + quantile(POWER, details["df"])
     return float(reach * details["standard_error"])
 
@@ -383,7 +387,9 @@ def _changes(
         )
 
     both = ~np.isnan(before) & ~np.isnan(scores)
+    # Without an anchor that was scored both times there is nothing to tell judge from system by.
     fixed = over(anchors) if (anchors & both).any() else None
+    # Where all are live the whole says it already.
     live = over(~anchors) if fixed is not None and (~anchors & both).any() else None
     return over(np.ones_like(anchors)), fixed, live
 
@@ -417,14 +423,18 @@ def _who(
     fixed, live = there & anchors, there & ~anchors
     if fixed.sum() < FEWEST:
         return "unknown"
+    # All but a few are anchors, whose texts are the same: only the judge can have moved them.
     if live.sum() < FEWEST:
         return "judge"
+    # Anchors moved, so the judge did; the others moved otherwise, so the systems did too.
     if _apart(difference, fixed, live, lock.groups) <= alpha and _moved(
         difference[fixed], lock.groups[fixed]
     ) <= alpha:  # fmt: skip
         return "judge and system"
     whole, still = difference[there].mean(), difference[fixed].mean()
     other = difference[live].mean()
+    # Sums of squares about one common shift, less what both models share; beside it that about
+    # anchors standing still.
     judge = fixed.sum() * (still - whole) ** 2 + live.sum() * (other - whole) ** 2
     return "judge" if judge < fixed.sum() * still**2 else "system"
 
@@ -457,6 +467,7 @@ def _lost(
     lock: Lock, today: Mapping[tuple[str, str], Floats], anchors: NDArray[np.bool_]
 ) -> dict[tuple[str, str], tuple[LostUse, ...]]:
     """Uses that were a yes on the anchors and are none now."""
+    # Only judges with a yes to lose, and labels to lose it by, are judged again.
     known = {judge.name: judge.verdicts for judge in lock.judges}
     wanted = {
         key: scores

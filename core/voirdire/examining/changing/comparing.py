@@ -211,6 +211,8 @@ def compare(  # noqa: PLR0913 - the options are those of the command
         for one, named in zip((a, b), columns_of((a, b), columns), strict=True)
     )
     if first.name == second.name:
+        # One file or study twice, as before and after a change of options: names must tell them
+        # apart.
         first, second = replace(first, name=f"{first.name} (A)"), replace(
             second, name=f"{second.name} (B)"
         )  # fmt: skip
@@ -258,6 +260,8 @@ def _components(
     points: float,
 ) -> tuple[ComponentChange, ...]:
     """Of every judge and attribute, held against the humans of A, or of B where A has none."""
+    # Mostly only one of two releases was labelled; its labels hold for the same responses of the
+    # other.
     labels, rows = (a, at[0]) if a.reference else (b, at[1])
     if not labels.reference:
         return ()
@@ -345,6 +349,7 @@ def p_of_no_difference(equivalence: Equivalence) -> float:
     error = details["standard_error"]
     if math.isnan(error) or math.isnan(value):
         return math.nan
+    # All differences are equal: certain, and t would be endless.
     if error == 0:
         return 1.0 if value == 0 else 0.0
     return float(2 * above_t(abs(value) / error, details["df"]))
@@ -353,6 +358,7 @@ def p_of_no_difference(equivalence: Equivalence) -> float:
 def with_holm(changes: Sequence[Change]) -> tuple[Change, ...]:
     """Holm over judges and attributes, and over these and systems for what is by system."""
     adjusted_changes = list(changes)
+    # Two families of tests: whoever reads the row over all systems has not looked at each.
     for by_system in (False, True):
         places = [k for k, change in enumerate(changes) if bool(change.system) == by_system]
         adjusted = adjust_p([changes[k].p for k in places]) if places else ()
@@ -399,6 +405,8 @@ def _items(
             before = a.cube.of(judge, attribute)[at[0]]
             after = b.cube.of(other, attribute)[at[1]]
             size = np.nan_to_num(np.abs(after - before), nan=0.0)
+            # Of each judge and attribute no more than are kept of all, so that nothing is sorted
+            # that cannot stay.
             largest = np.argsort(-size, kind="stable")[:MOST_ITEMS]
             changed_items += [
                 ChangedItem(

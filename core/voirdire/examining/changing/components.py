@@ -107,10 +107,12 @@ def component_changes(
     tuple of ComponentChange
         Without `p_holm`; empty with too few clusters.
     """
+    # On the same responses: else a change of what was answered would look like one of the judge.
     kept = before.paired & after.paired
     old, new = _only(before, kept), _only(after, kept)
     if not kept.any() or old.nominal:
         return ()
+    # The humans are those of before, whatever the judge does after.
     panel, humans = kept_panel(old, margins)
     if panel.n_clusters < margins.clusters:
         return ()
@@ -126,6 +128,8 @@ def component_changes(
     return tuple(
         _change(old, one, values[1][key], limits.of(one.name))
         for key, one in values[0].items()
+        # Both sides must leave out the same clusters, one by one, for their difference to have an
+        # error.
         if key in values[1] and len(one.out) == len(values[1][key].out)
     )
 
@@ -263,6 +267,7 @@ def _of_systems(panel: ResponsePanel) -> Iterator[_Estimate]:
     moments = observed.moments()
     whole, out = moments.whole, moments.out
     apart = moments.jackknife(lambda each: each[..., 0])
+    # As in the verdict: no order of systems that the humans do not tell apart.
     if len(panel.systems) > 2 and apart.at - quantile(SURE_YES, apart.df) * apart.se > 0:
         yield _Estimate("ORDER", float(means.correlation(whole)), means.correlation(out))
         yield _Estimate("AGREE", float(means.agreement(whole)), means.agreement(out))
@@ -280,6 +285,8 @@ def _of(
 def _change(case: Case, before: _Estimate, after: _Estimate, margin: float) -> ComponentChange:
     jackknifed = jackknife(after.value - before.value, after.out - before.out)
     change, se, df = after.value - before.value, float(jackknifed.se), jackknifed.df
+    # The 95 % interval is shown; equivalence within a margin is decided by the 90 % one (Schuirmann
+    # 1987).
     half, inner = quantile(0.975, df) * se, quantile(SURE_YES, df) * se
     return ComponentChange(
         judge=case.judge, attribute=case.attribute, component=before.name, at=before.at,
@@ -291,6 +298,7 @@ def _change(case: Case, before: _Estimate, after: _Estimate, margin: float) -> C
 
 def _beyond(name: ComponentName, change: float, se: float, df: float, margin: float) -> float:
     """One-sided p of no change for the worse beyond the margin."""
+    # A move either way is for the worse: two tests, hence twice the p.
     worse, times = (abs(change), 2) if name in _BOTH_WAYS else (-change, 1)
     if math.isnan(se) or math.isnan(change):
         return math.nan

@@ -127,6 +127,7 @@ class Lock(Part):
 
     def humans(self, attribute: str) -> Floats:
         """(R, N) labels in the order of `reference`, NaN where there is none."""
+        # A human who labelled nothing of a response has no entry there.
         at, none = self.attributes.index(attribute), (math.nan,) * len(self.attributes)
         return np.array(
             [[one.humans.get(name, none)[at] for one in self.canary] for name in self.reference],
@@ -233,6 +234,7 @@ def study_name(source: object, measured: Measured) -> str:
     if isinstance(source, pl.DataFrame):
         return ""
     path = Path(source) if isinstance(source, str | Path) else None
+    # The name of a drafted study is that of its file, which differs from day to day.
     of_file = path is not None and path.is_file() and path.suffix != ".toml"
     return "" if of_file else measured.study.name
 
@@ -257,12 +259,15 @@ def check_same_study(lock: Lock, where: str, name: str, scale: Scale) -> None:
 
 def rubric_hash(study: Study) -> str:
     """A short hash of the rubric: scale, attributes, levels and instructions."""
+    # Sorted keys: the order in which a study file lists them is no change of the rubric.
     text = json.dumps(study.rubric.model_dump(mode="json"), sort_keys=True)
     return short_hash(text.encode())
 
 
 def short_hash(content: bytes) -> str:
     """Twelve hexadecimal digits."""
+    # 48 bits tell a few thousand texts apart and keep a lock short enough to be reviewed; it is no
+    # protection against forgery.
     return hashlib.blake2b(content, digest_size=6).hexdigest()
 
 
@@ -374,6 +379,7 @@ def _drawn(measured: Measured, items: int | None, seed: int) -> NDArray[np.bool_
     scored = np.asarray(~np.isnan(measured.cube.scores[at]).all(axis=(0, 1)))
     if items is None:
         return scored
+    # Items are drawn whole: all systems' answers to one are compared together.
     there = np.unique(measured.cube.item[scored])
     if items > len(there):
         raise InputError(

@@ -144,6 +144,7 @@ def measured_of(
 
 
 def _of_examination(examination: Examination, judges: Sequence[str]) -> Measured:
+    # An Examination may hold raters that its panel left out; all that have ratings can be compared.
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
     reference = tuple(examination.options["reference"])
     attributes = [part.name for part in examination.study.rubric.attributes]
@@ -238,6 +239,7 @@ def matched(
         for name, there, where in ((old, a, names[0]), (new, b, names[1])):
             if name not in there:
                 raise InputError(f"{where}: there is no {what} {name!r} ({what}s: {listed(there)})")
+    # Who names some means these alone: a pair that is not wanted must be left out somehow.
     pairs = dict(given) or {name: name for name in a if name in b}
     if not pairs and len(a) == len(b) == 1:
         return {a[0]: b[0]}
@@ -256,6 +258,7 @@ def shared_responses(
     number = {name: at for at, name in enumerate(systems)}
     of_new = {new: number[old] for old, new in systems.items()}
     keys = []
+    # Both sides are numbered by the items of A; -1 marks what A does not have.
     places = {name: at for at, name in enumerate(a.cube.items)}
     for measured, known in ((a, number), (b, of_new)):
         item = np.array([places.get(name, -1) for name in measured.cube.items])[measured.cube.item]
@@ -263,6 +266,7 @@ def shared_responses(
         at = system[measured.cube.system]
         keys.append(np.where((item < 0) | (at < 0), -1, item * len(number) + at))
     _, first, second = np.intersect1d(keys[0], keys[1], return_indices=True)
+    # -1 stands for all that is not shared, and would pair them with each other.
     kept = keys[0][first] >= 0
     return first[kept].astype(np.intp), second[kept].astype(np.intp)
 
@@ -282,6 +286,7 @@ def replies_of(measured: Measured) -> pl.DataFrame:
             )
     if measured.replies is None or measured.replies.is_empty():
         return empty
+    # One reply is enough to read; the first run is there where any is.
     kept = measured.replies.filter(pl.col("run") == pl.col("run").min())
     return kept.select(
         *(pl.col(name).cast(pl.String).fill_null("") for name in ("item", "system", "rater")),

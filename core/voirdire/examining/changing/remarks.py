@@ -80,6 +80,7 @@ def changed_declarations(
             ("lock_prompt", "prompt (hash)", old.prompt, new.prompt),
             ("lock_temperature", "temperature", old.temperature, new.temperature),
         ):  # fmt: skip
+            # What one of the two does not know is no change.
             if before != after and before not in ("", None) and after not in ("", None):
                 yield _finding(
                     kind, "serious", 1, (old.name,),
@@ -88,6 +89,7 @@ def changed_declarations(
                     "has been reviewed.",
                 )  # fmt: skip
     rubric = rubric_hash(measured.study)
+    # The rubric of a file without a study was drafted from its numbers, and says nothing.
     if lock.study and lock.rubric and rubric != lock.rubric:
         yield _finding(
             "lock_rubric", "serious", 1, (),

@@ -154,6 +154,8 @@ def calibrate_ratings(
     judged, frames = [], [inputs.ratings]
     items = item_names(cube)
     for case in gather_cases(cube, panel, study, inputs.ratings):
+        # Left out here and not in the panel: the reference and the other judges' verdicts stay as
+        # they are.
         if judges and case.judge not in judges:
             continue
         calibration = calibrate(
@@ -194,6 +196,7 @@ def _beside(study: Study, judges: Sequence[CalibratedJudge]) -> Study:
     """The study of the calibrated ratings: on the same scale, between and beyond whose levels
     calibrated scores may lie.
     """
+    # Only what was declared: a default that is written down would be held to by later versions.
     raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     for part in ("items", "responses", "generators", "run", "humans", "classify"):
         raw.pop(part, None)
@@ -201,6 +204,7 @@ def _beside(study: Study, judges: Sequence[CalibratedJudge]) -> Study:
     raw["data"] = {
         **data, "sources": [{"path": "ratings.parquet", "layout": "long"}], "off_scale": "keep",
     }  # fmt: skip
+    # Calibrated scores lie between the levels: a step of 0 says that any number may occur.
     scale, step = list(study.rubric.scale), 0
     raw["rubric"] = {**raw.get("rubric", {}), "scale": scale, "step": step}
     declared = {rater["name"]: rater for rater in raw.get("panel", [])}
@@ -271,6 +275,7 @@ def _verdicts(
 ) -> Iterator[tuple[int, bool, bool]]:
     """Raw (0) or calibrated (1), whether a yes is deserved, whether there is one."""
     whole = simulate_panel(systems, items + _ENDLESS, seed, humans=humans)
+    # The items that are examined are some of those that the truth is known on.
     drawn = np.random.default_rng(seed).permutation(items + _ENDLESS)[:items]
     part = replace(
         whole, humans=whole.humans[:, :, drawn], special=whole.special[drawn],
@@ -287,11 +292,14 @@ def _verdicts(
         for at, (means, one) in enumerate(
             ((raw.mean(1), case), (level.mean(1), replace(case, scores=scores)))
         ):
+            # The truth is about the means; that a judge passes and stops as a human does is no part
+            # of this use.
             known = replace(
                 whole, humans=part.humans, means={"humans": people, name: means},
                 stops={name: True},
             )  # fmt: skip
             truth = deserved(known, name)["score"]
+            # A close call: neither answer would be wrong.
             if truth is None:
                 continue
             verdict = judge_cases([one], Margins(), uses=("score",)).verdicts[0]

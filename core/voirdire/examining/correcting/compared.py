@@ -37,6 +37,7 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
     if opened.preferences is None:
         return
     table = opened.preferences.table
+    # Whoever the user names, else the study's reference, else all that are declared to be human.
     declared = (r.name for r in opened.study.panel if r.kind == "human")
     people = tuple(reference) or opened.study.data.reference or tuple(declared)
     raters = table["rater"].unique(maintain_order=True).to_list()
@@ -49,6 +50,7 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
     by_pair = wins.with_columns(
         pl.concat_str("system_a", "system_b", separator=" over ").alias("system")
     )
+    # With one pair both ways would say the same twice.
     frames = [by_pair, _by_system(wins)] if by_pair["system"].n_unique() > 1 else [by_pair]
     for frame in frames:
         named = frame.drop("system_a", "system_b")
@@ -67,6 +69,7 @@ def _wins(table: pl.DataFrame) -> pl.DataFrame:
     said = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.col(name).drop_nulls().first() for name in facts
     )
+    # By how much a response is preferred does not count in a win rate: -1, 0, 1 become 0, half, 1.
     won = (pl.col("score").sign() + 1) / 2
     scored = combine_comparisons(table).with_columns(won.alias("score"))
     return scored.select(*COMPARISON, "score").join(
@@ -76,6 +79,7 @@ def _wins(table: pl.DataFrame) -> pl.DataFrame:
 
 def _by_system(wins: pl.DataFrame) -> pl.DataFrame:
     """Each comparison twice: what it is worth to either system; an item's belong together."""
+    # A comparison is an item of its own here; the sign of a unit separator is in no name.
     own = pl.concat_str("item", "system_a", "system_b", separator="\u241f")
     cluster = pl.coalesce("cluster", "item") if "cluster" in wins.columns else pl.col("item")
     lone = wins.with_columns(cluster.alias("cluster"), own.alias("item"))

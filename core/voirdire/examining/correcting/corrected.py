@@ -231,6 +231,8 @@ def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:
         yield name, data.judge[j, attribute]
     clusters = data.overall_cluster
     labelled = ~np.isnan(data.human[attribute])
+    # The judges' weights are fitted on other units than they are used on: with one there is no
+    # other.
     units = np.flatnonzero(labelled) if clusters is None else np.unique(clusters[labelled])
     if len(data.judges) > 1 and len(units) >= 2:
         yield (
@@ -277,7 +279,10 @@ def _difference(
     sides = [data.system == data.systems.index(name) for name in pair]
     answered = np.stack([np.isin(np.arange(len(data.items)), data.item[rows]) for rows in sides])
     human, judged = (np.stack([_by_item(data, v, rows) for rows in sides]) for v in scores)
+    # (items,) that both answered; (2, items) where either has a label.
     shared, labelled = answered.all(0), ~np.isnan(human)
+    # Paired is sharper, and throws away what only one answered: not where that is most of the
+    # labels.
     paired = bool((2 * (labelled & shared).sum(1) >= labelled.sum(1)).all() and shared.any())
     used = shared if paired else answered.any(0)
     chances: list[Floats | None] = [None, None]
@@ -285,6 +290,7 @@ def _difference(
         chances = [_by_item(data, data.probability, rows)[used] for rows in sides]
     clusters = None
     if data.cluster is not None:
+        # By item, as the scores are here; all responses of an item lie in one cluster.
         clusters = np.zeros(len(data.items), int)
         clusters[data.item] = data.cluster
         clusters = clusters[used]
@@ -314,6 +320,7 @@ def _shares(
             "errors from elsewhere correct a pass rate: say by --gate from which score on a "
             "response passes"
         )
+    # Of two levels the upper one passes.
     cut = scale.high if gate is None else gate
     for a, attribute in enumerate(data.attributes):
         if attribute not in other.attributes:
@@ -324,6 +331,7 @@ def _shares(
                 raise InputError(f"the other source has no judge {name!r}")
             seen = other.judge[other.judges.index(name), other.attributes.index(attribute)]
             known = ~np.isnan(human) & ~np.isnan(seen)
+            # A mean of several humans counts as it stands: half way and below the gate is a fail.
             truth, passed = human[known] >= cut, seen[known] >= cut
             if not truth.any() or truth.all():
                 raise InputError(
@@ -355,6 +363,8 @@ def correction_values(correction: Correction) -> tuple[GateValue, ...]:
             one.interval.low, one.interval.high,
         )  # fmt: skip
         name = "corrected_win_rate" if score.wins else "corrected_mean"
+        # A gate without @ means all responses together; a system's number only a gate that names
+        # it.
         own = (score.group,) if score.group else (score.attribute, score.judge)
         where = ", ".join(filter(None, (score.attribute, score.judge, score.group)))
         values += [

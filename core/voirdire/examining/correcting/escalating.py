@@ -113,6 +113,8 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     human = data.human[a]
     halves = _halves(data, ~np.isnan(human), seed)
     same = _agreement(data.judge[:, a], human, tolerance, gate)
+    # The judge is chosen on the half that the confidence is fitted on: chosen on the other, the
+    # test would be of the luckiest.
     names = (
         data.judges if not judge else (data.judges[_named("judge", "judge", judge, data.judges)],)
     )
@@ -155,6 +157,7 @@ def _halves(
     """The labelled responses in two halves; clusters, or else items, are not cut."""
     unit = data.item if data.cluster is None else data.cluster
     units = np.unique(unit[labelled])
+    # Units, and not responses: an item in both halves would be learnt and tested.
     np.random.default_rng(seed).shuffle(units)
     first = np.isin(unit, units[: len(units) // 2])
     return labelled & first, labelled & ~first
@@ -169,6 +172,8 @@ def _agreement(scores: Floats, human: Floats, tolerance: float, gate: float | No
             # Several humans have a mean between two levels: the nearest level is what they say.
             same = np.abs(scores - human) <= max(tolerance, 0.5 - 1e-9)
             if tolerance:
+                # A tolerance of one point must take in a difference of one, whatever the last bit
+                # says.
                 same = np.abs(scores - human) <= tolerance + 1e-9
     return np.where(np.isnan(scores) | np.isnan(human), np.nan, same.astype(float))
 
@@ -189,12 +194,15 @@ def _features(
         same = _agreement(data.judge[others, attribute], own, tolerance, gate)
         known = ~np.isnan(same)
         share = np.where(known, same, 0).sum(0) / np.maximum(known.sum(0), 1)
+        # An abstaining judge neither agrees nor differs: half way, so that no score is lost for it.
         columns += [np.where(known.any(0), share, 0.5), *np.where(known, same, 0.5)]
     columns.append(_steadiness(data, attribute, judge))
     certain = _certainty(data, attribute, judge)
     if certain is not None:
         columns.append(certain)
     levels = np.unique(own[~np.isnan(own)])
+    # Up to eleven levels (0 to 10) each is a feature, since agreement need not rise with the score;
+    # beyond, a curve.
     if len(levels) <= 11:
         columns += [(own == level).astype(float) for level in levels]
     else:
@@ -239,6 +247,7 @@ def _certainty(data: Labelled, attribute: int, judge: int) -> Floats | None:
     if known.is_empty():
         return None
     certainty = _of_responses(data, known, "certainty")
+    # A reply without probabilities is as certain as the judge is on the whole.
     return np.asarray(certainty.fill_null(certainty.mean()).to_numpy())
 
 
@@ -255,8 +264,12 @@ def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Float
     """Predicted probability of agreement; constant where the half to fit on never differs."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 
+    # The judge always (or never) agrees there: nothing can be fitted, and the features themselves
+    # rank.
     if len(np.unique(same[fit])) < 2:
         return np.asarray(features.mean(1))
+    # Shrunk: with ten labels and a feature a level an unpenalised fit separates perfectly and means
+    # nothing.
     model = LogisticRegression(C=0.3, max_iter=500).fit(features[fit], same[fit])
     return np.asarray(model.predict_proba(features)[:, 1])
 
@@ -266,6 +279,7 @@ def _queue(
 ) -> pl.DataFrame:
     score = data.judge[judge, attribute]
     rows = np.flatnonzero(~np.isnan(score))
+    # The threshold is infinite where no share may go out.
     goes = np.where(confidence >= automated.threshold, "automatic", "human")
     decision = np.where(np.isnan(data.human[attribute]), goes, "labelled")
     table = pl.DataFrame(

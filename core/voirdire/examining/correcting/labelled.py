@@ -136,6 +136,8 @@ def read_parts(
     InputError
         As `read_labelled`; a column to group or cluster comparisons by.
     """
+    # A column to group by is read as the subgroup: one name a response, which readers know how to
+    # check.
     named = dict(columns or {}) | ({} if by == "system" else {"subgroup": by})
     opened = open_source(
         source,
@@ -248,6 +250,8 @@ def _chosen(
                 f"label_probability is missing for {missing} of {int(labelled.sum())} labelled "
                 "responses: give it for each, or for none"
             )
+        # Equal probabilities weigh nothing: the plain formulas are exact then, and checks of the
+        # draw apply.
         same = np.ptp(chances[labelled]) == 0 if labelled.any() else True
         return (None if same else chances), ()
     origins = names_by_response(inputs.ratings, cube, "origin")
@@ -272,6 +276,7 @@ def _chosen(
 
 def _without_labels(data: Labelled) -> Labelled:
     """The same with a finding where a system has no label, and others have."""
+    # On any attribute: a system whose labels are of another attribute has been looked at.
     labelled = np.asarray((~np.isnan(data.human)).any(0))
     bare = tuple(
         name for s, name in enumerate(data.systems) if not labelled[data.system == s].any()
@@ -302,6 +307,7 @@ def _without_second_labels(data: Labelled) -> Labelled:
     scored = ~np.isnan(data.judge)
     inside = (scored & labelled).sum(2) / np.maximum(labelled.sum(1), 1)
     outside = (scored & ~labelled).sum(2) / np.maximum((~labelled).sum(1), 1)
+    # Half as often outside as inside: a judge that fails on some responses fails on both alike.
     beside = (outside < inside / 2) & (~labelled).any(1)
     kept = [j for j in range(len(data.judges)) if not beside[j].any()]
     if len(kept) == len(data.judges):
@@ -337,6 +343,7 @@ def _checked(data: Labelled) -> Labelled:
         for j, judge in enumerate(data.judges)
         for a, attribute in enumerate(data.attributes)
     ]
+    # Many judges and attributes are looked at: one of them differs by chance sooner or later.
     adjusted = adjust_p([test[3] for test in tests], "holm")
     worst = [
         (judge, attribute, apart, p)
@@ -375,12 +382,16 @@ def _difference(
     for side in (labelled, ~labelled):
         values = scores[side & known]
         if cluster is not None and len(values):
+            # Means by cluster, since responses of one cluster are alike and would make any
+            # difference look sure.
             rows = np.unique(cluster[side & known], return_inverse=True)[1]
             values = np.bincount(rows, weights=values) / np.bincount(rows)
         parts.append(values)
+    # One value on a side has no spread to test by; all equal is no difference.
     if min(map(len, parts)) < 2 or np.ptp(np.concatenate(parts)) == 0:
         return 0.0, 1.0
     apart = float(parts[0].mean() - parts[1].mean())
+    # Two different constants: t is endless, and the sides surely differ.
     if np.ptp(parts[0]) == 0 and np.ptp(parts[1]) == 0:
         return apart, 0.0
     # From moments of our own: of raw values one constant side draws a warning of lost precision.

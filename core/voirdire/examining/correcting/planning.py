@@ -163,6 +163,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     for a, attribute in enumerate(data.attributes):
         for j, judge in enumerate(data.judges):
             for group in groups:
+                # Without `by` the one group is the empty name, and means all.
                 own = (data.group == group) | (not by)
                 clusters = data.cluster if by else data.overall_cluster
                 plans = labels_needed(
@@ -188,6 +189,7 @@ def _prices(data: Labelled) -> dict[str, float]:
     for name, price in used(data.inputs).items():
         if name not in data.judges or price.money is None:
             continue
+        # A reply mostly scores all attributes at once: the price is one response's, in all runs.
         scored = ~np.isnan(data.judge[data.judges.index(name)]).all(0)
         if scored.any():
             prices[name] = price.money / int(scored.sum())
@@ -231,6 +233,7 @@ def _panels(data: Labelled) -> Iterator[PanelOfJudges]:
     for attribute in data.attributes:
         own = judged.filter(pl.col("attribute") == attribute)
         counts = own.group_by("rater", maintain_order=True).agg(pl.col("run").n_unique())
+        # A single run cannot be told from the rest of the variance.
         several = counts.filter(pl.col("run") >= _FEWEST)
         if several.height < _FEWEST:
             continue
@@ -243,6 +246,7 @@ def _panels(data: Labelled) -> Iterator[PanelOfJudges]:
 
 def _cells(own: pl.DataFrame, judges: Sequence[str], runs: int) -> NDArray[np.float64]:
     """(responses, judges, runs): of each judge its first runs; NaN where a score is missing."""
+    # The first runs of each, however they are numbered.
     at = pl.col("run").rank("dense").over("rater")
     cell = pl.concat_str("rater", at.cast(pl.String), separator="\0").alias("cell")
     wide = (

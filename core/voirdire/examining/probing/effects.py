@@ -174,6 +174,7 @@ def probe_effect(
 ) -> ProbeEffect:
     """One effect; `again` is the pair of `identity`, `weaker` those of lesser strengths."""
     repeated = _beside(pair, again, again.after)
+    # The text as it is was asked about twice: both are what is unchanged, which halves its noise.
     before = np.concatenate([pair.before, repeated])
     effect = _effect(
         probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
@@ -201,6 +202,7 @@ def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) 
     strongest = arms[-1]
     levels = [_beside(strongest, arm, mean_present(arm.after)) for arm in arms]
     every = np.stack([unchanged, *levels])
+    # All strengths on the same responses, else a rise could come from other texts.
     every[:, np.isnan(every).any(axis=0)] = np.nan
 
     def change(before: Floats, after: Floats) -> Change:
@@ -209,6 +211,7 @@ def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) 
 
     doses = [change(every[0], level) for level in every[1:]]
     steps = [change(one, two) for one, two in pairwise(every)]
+    # One-sided from two-sided: only a rise speaks against a sound judge.
     rises = [one.p / 2 if one.difference > 0 else 1 - one.p / 2 for one in steps]
     return replace(
         effect,
@@ -223,6 +226,7 @@ def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) 
 def stored_effect(probe: StoredProbe, pairs: StoredPairs, margin: float | None) -> ProbeEffect:
     """One effect in data already there; runs that were asked alike say what asking again does."""
     before = pairs.before
+    # Each run beside the next one: what differs between them is the noise of asking again.
     repeated = np.roll(before, -1, axis=0) if len(before) > 1 else np.full_like(before, np.nan)
     within = 0.05 * pairs.width if margin is None else margin
     flips = _flipped(_turned(probe, before), pairs.after), _flipped(before, repeated)
@@ -283,6 +287,7 @@ def with_readings(effects: Sequence[ProbeEffect]) -> tuple[ProbeEffect, ...]:
     """
     if not effects:
         return ()
+    # One family: whoever reads one row has looked at all, and at their rises.
     adjusted = adjust_p([*(one.p for one in effects), *(one.p_rise for one in effects)])
     moved, rises = adjusted[: len(effects)].tolist(), adjusted[len(effects) :].tolist()
     return tuple(

@@ -120,6 +120,8 @@ def _compared(suite: Suite, table: pl.DataFrame) -> Iterator[Beside]:
             plain = own.filter(pl.col("attribute") == attribute)
             again = _paired(plain, _rows_of(about, judge, IDENTITY))
             for probe in suite.probes:
+                # A change of one response is tried on both places, so that what the place gains
+                # cancels out.
                 if isinstance(probe, ResponseProbe) and probe.name != IDENTITY:
                     same = _both_places(again, again, plain.height)
                     arms = [_on_places(suite, judge, plain, about, arm) for arm in arms_of(probe)]
@@ -179,6 +181,7 @@ def _paired(plain: pl.DataFrame, other: pl.DataFrame) -> PairedRuns:
     shown = ("item", "system_a", "system_b", "shown_first")
     key, before = by_run(plain, shown)
     of_other, after = by_run(other, shown)
+    # Only comparisons that both made; a judge that failed on one side has no pair there.
     at = key.with_row_index("at").join(of_other.with_row_index("other"), on=list(shown))
     mine, theirs = at["at"].to_numpy().astype(np.intp), at["other"].to_numpy()
     items = at["item"].to_numpy().astype(np.str_)

@@ -85,11 +85,13 @@ def position_pairs(examination: Examination) -> Iterator[StoredPairs]:
     for (rater, attribute), own in shown.group_by("rater", "attribute", maintain_order=True):
         if rater in humans:
             continue
+        # Each pair is held in one direction, so that the two orders differ in this alone.
         first = pl.col("shown_first") == pl.col("system_a")
         key, before = by_run(own.filter(first), _PAIR)
         other, after = by_run(own.filter(~first), _PAIR)
         at = key.with_row_index("at").join(other.with_row_index("other"), on=list(_PAIR))
         if at.height:
+            # Runs are paired in order; one that was asked in one order alone has no partner.
             runs = min(len(before), len(after))
             yield StoredPairs(
                 str(rater), str(attribute), before[:runs, at["at"].to_numpy()],
@@ -135,6 +137,7 @@ def _rated(examination: Examination, judge: str, own: Sequence[str]) -> Iterator
     items = (
         both.group_by("attribute", "item", maintain_order=True)
         .agg(
+            # By item: a judge that is lenient on an item is so to both, which then cancels out.
             off.filter(~mine).mean().alias("others"), off.filter(mine).mean().alias("own"),
             pl.col("unit").first(),
         )

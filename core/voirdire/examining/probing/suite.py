@@ -166,6 +166,7 @@ def make_suite(
     if comparers:
         panel = [one for comparer in comparers for one in _comparing(comparer, asked)]
         pairs = narrowed(study, _runs(panel, runs), base, path)
+        # Both orders of each pair would double the cost: the probes turn places themselves.
         order = "random" if study.comparisons.order == "both" else study.comparisons.order
         shown = study.comparisons.model_copy(update={"order": order})
         studies[COMPARISONS] = pairs.model_copy(update={"comparisons": shown})
@@ -265,6 +266,8 @@ def _changed(
             none = set()
             for one in responses:
                 text = change(items.get(one.item, Item(one.item)), one)
+                # A change that leaves the text as it is would count as a response on which nothing
+                # happens.
                 if text is None or (text == one.text and probe.name != IDENTITY):
                     none.add((one.item, one.system))
                 else:
@@ -298,6 +301,7 @@ def _probed(
     Of one that asks another judge's question in several steps, that judge is changed.
     """
     spec = judge.spec
+    # An agent or debate asks through a judge that stands in its options: that one is probed.
     inner = dict(spec.options) if judge.steps else {}
     use, options = (
         (inner.get("judge", "rubric"), inner.get("options", {}))

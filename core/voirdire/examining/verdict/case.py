@@ -105,6 +105,7 @@ class Case:
     @property
     def constant(self) -> float:
         """The one score that the judge gives; NaN where its scores differ."""
+        # Over all runs: a judge that is constant in each, at different scores, does vary.
         values = np.unique(self.scores[~np.isnan(self.scores)])
         return float(values[0]) if len(values) == 1 else float("nan")
 
@@ -134,4 +135,5 @@ def calibrated(case: Case, folds: int = FOLDS) -> Case:
         clusters=case.groups(),
         folds=folds,
     )
+    # A gate is stated on the scale of the raw scores, and says nothing of calibrated ones.
     return replace(case, scores=calibration.scores, gate=None)

@@ -61,6 +61,7 @@ def find_components(case: Case, margins: Margins) -> Computed:
     panel = case.panel()
     parts = [_cover(case, margins)]
     if panel.n_clusters < margins.clusters:
+        # One is named of each family, which is enough to say why no use can be tested.
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
         why: Reason = "few clusters" if case.asked else "not asked"
         parts += [untested(name, why, count=panel.n_clusters) for name in few]
@@ -71,6 +72,8 @@ def find_components(case: Case, margins: Margins) -> Computed:
     careless = _careless(case, panel, margins)
     panel, humans = _attentive(case, panel, careless)
     sums = within.item_columns(panel.only_humans(humans))
+    # Column 6 counts the responses with both judge and human: other clusters tell nothing of the
+    # judge, and would count as degrees of freedom.
     table = panel.by_cluster(sums, where=6)
     parts.append(responses.reading(case, panel, margins, "READ"))
     parts += responses.single_responses(panel, table, humans, margins)
@@ -78,6 +81,8 @@ def find_components(case: Case, margins: Margins) -> Computed:
     parts += bias_of(case, panel, spread, margins)
     observed = None
     if not case.nominal:
+        # Computed once: every component of systems, and the calibration, are functions of these
+        # sums.
         observed = means.Means.of(panel) if len(panel.systems) > 1 else None
         parts += of_systems(case, panel.systems, observed, spread, margins)
     parts += responses.subgroups(case, panel, sums, humans, margins)
@@ -107,6 +112,7 @@ def kept_panel(case: Case, margins: Margins) -> tuple[ResponsePanel, tuple[int, 
 def _attentive(
     case: Case, panel: ResponsePanel, careless: Sequence[Careless]
 ) -> tuple[ResponsePanel, tuple[int, ...]]:
+    # By place in the reference: the panel keeps that order, whoever is left out of it.
     out = {case.reference.index(one.human) for one in careless}
     if out:
         panel = panel.without_humans(sorted(out))
@@ -121,10 +127,13 @@ def find_calibrated_components(case: Case, before: Computed, margins: Margins) -
     others is no, it is left out. None where there are no means of systems, and where rows stand
     for many responses: these lie in several folds.
     """
+    # Patterns of a stream stand for responses in several folds at once, so that no line is theirs.
     if before.means is None or before.spread is None or case.counted is not None:
         return None
     sums, answered = _calibrated_sums(case, before, before.means.sums)
     observed = means.Means.from_sums(sums)
+    # Summed over systems. A cell holds, of the human and of the judge, the sum of scores and their
+    # number.
     off = sums.cells.sum(axis=1)
     columns = np.stack([off[:, 1, 0] - off[:, 0, 0], off[:, 1, 1]], axis=1)
     parts = [_coverage(case.size(case.labelled), answered, margins)]
@@ -133,6 +142,7 @@ def find_calibrated_components(case: Case, before: Computed, margins: Margins) -
     panel = before.panel
     if all(part.state != "no" for part in parts):  # one is enough, and READ takes the longest
         after = calibrated(case)
+        # Mostly calibration loses no response; then centring by systems need not be done again.
         if after.size(after.paired) == panel.n:
             panel = replace(panel, judge=after.scores[:, after.paired])
         else:
@@ -152,14 +162,19 @@ def _calibrated_sums(
     if before.careless:
         taught = means.Means.of(case.panel()).sums
     fold = _folds(case, taught)
+    # What each fold teaches the others: the fold itself is left out in `lines_of_folds`.
     held = np.stack([taught.cells[fold == one].sum(axis=0) for one in range(FOLDS)])
     lines = lines_of_folds(held[:, :, 1, 1], held[:, :, 1, 0], held[:, :, 0, 0])
+    # A fold has no line where no other fold has both scores.
     moved = np.isfinite(lines.level)
     fold = fold if taught is sums else _folds(case, sums)
     known = moved[fold]
     stretch = lines.stretch[fold]
+    # level + stretch (score - centre), written as stretch score + shift, so that sums move as
+    # scores do.
     shift = lines.level[fold] - stretch * lines.centre[fold]
     cells = sums.cells.copy()
+    # A sum of n scores on a line is stretch times the sum, plus n times the shift.
     cells[:, :, 1, 0] = stretch[:, None] * cells[:, :, 1, 0] + shift[:, None] * cells[:, :, 1, 1]
     table = cells[known].reshape(int(known.sum()), -1)
     left = replace(sums, sums=ClusterSums(sums.sums.clusters[known], table))
@@ -169,6 +184,8 @@ def _calibrated_sums(
 def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
     """(G,) the fold of each cluster, dealt by the order of all that the case has."""
     names = np.unique(case.groups())
+    # As `calibrate` deals them: by the order of the names, not by their place in these data, so
+    # that what is left out changes nobody's fold.
     folds: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
     return folds
 
@@ -193,11 +210,14 @@ def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Carel
     """Humans shown not to follow the others: a third of what these reach, or less."""
     if len(panel.humans) < 3:
         return ()
+    # Two humans cannot outvote each other: with three there is a majority to be careless of.
     rows = {k: within.follows_others(panel, k) for k in range(len(panel.humans))}
     known = {k: jackknifed for k, jackknifed in rows.items() if jackknifed is not None}
     careless = []
     for k, jackknifed in known.items():
         others = float(np.median([other.value for m, other in known.items() if m != k] or [0.0]))
+        # The upper bound, so that chance alone makes nobody careless; a third of what the others
+        # reach, since a human on hard items may fall below any fixed number.
         if jackknifed.bound(SURE_NO) < max(margins.read, others / 3):
             careless.append(Careless(case.reference[k], case.attribute, jackknifed.value, others))
     return tuple(careless)

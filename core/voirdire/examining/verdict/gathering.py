@@ -37,6 +37,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     """
     clusters = clusters_of(ratings, cube)
     subgroups = names_by_response(ratings, cube, "subgroup")
+    # A row without a score was asked for: COVER counts it as missing, and not as never asked.
     asked = set(ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique().iter_rows())
     items = in_order(np.array(cube.items))  # numbers are compared sooner than names
     for judge in panel.judges:
@@ -99,6 +100,7 @@ def gate_of(study: Study, scale: Scale) -> GateRule | None:
     InputError
         A gate that every score of the scale passes, or none.
     """
+    # A continuous scale of width 1 has a step of 0, and no upper level to pass at.
     two = scale.step > 0 and scale.step == scale.width
     least = (LEAST_SENSITIVITY, LEAST_SPECIFICITY) if two else (None, None)
     declared = study.gate
@@ -117,6 +119,7 @@ def gate_of(study: Study, scale: Scale) -> GateRule | None:
 def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64]:
     """(K runs, A attributes, N responses) scores of one judge, NaN where missing."""
     scores: NDArray[np.float64] = cube.scores[cube.raters.index(judge)]
+    # The cube's mean of one run is that run; only several have to be looked up in the table.
     if cube.runs[judge] < 2:
         return np.stack([scores])
     own = ratings.filter(
@@ -124,6 +127,7 @@ def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64
         pl.col("attribute").cast(pl.String).is_in(list(cube.attributes)),
         pl.col("score").is_not_null(),
     )
+    # Runs may be numbered with gaps: by order, not by number.
     numbers = np.unique(own["run"].to_numpy(), return_inverse=True)[1]
     at = places_of(own["attribute"], cube.attributes)
     by_run = np.full((int(cube.runs[judge]), *scores.shape), np.nan)
@@ -164,6 +168,7 @@ def blocked_pairs(
     several raters or nobody concerns all judges; of attributes it concerns those it names, or all.
     """
     rater_of = {source.path: source.rater for source in study.data.sources}
+    # A finding may name a file by its path in the study or by its name alone.
     rater_of |= {PurePath(path).name: rater for path, rater in rater_of.items()}
     names = {judge.name for judge in panel.judges}
     blocking = [finding for finding in findings if finding.severity == "blocking"]
@@ -226,5 +231,6 @@ def _responses(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.intp]:
     system = places_of(ratings["system"].cast(pl.String).fill_null(""), cube.systems)
     key = item * len(cube.systems) + system
     known = cube.item * len(cube.systems) + cube.system
+    # Past the end there is no key to compare with: the last one differs, which is what counts.
     at = np.minimum(np.searchsorted(known, key), known.size - 1)
     return np.where((item >= 0) & (system >= 0) & (known[at] == key), at, -1)

@@ -46,6 +46,7 @@ def deciding(verdict: Verdict) -> Component | None:
     """The component that decided; of a yes, the one that came closest to its margin."""
     wanted = set(verdict.deciding)
     parts = [part for part in verdict.components if part.name in wanted]
+    # A yes has no deciding component: the largest p came closest to its margin.
     if not parts:
         parts = sorted(verdict.components, key=lambda part: -part.p)
     return parts[0] if parts else None
@@ -150,8 +151,11 @@ def _of_means(case: Case, panel: ResponsePanel, part: Component) -> Floats | Non
     if count < 2 or case.nominal:
         return None
     names = [str(name) for name in panel.systems]
+    # Each response as its own cluster: what leaving a cluster out does is then what a response
+    # does.
     alone = replace(panel, cluster=np.arange(panel.n), clusters=np.arange(panel.n))
     reference = panel.mean_human
+    # The judge's mean is over the responses that humans scored too, as in the components.
     both = np.where(np.isnan(reference), np.nan, panel.mean_run)
     left_out = means.system_means(alone, [reference, both])
     (human, judge), (human_out, judge_out) = left_out.means, left_out.out.swapaxes(0, 1)

@@ -83,6 +83,7 @@ def judge_cases(
     """
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
+    # Once an attribute and reference: the humans are the same for every judge.
     pairs: dict[tuple[str, tuple[str, ...]], tuple[HumanPair, ...]] = {}
     for case in cases:
         if (case.attribute, case.reference) not in pairs:
@@ -190,15 +191,18 @@ def copied_humans(case: Case) -> tuple[Copied, ...]:
     judge that is equal on every response is named. Of scores on no grid that are examined as sums
     it is not known which are equal.
     """
+    # Nodes that stand for scores on no grid were given by nobody.
     given = case.counted is None or case.counted.shows(case.scores.T)
     if not (np.isnan(case.constant) and given):
         return ()
     most, made = _most_equal(case), []
     for name, human in zip(case.reference, case.humans, strict=True):
+        # The run that repeats a human most: a copy in one run is a copy.
         shared, equal = max(
             (_equal(case, run, human) for run in case.scores),
             key=lambda pair: pair[1] / max(pair[0], 1),
         )
+        # A human who gives one score is easily equalled by a judge that mostly gives it too.
         if shared < FEWEST_EQUAL or len(np.unique(human[~np.isnan(human)])) < 2:
             continue
         rare = equal == shared if np.isnan(most) else _tail(equal, shared, most) < BY_CHANCE
@@ -303,6 +307,8 @@ def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
 
     mean = case.scores[0] if case.nominal else mean_present(case.scores)
     seen = np.unique(case.humans[~np.isnan(case.humans)])
+    # On a fine scale quantiles stand for the levels: a constant between two of them hardly does
+    # better.
     levels = seen if len(seen) <= MOST_LEVELS else np.quantile(seen, np.linspace(0, 1, MOST_LEVELS))
     constants = [tested(np.where(case.judged, level, np.nan)) for level in levels]
     return AltTests(
@@ -316,6 +322,7 @@ def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
 def _advantage(estimate: Estimate) -> tuple[float, float]:
     """Winning rate, then advantage; undefined comes last."""
     advantage = float(estimate.details.get("advantage_probability", -1.0))
+    # Undefined compares as False with everything, which would let it win.
     return (-1.0 if np.isnan(estimate.value) else estimate.value, advantage)
 
 
@@ -341,6 +348,7 @@ def _responses(
     """Agreement at the gate and a held-out human's; that of the scores as they are, and theirs."""
     if not case.paired.any():
         return None, None, None, None
+    # The kernels walk rows: a transposed view would be read with large strides.
     humans = np.ascontiguousarray(case.humans[list(computed.humans)].T)
     scores, groups = case.scores.T, case.groups()
     counts = case.counted
@@ -353,6 +361,7 @@ def _responses(
         if len(computed.humans) > 1:
             own = human_agreement(humans, gate=at, clusters=groups, level=level, counted=counts)
     seen = np.unique(case.humans[~np.isnan(case.humans)])
+    # With two levels the table of scores as they are is the table at the gate.
     if len(seen) > 2 or case.gate is None:
         graded = response_agreement(scores, humans, clusters=groups, level=level, counted=counts)
         if len(computed.humans) > 1:

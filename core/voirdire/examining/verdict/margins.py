@@ -38,13 +38,17 @@ def above(
     sure: float = SURE_YES,
 ) -> Component:
     """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`)."""
+    # No error, no decision: an estimate alone, however large, is never a yes.
     if not (math.isfinite(jackknifed.at) and math.isfinite(jackknifed.se)):
         return Component(name, "open", float(jackknifed.value), margin=limit, reason="no interval")
     asked = float(on_scale(limit, jackknifed.scale))
     least = asked if fail is None else float(on_scale(fail, jackknifed.scale))
+    # Both bounds on the scale of the test, where the error is nearly normal; only what is printed
+    # goes back to the natural scale.
     low = jackknifed.at - quantile(sure, jackknifed.df) * jackknifed.se
     high = jackknifed.at + quantile(SURE_NO, jackknifed.df) * jackknifed.se
     state: State = "yes" if low >= asked else "no" if high < least else "open"
+    # Without any spread the estimate is certain, and its p is 0 or 1.
     p = float(jackknifed.at < asked)
     if jackknifed.se > 0:
         p = float(above_t((jackknifed.at - asked) / jackknifed.se, jackknifed.df))
@@ -77,15 +81,21 @@ def inside(
     known = np.isfinite(at) & np.isfinite(se)
     if not known.any():
         return Component(name, "open", margin=margin, reason="no interval")
+    # The stricter margin for yes leaves a strip between the two in which the answer stays open.
     inner = margin if margin_yes is None else margin_yes
     reach = quantile(SURE_YES, jackknifed.df) * se
+    # Of many systems one lies outside by chance sooner or later: Bonferroni, since any of them is a
+    # no.
     far = quantile(1 - (1 - SURE_NO) / len(at), jackknifed.df) * se
     state: State = "open"
     if (np.abs(at) - far > margin)[known].any():
         state = "no"
+    # A yes needs every one of them to be known: what cannot be tested must not pass unseen.
     elif known.all() and (np.abs(at) + reach <= inner).all():
         state = "yes"
+    # The one that is shown is the farthest out, be the answer yes or no.
     k = int(np.argmax(np.where(known, np.abs(at) / margin, -1)))
+    # The largest p is that of the intersection-union test (Berger 1982): all must lie inside.
     p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(
         name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,

@@ -47,6 +47,8 @@ def reading(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentN
     table = within.reading_sums(panel)
     if len(table) < margins.clusters:
         return untested(name, "few clusters", count=len(table))
+    # Column 2 is the judge's sum of squares within systems. It is set beside the scale, a quarter
+    # of whose width is a large spread: rounding must not look like reading.
     if table.total[2] < 1e-9 * (case.width / 4) ** 2:
         reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
         return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
@@ -59,6 +61,8 @@ def single_responses(
     parts = []
     if len(humans) > 1:
         parts.append(_humans(table, margins))
+    # Humans of two values carry one bit a response, on which twice the error is hardly to be told
+    # from a coin: the margin of the gate holds.
     seen = np.unique(panel.humans[~np.isnan(panel.humans)])
     one_bit = len(seen) == 2 and panel.categories is None
     times = margins.times_gate if one_bit else margins.times
@@ -74,6 +78,7 @@ def _humans(table: ClusterSums, margins: Margins) -> Component:
         return untested("HUMANS", "few shared")
     jackknifed = table.jackknife(within.reliability, "fisher")
     # The floor is stated on Fisher's z, where so small a correlation is the same number.
+    # The floor is stated where the test is made.
     limit = float(natural(LEAST_HUMANS, "fisher"))
     return replace(above("HUMANS", jackknifed, limit, margins.read), margin=limit)
 
@@ -85,14 +90,19 @@ def _item(
     total, shared = table.total, table.met(0)
     if humans < 2:
         return untested(name, "one human")
+    # Column 0 counts pairs of humans on a response, and `met` the clusters that have one.
     if total[0] < FEWEST_SHARED or shared < margins.clusters:
         return untested(name, "few shared", count=int(total[0]))
     c, v, _, _ = (float(part) for part in within.moments(total))
     common = table.jackknife(lambda sums: within.moments(sums)[0])
+    # What humans share is the measure here: a judge cannot be set against a signal that is not
+    # shown to be there.
     if common.at - quantile(SURE_YES, common.df) * common.se <= LEAST_HUMANS * v:
         share = c / v if v > 0 else math.nan
         return Component(name, "open", share, margin=times, reason="humans unclear", human=share)
     jackknifed = table.jackknife(lambda sums: within.beyond(sums, times))
+    # Clusters where no two humans met say nothing of c, and must not lend the test degrees of
+    # freedom.
     jackknifed = replace(jackknifed, df=min(jackknifed.df, shared - 1))
     part = above(name, jackknifed, 0.0)
     return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
@@ -124,6 +134,7 @@ def pass_if_below(reading: float) -> float:
     0.471316
     """
     square = reading * reading
+    # The positive root of q² + r² q - 2 r² = 0, which the docstring's equation comes to.
     return (-square + math.sqrt(square * square + 8 * square)) / 2
 
 
@@ -137,6 +148,7 @@ def subgroups(
         return []
     groups = case.subgroups[case.paired].astype(str)
     off = np.zeros(len(groups)) if case.nominal else panel.mean_run - panel.mean_human
+    # Of labels without an order no bias can be told, and `off` stays 0 throughout.
     bias, names, items, few = [], [], [], []
     for name in filter(None, np.unique(groups)):
         members = np.asarray(groups == name)
@@ -154,12 +166,15 @@ def subgroups(
     together = Jackknifed(
         np.array([one.at for one in bias]),
         np.array([one.se for one in bias]),
+        # One t for all groups, by the smallest of them: careful where they differ.
         min(one.df for one in bias),
     )
     sub = inside("SUB", together, margins.system * case.width, names)
+    # A yes would speak for the groups that are too small to be tested as well.
     if few and sub.state == "yes":
         sub = replace(sub, state="not tested", reason="few in subgroup", at=tuple(few))
     tested = [part for part in items if part.state != "not tested"]
+    # The worst group is what is shown, and decides.
     order = ("no", "open", "yes")
     return [sub, *([min(tested, key=lambda part: order.index(part.state))] if tested else [])]
 
@@ -193,6 +208,8 @@ def pass_and_fail(
         return []
     bits = panel.passing(rule.at)
     table = within.item_table(bits.only_humans(humans), beside=True)
+    # A second human on a handful of responses must not turn an answer against labels into an open
+    # question.
     if rule.has_minima and len(humans) > 1 and table.total[0] < FEWEST_SHARED:
         bits, humans = _one_column(bits, humans), (0,)
         table = within.item_table(bits, beside=True)
@@ -218,6 +235,7 @@ def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
     The one who labelled most comes first: a few labels under another name change little.
     """
     labelled = [bits.size(np.asarray(~np.isnan(human))) for human in bits.humans]
+    # The fullest first, since the first that scored is the label.
     order = sorted(humans, key=lambda k: -labelled[k])
     return replace(bits, humans=_first_present(bits.humans[order])[None])
 
@@ -226,10 +244,13 @@ def _beside_human(
     name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
 ) -> Component:
     rates = held_out.Rates.of(bits, humans, passes=passes)
+    # Two humans see each such response: either of them may be the label, and the other is held out.
     if rates.n < 2 * FEWEST_SUCH:
         return untested(name, "few such", count=math.floor(rates.n + 1e-6))
+    # Humans differ from one another by `between`: no judge can be asked to differ by less.
     margin = max(margins.gate, rates.between)
     part = above(name, rates.difference(), -margin)
+    # Weighted counts are a hair off whole numbers: 1e-6 keeps 20 from becoming 19.
     return replace(part, judge=rates.judge, human=rates.human, count=math.floor(rates.n + 1e-6))
 
 
@@ -243,6 +264,7 @@ def _against_labels(
     value, se = float(jackknifed.at), float(jackknifed.se)
     facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(jackknifed.df)}
     if least is None:
+        # Only printed, and decides nothing: the plain interval of the specification, not Wilson's.
         low, high = value - 1.96 * se, value + 1.96 * se
         return Component(
             name, "not tested", value, low, high, reason="no minima", **facts
@@ -257,6 +279,7 @@ def _against_labels(
 
 def share_p(value: float, se: float, df: float, n: int, least: float) -> float:
     """One-sided p-value of a share below `least`: the score test that Wilson's interval inverts."""
+    # Responses of one cluster tell less than as many alone: as many as give this error are counted.
     size = effective_size(value, se, df, n)
     error = math.sqrt(least * (1 - least) / size)
     return float(above_t((value - least) / error, df)) if error > 0 else float(value < least)
@@ -272,10 +295,13 @@ def repeated_runs(case: Case, panel: ResponsePanel, margins: Margins) -> Compone
     if case.temperature == 0:
         return untested("RUN", "temperature 0")
     count = len(panel.judge)
+    # Within systems: that a run tells systems apart is no stability on single responses.
     runs = np.stack([panel.centred(run[:, None], least=2)[:, 0] for run in panel.judge])
     kept = np.asarray(~np.isnan(runs).any(axis=0))
     square = (runs**2).sum(axis=0)
     columns = np.stack(
+        # Mean product of two different runs, over the mean square of one: their correlation,
+        # without a loop over pairs.
         [(runs.sum(axis=0) ** 2 - square) / (count * (count - 1)), square / count], 1
     )
     table = panel.by_cluster(columns, kept)
@@ -296,10 +322,13 @@ def labels_saved(case: Case, panel: ResponsePanel, margins: Margins) -> Componen
         return untested("GAIN", "few in system", count=1)
     partly, share = _partly(case, panel), labelled_share(case, panel)
     jackknifed = _following(case, panel)
+    # 1 / (1 - (1 - share) r²) = gain, solved for r: GAIN is tested as a correlation, whose error is
+    # known.
     need = math.sqrt((1 - 1 / margins.gain) / (1 - share))
     part = above("GAIN", jackknifed, min(need, 1.0))
 
     def gain(r: float) -> float:
+        # Held below 1, where the gain would be endless; a negative correlation saves nothing.
         return float(1 / (1 - (1 - share) * np.clip(r, 0, 0.999) ** 2))
 
     part = replace(
@@ -316,6 +345,7 @@ def labels_saved(case: Case, panel: ResponsePanel, margins: Margins) -> Componen
 
 
 def _partly(case: Case, panel: ResponsePanel) -> bool:
+    # A few judged responses without a label are missing labels, and no design with unlabelled ones.
     return case.size(case.judged) > panel.n * 1.05
 
 
@@ -340,6 +370,7 @@ def _following(case: Case, panel: ResponsePanel) -> Jackknifed:
         table = panel.products(x, y, kept)
 
     def correlation(s: Floats) -> Floats:
+        # A constant judge has no correlation; it follows nothing, which is 0 and not undefined.
         following: Floats = np.where(s[..., 1] > 1e-9, within.ratio(s), 0.0)
         return following
 

@@ -54,6 +54,7 @@ def levels(case: Case, off: ClusterSums, spread: HumanSpread, margins: Margins) 
     """BIAS and BIAS1, from sums of how far the judge is off and their number."""
     jackknifed = off.jackknife(means_of)[0]
     margin = margins.bias * case.width
+    # One run on one response stands beside one human, who is as lenient or strict as that.
     wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
     return [inside("BIAS", jackknifed, margin), inside("BIAS1", jackknifed, wide)]
 
@@ -62,6 +63,7 @@ def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
     """Shares of labels: the judge's less the humans'."""
     shares = []
     for scores in (panel.judge, panel.humans):
+        # A label is a vector of 0 and 1: the mean of its codes would mean nothing.
         vectors = panel.vectors(scores)
         n = (~np.isnan(vectors)).sum(axis=0)
         total = np.where(np.isnan(vectors), 0.0, vectors).sum(axis=0)
@@ -98,7 +100,10 @@ def of_systems(
         return _few_in_system(names_of, observed.met, own=bool(case.family))
     margin = margins.system * case.width
     parts = _ordered(observed, count, margins)
+    # Each system's bias; the mean over all is BIAS, which may be zero where single systems are not.
     off = observed.jackknife(lambda human, judge: judge - human)
+    # 1 is the variance of one system's mean in units of a human's own view; SYS, which is free of
+    # the mean over systems, has count / (count - 1), a pair has 2.
     parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
     family = _family(case, observed, names_of, spread, margin)
     if quoted:
@@ -129,6 +134,7 @@ def _ordered(observed: means.Means, count: int, margins: Margins) -> list[Compon
     reason: Reason = ""
     if count < 3:
         reason = "two systems"
+    # Where humans do not tell the systems apart there is no order to agree on.
     elif variance.at - quantile(SURE_YES, variance.df) * variance.se <= 0:
         reason = "humans alike"
     if reason:
@@ -165,10 +171,15 @@ def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Comp
     a, b = np.triu_indices(len(names), 1)
     human = observed.jackknife(lambda human, _: human[..., a] - human[..., b])
     judge = observed.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
+    # Each pair is turned so that the humans put its first system ahead.
     flip = np.where(human.at < 0, -1, 1)
     dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df
+    # Any pair that is reversed is a no, so that no is corrected for the number of pairs; yes asks
+    # it of all, and needs no correction.
     near, far = quantile(SURE_NO, df), quantile(1 - (1 - SURE_NO) / len(a), df)
     reversed_ = (dh - far * sh > margin) & (dj + far * sj < 0)
+    # Yes is about pairs twice as far apart: a pair at the margin is neither shown to be reversed
+    # nor not.
     wide = 2 * margin
     # Shown not to be reversed: not that far apart, or the judge agrees; and the mirror image.
     clear = ((dh + near * sh <= wide) | (dj - near * sj >= 0)) & (
@@ -176,7 +187,10 @@ def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Comp
     )
     state: State = "no" if reversed_.any() else "yes" if clear.all() else "open"
     apart = above_t((wide - dh) / np.maximum(sh, 1e-12), df)
+    # A pair is clear for either reason, and the two are tested: hence twice the smaller.
     p = np.minimum(apart, above_t(dj / np.maximum(sj, 1e-12), df)) * 2
+    # Reversed pairs first, then open ones, then clear ones; among equals the one the judge turns
+    # most.
     worst = int(np.argmin(np.where(reversed_, -1e9, np.where(clear, 1e9, 0.0)) + dj))
     pair = (
         (names[a[worst]], names[b[worst]])
@@ -215,6 +229,7 @@ def _family(
         part: Floats = bias[..., own].mean(axis=-1) - bias[..., ~own].mean(axis=-1)
         return part
 
+    # Variance of a difference of two means of systems, in units of one system's.
     factor = 1 / own.sum() + 1 / (~own).sum()
     off = observed.jackknife(lambda human, judge: contrast(judge - human))
     return [inside("FAM", off, spread.allow(margin, factor, 1))]
@@ -229,6 +244,7 @@ def _to_come(
         names: Sequence[ComponentName] = ("ORDER+", "LEVEL+")
         return [untested(name, "few systems", count=count) for name in names]
     whole = means.correlation(means.moments(observed.human, observed.judge))
+    # Row k holds all systems but k, so that all that leave one out are one array.
     others = np.nonzero(~np.eye(count, dtype=bool))[1].reshape(count, count - 1)
     out = means.correlation(means.moments(observed.human[others], observed.judge[others]))
     order = jackknife(whole, out, "fisher")
@@ -248,12 +264,15 @@ def _level_to_come(bias: Floats, spread: HumanSpread, margin: float) -> Componen
 
     count, centre, sd = len(bias), float(bias.mean()), float(bias.std(ddof=1))
     limit = spread.allow(margin, 1.0, 1)
+    # Of a new system beside the mean of these: its own spread, and the error of the mean.
     error = sd * math.sqrt(1 + 1 / count)
     reach = quantile(SURE_YES, count - 1) * error
+    # The lower bound of the spread: surely as wide as this.
     least = sd * math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SURE_NO)))
     state: State = "open"
     if abs(centre) + reach <= limit:
         state = "yes"
+    # Even with that spread nine systems in ten would not stay inside: a no whatever the mean is.
     elif 1.645 * least > limit:
         state = "no"
     return Component(

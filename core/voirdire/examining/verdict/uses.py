@@ -80,12 +80,16 @@ class Decision:
 def decide(case: Case, computed: Computed, use: Use, target: Target) -> Decision:
     """No if any component is no; else not tested if any is; else open; else yes."""
     known: Components = computed.components
+    # Nothing can be held against humans who do not agree with one another; that a judge repeats
+    # itself can be said all the same.
     if computed.components.get("HUMANS", _NEVER).state == "no" and use != "repeat":
         return Decision("not tested", ("HUMANS",), "humans disagree", 1.0, (known["HUMANS"],))
     # A judge that answered nothing has no system either, and COVER says so.
     if use in OF_MEANS and len(computed.panel.systems) == 1:
         return Decision("not tested", (), "one system", 1.0, ())
     parts = tuple(_required(case, computed, use, target))
+    # In this order: one thing that is shown to be wrong settles it, whatever else could not be
+    # tested.
     for state in ("no", "not tested", "open"):
         hit = [part for part in parts if part.state == state]
         if hit:
@@ -102,6 +106,7 @@ def _required(case: Case, computed: Computed, use: Use, target: Target) -> Itera
     for name in REQUIRED[use, target]:
         part = known.get(name)
         if part is None:
+            # A component that should be there and is not must not pass in silence.
             if not (name in OPTIONAL or (name == "SYS" and case.nominal)):
                 yield Component(name, "not tested", reason="not computed")
         elif not (_skipped(part) or (use == "gate" and _not_of_labels(case, computed, part))):
@@ -128,6 +133,7 @@ def _not_of_labels(case: Case, computed: Computed, part: Component) -> bool:
 def _reason(hit: Sequence[Component]) -> Reason:
     """That of the first component which has one; a constant judge is named as that first."""
     reasons = [part.reason for part in hit if part.reason]
+    # A constant judge fails in many ways at once, and this is the one that explains them.
     return "constant" if "constant" in reasons else next(iter(reasons), "")
 
 
@@ -152,6 +158,7 @@ def with_holm(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
     Source: Holm (1979), Scand. J. Statist. 6, 65-70.
     """
+    # What was not tested is no test, and would only make the others' correction stricter.
     grids: dict[tuple[Use, Target], list[int]] = defaultdict(list)
     for place, verdict in enumerate(verdicts):
         if verdict.state != "not tested":
@@ -170,6 +177,7 @@ def verdict_of(
     """One verdict, its next step still to be found."""
     made = decide(case, computed, use, target)
     if blocked:
+        # The p-value goes too: what rests on blocked data takes no part in Holm's correction.
         made = replace(made, state="not tested", deciding=(), reason="blocked", p=1.0)
     elif critical and made.state == "yes" and use in FORBIDDEN:
         made = replace(made, state="no", reason="safety-critical")
@@ -210,6 +218,7 @@ def next_step(case: Case, computed: Computed, verdict: Verdict, margins: Margins
         return Next("correct the data")
     if verdict.reason == "humans disagree":
         return Next("settle the rubric")
+    # An action for each state; what is special to a reason was dealt with above.
     step = {"yes": _after_yes, "no": _after_no, "not tested": _untested, "open": _open}
     return step[verdict.state](case, computed, verdict, margins)
 
@@ -225,6 +234,8 @@ def _after_no(case: Case, computed: Computed, verdict: Verdict, margins: Margins
     if deciding & {"READ", "GREAD"}:
         return Next("trust it with nothing")
     if verdict.use == "estimate":
+        # A gain of g is as many labels as g times those at hand: 1 - 1/g of them come from the
+        # judge.
         return Next("label instead", share=1 - 1 / computed.components["GAIN"].estimate)
     if verdict.use == "repeat":
         runs = runs_needed(computed.components["RUN"].estimate, margins.run).runs or 0
@@ -233,6 +244,8 @@ def _after_no(case: Case, computed: Computed, verdict: Verdict, margins: Margins
         part = computed.components["COVER"]
         return Next("rate the rest", needed=part.count, now=round(part.count * part.estimate))
     these = verdict.target == "these systems"
+    # Calibration moves level and spread alone: where anything else failed it would be advice in
+    # vain.
     if verdict.use == "score" and these and deciding <= _LEVELS:
         return Next("calibrate", after=_score_after(case, computed, margins))
     return Next("keep humans")
@@ -278,6 +291,7 @@ def _more_such(case: Case, computed: Computed, verdict: Verdict) -> Next:
     few = [part.count for part in verdict.components if part.reason == "few such"]
     wanted = FEWEST_SUCH * (1 if computed.labels_alone else 2)
     now = case.size(case.paired)
+    # Beyond ten times what is there a number would be a guess, and is not given.
     if not few or min(few) * MOST_TIMES < wanted:
         return Next("rate more", now=now, unit="labels")
     return Next("rate more", needed=math.ceil(now * wanted / min(few)), now=now, unit="labels")
@@ -298,6 +312,7 @@ def _open(case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -
     unit = "systems" if plus else _unit(case)
     if verdict.use == "gate" and computed.labels_alone and case.clusters is None:
         now, unit = computed.panel.n, "labels"
+    # One component that no number of units settles makes all of the advice worthless.
     if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
         return Next("rate more", now=now, unit=unit)
     most = max((one for one in times if one is not None), default=1.0)
@@ -322,9 +337,11 @@ def _times(part: Component) -> float | None:
         return None
     else:
         distance = part.margin - abs(at)
+    # Towards yes where the estimate lies inside its margin, towards no where it lies outside.
     sure = SURE_YES if distance > 0 else SURE_NO
     if distance == 0:
         return None
+    # The error falls with the root of the number of units: as many times as square the ratio.
     return float((quantile(sure, part.df) * part.se / distance) ** 2)
 
 
@@ -345,6 +362,7 @@ def _times_gain(case: Case, computed: Computed, part: Component) -> float | None
 
 def _times_share(part: Component, least: float) -> float | None:
     """The same of a share with the interval of Wilson."""
+    # Wilson's interval has no closed form for n: tried by tenths, up to ten times what is there.
     for tenth in range(10, 10 * MOST_TIMES + 1):
         times = tenth / 10
         n, df, se = round(part.count * times), part.df * times, part.se / math.sqrt(times)

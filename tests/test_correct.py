@@ -461,6 +461,17 @@ def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
     assert found.scores[0].corrected.n_clusters == 12
 
 
+def test_responses_without_a_declared_cluster_are_clusters_by_their_item():
+    """Twelve items in two dialogues, the other 48 alone: dialogues and items must not mix."""
+    number = pl.col("item").str.slice(1).cast(pl.Int32)
+    dialogue = pl.when(number < 12).then(pl.format("d{}", number // 6))
+    found = correct(ratings().with_columns(cluster=dialogue), reference=["human"], judges=["judge"])
+    assert found.clustered
+    labelled = ratings().filter(pl.col("rater") == "human", pl.col("score").is_not_null())
+    units = labelled.select(pl.coalesce(dialogue, "item")).to_series()
+    assert found.scores[0].corrected.n_clusters == units.n_unique()
+
+
 def test_calibration_takes_a_lenient_judge_from_no_to_yes(tmp_path):
     ratings(labelled=300, items=300).write_csv(tmp_path / "r.csv")
     done = voirdire(

@@ -247,6 +247,7 @@ def consensus(
     >>> consensus(pl.DataFrame(rows, schema=names, orient="row"), ["calm"]).rows()
     [('1', 1.0)]
     """
+    # Those asked for, not those that could be read: a majority of few answers is none.
     asked = ratings.select("rater", "run").unique().height
     needed = asked // 2 + 1 if at_least is None else at_least
     if not 1 <= needed <= max(asked, 1):

@@ -40,6 +40,7 @@ def derive_ratings(study: Study, panel: Panel, ratings: pl.DataFrame) -> pl.Data
     own, juries = panel.names, study.juries
     declared = (rater.name for rater in study.panel if not rater.is_jury)
     _check_members(juries, {*own, *declared})
+    # Its ratings would be mixed with the derived ones, run by run.
     if taken := [jury.name for jury in juries if jury.name in own]:
         raise InputError(f"jury {taken[0]!r} has ratings of its own: give it another name")
     cube = build_cube(ratings, own, panel.attributes, panel.systems)
@@ -95,6 +96,7 @@ def clusters_or_items(ratings: pl.DataFrame, cube: Cube) -> NDArray[Any]:
 
 def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
     """One row for each response that a member was asked about, and each attribute."""
+    # A response that no member was asked about is no missing verdict of the jury's.
     of_members = [at for at, name in enumerate(cube.raters) if name in jury.members]
     asked = np.flatnonzero(cube.asked[of_members].any(0))
     systems = np.array([name or None for name in cube.systems], dtype=object)[cube.system[asked]]

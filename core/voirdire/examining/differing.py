@@ -227,6 +227,7 @@ def shortened(text: str, most: int, around: str = "") -> str:
     start = 0
     if places:
         place, span = places[0]
+        # The span in the middle, unless it stands near an end.
         start = max(0, min(place + len(span) // 2 - most // 2, len(line) - most))
     head, tail = "…" if start else "", "…" if start + most < len(line) else ""
     kept = line[start + len(head) : start + most - len(tail)]

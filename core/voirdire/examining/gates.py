@@ -14,6 +14,8 @@ from voirdire.tabular import Section, Table, text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+# NAME, then @WHOM up to the sign (names of judges hold blanks, colons and slashes, but none of
+# <>=), the sign, and the limit; >= before > since the first that fits is taken.
 _GATE = re.compile(r"^\s*([\w.+]+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<|=)\s*(.+?)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -235,6 +237,7 @@ def _nearest(gate: Gate, chosen: Sequence[GateValue]) -> str:
     if isinstance(gate.limit, str):
         return f"{len(chosen)} of {len(chosen)}"
     word, nearest = ("lowest", min) if gate.sign in (">=", ">") else ("highest", max)
+    # Of all that hold the one that would fail first.
     gate_value = nearest(chosen, key=lambda value: float(value.value))
     return f"{word} {float(gate_value.value):.3f}, {gate_value.where}"
 

@@ -69,6 +69,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
         )
     panel, compared = inputs.panel, inputs.preferences is not None
     labels = _labels(inputs)
+    # Labels over runs say something without anybody to be held against.
     others = labels is not None and bool(labels.sections)
     check_panel(study, panel, others=others, compared=compared)
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)

@@ -140,6 +140,7 @@ def _price(name: str, model: str, spent: Spent, study: Study) -> Price:
     from voirdire.store.raters import model_name  # noqa: PLC0415 - loads the store
 
     prices = study.run.prices.get(model_name(model))
+    # Some reply came without counts of tokens: a sum of the others would pass for the whole.
     if spent.blind:
         return Price(name, spent.calls)
     money = None if prices is None else spent.cost(prices)
@@ -202,6 +203,7 @@ def examine_jury(
                 f"a jury needs two or more different members, and --members gives {listed(members)}"
             )
         asked = Rater(name=name, use="jury", members=tuple(members), combine=how)
+        # Only the jury that was asked for: those of the study would be measured besides.
         others = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": (*others, asked)})
     if not study.juries:
@@ -254,6 +256,7 @@ def worth_sentence(jury: JuryResult) -> str:
         f"{number_text(high, 2, signed=True)}){_times(jury)}"
     )
     if jury.is_worth_it:
+        # A fitted jury must also beat what costs nothing to fit.
         as_well = jury.combine != "mean" and not worth.over_mean.bounds[0] > 0
         more = " No gain over the plain mean of its members is shown." if as_well else ""
         return f"Use this jury: {about} beats its best member; {numbers}.{more}"

@@ -106,6 +106,7 @@ def _summed(name: str) -> Pairwise:
     def coefficient(a: Any, b: Any, levels: Levels, analysis: Analysis) -> Estimate:
         scores = np.stack([a, b], axis=1)
         both = ~np.isnan(scores).any(axis=1)
+        # Without levels those that occur: F1 and the like need some.
         one = summed_coefficient(name, 2, levels or np.unique(scores[both]).tolist())
         columns = one.columns(scores[both])
         jackknifed = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
@@ -201,6 +202,8 @@ def measure(
         "data": {"off_scale": off_scale},
         "analysis": {"measures": tuple(measures), "raters": tuple(raters) or None},
     }
+    # Names also say which columns of a wide file are raters; the words *humans* and *judges* do
+    # not.
     names = () if set(raters) & GROUPS else tuple(raters)
     opened = open_source(source, data=data, reference=names, columns=columns, changes=changes)
     study, rated = opened.study, opened.tables
@@ -280,6 +283,7 @@ def _measure(
             attribute,
             "response",
             (raters[a], raters[b]),
+            # The later rater comes first: bias is that of the first named less the second.
             PAIRWISE[name](scores[b], scores[a], levels, analysis),
         )
         for a in range(len(raters))

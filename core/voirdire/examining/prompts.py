@@ -51,6 +51,7 @@ def worded_alike(study: Study) -> tuple[Worded, ...]:
     groups: dict[str, dict[str, str]] = {}
     for rater in study.panel:
         if rater.model:
+            # Everything but the wording as text: members with equal keys are one judge.
             key = json.dumps(_but_wording(rater), sort_keys=True, default=str)
             groups.setdefault(key, {})[str(rater.options.get(WORDING, ""))] = rater.name
     return tuple(Worded(next(iter(g.values())), g) for g in groups.values() if len(g) > 1)
@@ -142,6 +143,8 @@ def _crossed(ratings: pl.DataFrame, judges: Sequence[Worded], attribute: str) ->
         known = ~np.isnan(scores)
         total, n = np.where(known, scores, 0.0).sum(axis=2), known.sum(axis=2)
         means.append(np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0))
+    # Judges that rated other responses cannot be crossed with prompts: the row stays, its parts
+    # empty.
     if len({len(part) for part in means}) > 1:
         return (len(judges), len(judges[0].prompts), 0, *(None,) * 7)
     components = variance_components(np.stack(means, axis=1), "crossed")

@@ -118,6 +118,7 @@ def _bound_of(name: str) -> tuple[str, str]:
     >>> _bound_of("specificity_low"), _bound_of("icc_c1_low")
     (('specificity', 'low'), ('', ''))
     """
+    # Both are written: a dot as reports print it, and as a shell variable would have it.
     for sign in (".", "_"):
         part, _, end = name.rpartition(sign)
         if part in _PARTS and end in _ENDS:
@@ -220,6 +221,7 @@ def _value(
     examination: Examination, name: str, place: Verdict | Evidence | PairResult, value: float | str
 ) -> GateValue:
     """With judge and attribute, and the reference where there are several."""
+    # With one reference naming it in every line would say nothing.
     several = len({other.reference for other in examination.results}) > 1
     against = f" against {' and '.join(place.reference)}" if several else ""
     where = f"{place.judge} on {place.attribute}{against}"

@@ -98,6 +98,7 @@ def study_of_session(folder: Path) -> Study:
         )
     # Human ratings that the study names lie beside the file it was run from, not in the session.
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
+    # Beside the study's own sources: human ratings may lie in files of their own.
     source = Source(path=_beside(ratings, study.folder), layout="long")
     data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
     return study.model_copy(update={"data": data, "panel": _panel(folder, study)})

@@ -204,6 +204,7 @@ def simulate_panel(
     >>> panel.humans.shape, sorted(panel.judges), float(panel.judges["constant"].mean())
     ((3, 4, 10), ['constant', 'good'], 3.0)
     """
+    # The size is part of the seed, so that panels of two sizes are not beginnings of each other.
     rng = np.random.default_rng([seed, systems, items, humans])
     quality = rng.normal(0, SYSTEMS, (systems, 1))
     views = rng.normal(0, OWN, (humans + len(kinds), systems, 1))
@@ -226,6 +227,7 @@ def _stops(humans: NDArray[np.bool_], judge: NDArray[np.bool_]) -> bool:
         people, own = humans == passes, judge == passes
         rates = [(people[k] * np.delete(people, k, 0)).sum() / np.delete(people, k, 0).sum()
                  for k in range(len(people))]  # fmt: skip
+        # Judge and humans both held against one human, the others taking turns.
         less = (people * own).sum() / people.sum() - np.mean(rates)
         if less < -max(_RATE, float(np.std(rates, ddof=1))):
             return False
@@ -304,6 +306,8 @@ def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
         truth["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
         truth["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
     own = _zone(specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
+    # A judge whose level is off beyond what humans differ by deserves no single use, unless it is
+    # made a close call.
     level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
     truth["single"] = _all(kind.reads, kind.single, fair, own, level)
     truth["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])

@@ -57,6 +57,7 @@ def open_source(
             labels_beside,
         )
 
+        # Before the tables are read: they are checked against the scale.
         study = label_scale(study)
         beside = labels_beside(study)
     study = adjust(study, changes or {})
@@ -65,6 +66,7 @@ def open_source(
         try:
             rated = tables.read_tables(study, labels=beside)
         except QuestionError as question:
+            # A study names its file, so that the answer is a key of the study and no option.
             raise (question if question.key == "reference" else question.in_study()) from None
     path = labelled_at(source, opened.session)
     if rated is not None and path is not None and path.is_file():

@@ -89,6 +89,7 @@ class Texts:
         rows = texts.select("run", "text").rows()
         if len(rows) == 1:
             return [("Answer", rows[0][1])]
+        # A response that was written twice within a run has two texts of one number.
         by_run = texts["run"].n_unique() == texts.height
         return [
             (f"Answer, run {run}" if by_run else f"Answer, {at} of {len(rows)}", text)

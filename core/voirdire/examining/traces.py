@@ -112,6 +112,7 @@ def _steps(name: str, tasks: Sequence[TracedTask], study: Study) -> StepsResult:
         counts.update(task.trace.used)
         within.update(task.trace.used.keys())
         for beside in task.trace.beside:
+            # Other positions (the openings of a debate) are not what the judge itself said first.
             if beside.name == "alone":
                 pairs = [
                     (score, task.parsed.scores.get(attribute))
@@ -136,6 +137,7 @@ def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
     asks = spec.asks if (spec := study.rater(rater)) is not None else {}
     known = True
     for role, usage in steps:
+        # One reply without counts makes the whole unknown: a sum that lacks some would look cheap.
         if usage.input is None or usage.output is None:
             return Use()
         tokens += usage.input + usage.output
@@ -213,6 +215,7 @@ def _plain(
             use = _of_rater(other, inputs)
             there = cube.runs.get(other.name, 1)
             wanted = _as_dear(whole, use)
+            # One run, and as many as cost the same, as far as there are: where both are one, once.
             for runs in dict.fromkeys((1, min(wanted, there))):
                 scores = _runs(other.name, runs, inputs.ratings, cube, places)
                 paid = Use(*(None if v is None else v * runs for v in (use.tokens, use.money)))
@@ -250,6 +253,7 @@ def _of_rater(rater: Rater, inputs: Inputs) -> Use:
 
 def _as_dear(whole: Use, use: Use) -> int:
     """Runs of the plain judge that cost what one task of the other does, by money or by tokens."""
+    # Money first, since tokens of a small model and of a large one do not compare.
     pairs = ((whole.money, use.money), (whole.tokens, use.tokens))
     return next((max(1, round(a / b)) for a, b in pairs if a is not None and b), 1)
 

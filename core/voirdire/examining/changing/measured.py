@@ -144,7 +144,7 @@ def measured_of(
 
 
 def _of_examination(examination: Examination, judges: Sequence[str]) -> Measured:
-    # An Examination may hold raters that its panel left out; all that have ratings can be compared.
+    # From the ratings themselves: an Examination that a plugin made may have no panel.
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
     reference = tuple(examination.options["reference"])
     attributes = [part.name for part in examination.study.rubric.attributes]

@@ -66,6 +66,7 @@ class LabelPart:
 def label_scale(study: Study) -> Study:
     """A study of annotators alone that declares no rubric is on the scale of labels, 0 and 1."""
     kinds = {rater.kind for rater in study.panel}
+    # A scale that the study writes down holds, even where all raters are annotators.
     undeclared = not (study.rubric.model_fields_set & {"scale", "attributes", "use"})
     if "annotator" not in kinds or not kinds <= {"annotator", "human"} or not undeclared:
         return study
@@ -108,6 +109,7 @@ def annotators(study: Study, tables: Tables) -> list[str]:
     if declared or study.data.reference or "human" in tables.raters["kind"]:
         return [name for name in declared if name in present]
     scores, runs = tables.ratings["score"].drop_nulls(), tables.ratings["run"]
+    # Nobody is declared: zeros and ones over several runs, of no system, can only be labels.
     labels = len(scores) > 0 and bool(((scores == 0) | (scores == 1)).all())
     repeated = (
         runs.n_unique() > 1 and tables.ratings["system"].null_count() == tables.ratings.height
@@ -232,6 +234,7 @@ def _errors(inputs: Inputs) -> pl.DataFrame | None:
     labels = [attribute.name for attribute in rubric.attributes]
     if not labels or rubric.scale != (0, 1) or rubric.step != 1 or len(panel.reference) != 1:
         return None
+    # Pass or fail of systems' responses: a gate, and no labels of items.
     of_systems = ratings["system"].null_count() < ratings.height
     if of_systems or not ratings["score"].drop_nulls().is_in([0.0, 1.0]).all():
         return None

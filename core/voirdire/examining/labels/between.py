@@ -93,6 +93,7 @@ def _between(a: LabelMatrix, b: LabelMatrix, own: Floats, other: Floats) -> Betw
     p, q = own[[i for i, _ in both]], other[[i for _, i in both]]
     kept = ~np.isnan(p).any(axis=1) & ~np.isnan(q).any(axis=1)
     p, q = p[kept], q[kept]
+    # Sums over items: their number, both shares, and how often a run of each agrees.
     columns = np.concatenate([np.ones((len(p), 1)), p, q, p * q + (1 - p) * (1 - q)], axis=1)
     kappa = cluster_jackknife(columns, np.arange(len(p)), _mean_kappa, scale="fisher")
     return Between(a.rater, b.rater, kappa, len(p))
@@ -104,6 +105,7 @@ def _mean_kappa(sums: Floats) -> Any:
     with np.errstate(invalid="ignore", divide="ignore"):
         p, q, agreed = (sums[..., 1 + k * width : 1 + (k + 1) * width] / n for k in range(3))
         chance = p * q + (1 - p) * (1 - q)
+        # Chance of 1: nobody ever names it, or both always do, and kappa is 0/0.
         kappa = np.where(chance < 1 - 1e-12, (agreed - chance) / (1 - chance), np.nan)
     known = ~np.isnan(kappa)
     total = np.where(known, kappa, 0.0).sum(axis=-1)

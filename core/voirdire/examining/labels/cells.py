@@ -93,6 +93,7 @@ def ask_about_separators(
     for text in sorted(plain):
         if _BARE.fullmatch(text.strip()):
             raise _question(text, ",", where, option, "[")
+    # The usual separator is there: other signs are parts of names then.
     if any(SEPARATOR in text for text in plain):
         return
     for sign in _OTHERS:
@@ -112,6 +113,7 @@ def _in_other_order(true: str | None, said: str | None) -> tuple[str, str] | Non
     """
     if not true or not said or true == said:
         return None
+    # Longer signs first: *and* with its blanks before a blank alone.
     for sign in sorted({each.group() for each in _BETWEEN.finditer(true)}, key=len, reverse=True):
         parts = _parts(true, sign)
         if len(parts) > 1 and parts == _parts(said, sign):
@@ -128,6 +130,7 @@ def _several(
     count = Counter(part for own in parts.values() for part in own)
     alone = {text.strip() for text in texts if text not in many}
     for text, own in sorted(many.items()):
+        # A part that is a cell of its own, or parts that all recur, are labels.
         if own & alone or all(count[part] > 1 for part in own):
             return text
     for true, said in pairs:

@@ -164,6 +164,7 @@ def _printed(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> 
 
 def _from_shares(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
     support = whole_support(printed.shares, printed.n or _MANY, multilabel=multilabel)
+    # Shares alone fix chance but for rounding to whole items, which so many make small.
     n = (printed.n or _MANY) if multilabel else None
     known: dict[str, Any] = {
         "f1_random": random_f1(support, n).value,
@@ -191,6 +192,8 @@ def whole_support(shares: Sequence[float], n: int, *, multilabel: bool) -> NDArr
         rounded: NDArray[np.int64] = np.rint(exact).astype(np.int64)
         return rounded
     whole: NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    # Largest remainder (Hamilton): the items left over go to the classes that lost most by rounding
+    # down.
     order = np.argsort(-(exact - whole), kind="stable")
     whole[order[: n - int(whole.sum())]] += 1
     return whole

@@ -124,6 +124,8 @@ def threshold_of(runs: int, at_least: int | None = None) -> int:
     [1, 2, 3, 4, 8]
     """
     if at_least is None:
+        # 0.8 times the runs may come out a hair above a whole number in binary, and would be
+        # rounded up.
         return max(math.ceil(0.8 * runs - 1e-9), 1)
     if not 1 <= at_least <= runs:
         raise InputError(f"at_least must lie in 1..{runs}, the number of runs, got {at_least}")
@@ -171,8 +173,10 @@ def _final(
     least = threshold_of(counts.runs, at_least)
     kept = counts.named >= least
     category = _categories(counts, kept, least, none)
+    # An item that is unsure has no labels, although one of them recurs.
     kept[category != 0] = False
     names = pl.Enum([LABELLED, *unsure, INCOMPLETE])
+    # Had the runs that are missing all named it, the label would have been final.
     could = ((counts.named < least) & (counts.named + counts.open >= least)).any(axis=1)
     return pl.DataFrame(
         {
@@ -196,10 +200,13 @@ def _categories(
     said = counts.silent if none is None else counts.named[:, none]
     silent = counts.runs - counts.answered if none is None else counts.open[:, none]
     reached = kept.any(axis=1) | ((said >= least) if none is None else False)
+    # None and a label both recur: possible where m is at most half of the runs.
     both = kept[:, none] & (kept.sum(axis=1) > 1) if none is not None else np.zeros(len(kept), bool)
     could = (counts.named + counts.open >= least).any(axis=1)
     if none is None:
         could |= said + silent >= least
+    # In this order: what contradicts itself, what is final, what missing runs could make final, and
+    # only then why it is not.
     return np.select(
         [both, reached, could, said > 0, silent > 0], [1, 0, 3, 1, 3], default=2
     ).astype(np.int64)
@@ -217,6 +224,8 @@ def _listed(kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
 
 
 def _dominant(counts: Counts, kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
+    # First by how often it was ranked first, then by how often it was named: one number, since
+    # named is at most runs.
     weight = np.where(kept, counts.first * (counts.runs + 1) + counts.named, -1)
     if not weight.size:
         return pl.Series([], dtype=pl.String)

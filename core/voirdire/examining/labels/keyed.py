@@ -146,6 +146,7 @@ def people_section(keyed: Keyed, title: str, *, by_label: bool = True) -> Sectio
         return Section(title)
     values = np.stack(own, axis=1)  # items, people, labels
     codes = {label: values[:, :, at] for at, label in enumerate(keyed.truth.labels)}
+    # A number of its own for each set of labels; NaN stays NaN.
     whole = values @ 2.0 ** np.arange(values.shape[2])  # each answer as a number of its own
     rows = [
         (label, share.value, share.interval(), alpha.value, alpha.interval(), share.n)

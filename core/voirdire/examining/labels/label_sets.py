@@ -109,6 +109,7 @@ def _compared(
     a: Predictions, b: Predictions, task: str, options: tuple[float, int, int]
 ) -> dict[str, Any]:
     level, resamples, seed = options
+    # By name: two label sets may hold their items in another order.
     places = [{item: at for at, item in enumerate(one.truth.items)} for one in (a, b)]
     both = [item for item in a.truth.items if item in places[1]]
     at = [np.array([place[item] for item in both], np.intp) for place in places]

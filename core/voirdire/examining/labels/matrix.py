@@ -109,6 +109,7 @@ class LabelMatrix:
     def only(self, labels: Sequence[str]) -> LabelMatrix:
         """The same with some of its labels, in the order given."""
         places = [self.labels.index(label) for label in labels]
+        # One place more than labels, so that -1 (no label ranked first) maps to itself.
         to = np.full(len(self.labels) + 1, -1, np.int16)
         to[places] = np.arange(len(places))
         return replace(
@@ -189,6 +190,7 @@ def matrix_of_values(
             raise TableError(
                 f"{size} {what}s of {rater!r} need as many different names, got {axis[:5]}"
             )
+    # A mean over runs or humans would pass for a label otherwise.
     odd = ~(np.isnan(array) | (array == 0) | (array == 1))
     if odd.any():
         run, item, label = np.argwhere(odd)[0]
@@ -291,6 +293,8 @@ def matrix_of_ratings(
     names = own["item"].cast(pl.String).unique(maintain_order=True).to_list()
     known = names if items is None else list(items)
     own = own if items is None else own.filter(pl.col("item").cast(pl.String).is_in(known))
+    # Of all its rows, also on items left out: a run without one of the items is missing there, and
+    # no other run takes its number.
     runs = sorted(ratings.filter(pl.col("rater").cast(pl.String) == rater)["run"].unique())
     label = places_of(own["attribute"], labels)
     if (label < 0).any():
@@ -395,8 +399,10 @@ def _statuses(
         code = places_of(own["status"], STATUSES)
     else:
         code = np.where(own["score"].is_null().to_numpy(), _BLANK, _OK)
+    # A row without a status: it follows from the score.
     code = np.where(code < 0, np.where(own["score"].is_null().to_numpy(), _BLANK, _OK), code)
     worst = np.full(shape, -1)
+    # STATUSES go from ok to failed: a reply is as good as the worst of its labels.
     np.maximum.at(worst, at, code)
     return np.asarray(STATUSES)[np.where(worst < 0, _FAILED, worst)]
 

@@ -112,6 +112,7 @@ def _files(path: Path) -> list[Path]:
 
 def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
     raw = read_raw(path)
+    # Files that are all called predictions are told apart by their folders.
     own = path.resolve().parent.name if path.stem == NAME else path.stem
     default = within if within not in ("", ".") else own or path.stem
     if {"item", "truth", "predicted"} <= set(raw.frame.columns):
@@ -253,6 +254,8 @@ def _check_once(
     where: str,
 ) -> None:
     """Every seed must know the same items and labels, each once."""
+    # A dense table of seeds, items and labels must be filled once everywhere: 0 and 2 are both
+    # wrong.
     counts = np.bincount(np.ravel_multi_index(at, shape), minlength=int(np.prod(shape)))
     if (counts != 1).any():
         cell = int(np.flatnonzero(counts != 1)[0])

@@ -87,6 +87,7 @@ def _classes(row: dict[str, Any], task: Task, where: str) -> tuple[tuple[float, 
             raise TableError(
                 f"{where}: shares of a {task} task must add up to 1, got {sum(shares):g}"
             )
+        # Printed shares are rounded, and must add up to 1 for the closed form.
         shares = tuple(share / sum(shares) for share in shares)
     return shares, n
 
@@ -104,6 +105,7 @@ def _counted(part: str, column: str, where: str) -> float:
     matches = list(_FIGURE.finditer(part))
     whole = [each for each in matches if not each["percent"]]
     wanted = (
+        # A cell such as 103 (4.1 %) holds both: the count for support, the share for shares.
         whole if column == "support" else [each for each in matches if each["percent"]] or whole
     )
     if not wanted or part[matches[-1].end() :].strip(" )]"):

@@ -166,6 +166,8 @@ def runs_of_replies(
     """
     check_columns("replies", (*_KEYS, "reply"), replies.columns, error=InputError)
     frame = replies.with_columns(pl.col("rater").cast(pl.String), finish_reason=_finish(replies))
+    # Annotators mostly reply with the same few labels: a hundred thousand replies are some hundreds
+    # of texts.
     distinct = frame.select("reply", "finish_reason").unique(maintain_order=True)
     read = parse_labels_column(
         distinct["reply"].to_list(),
@@ -290,6 +292,8 @@ def _consistent_matrix(
 ) -> LabelMatrix:
     none, other = runs.place(runs.none), runs.place(runs.other)
     values, statuses, first = matrix.values, matrix.statuses, matrix.first
+    # Labels proper: *none* beside *other* contradicts itself too, *other* beside a label is
+    # dropped.
     real = [at for at in range(len(runs.labels)) if at not in (none, other)]
     beside = (values[:, :, real] == 1).any(axis=2)
     if none is not None:

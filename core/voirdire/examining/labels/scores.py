@@ -172,8 +172,10 @@ def label_scores(
     """
     check_same(truth, given)
     keyed = truth.known[0]
+    # Of several runs one is enough: the others are missing there, and say so.
     used = keyed & given.known.any(axis=0)
     key, said = truth.values[0][used], given.values[:, used]
+    # A bootstrap that is left out still wants a positive number.
     options: dict[str, Any] = {"level": level, "n_resamples": max(resamples, 1), "seed": seed}
     above_chance = f1_above_chance(
         key,
@@ -227,6 +229,8 @@ def baselines(
     """
     key = truth.values[0][truth.known[0] if used is None else used]
     support = key.sum(axis=0).astype(np.int64)
+    # Of labels that exclude one another the supports add up to the items, and say how many there
+    # are.
     n = len(key) if task == "multi-label" else None
     constant = best_constant_f1(support, n)
     simulated = None
@@ -250,9 +254,11 @@ def _classified(
 ) -> Classification:
     """All scores of one run; where each item has one label, by classes, so that MCC is defined."""
     known = ~np.isnan(said).any(axis=1)
+    # A prediction of no class, or of two, has no place in a confusion matrix of classes.
     if task == "multi-label" or (said[known].sum(axis=1) != 1).any():
         return classification_scores(key, said, labels=list(labels))
     names = np.asarray([*labels, None], dtype=object)
+    # The place behind the labels holds None, which the scores count as missing.
     code = np.where(known, np.nan_to_num(said).argmax(axis=1), len(labels))
     return classification_scores(names[key.argmax(axis=1)], names[code], labels=list(labels))
 
@@ -380,6 +386,7 @@ def choice_accuracy(
     kinds = {"": every, **{kind: of == kind for kind in dict.fromkeys(of.tolist()) if kind}}
     accuracies = []
     for place, said in enumerate(given.values):
+        # Two options where one is right is no answer: counting it as half right would invent one.
         several = (key.sum(axis=1) == 1) & (said.sum(axis=1) > 1)
         answered = given.known[place] & ~several
         right = answered & (key == said).all(axis=1)

@@ -70,6 +70,7 @@ def stratified_split(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise duplicate("item", twice, advice="its split would not be fixed")
+    # A hash, and no draw: an item keeps its place when others are added behind it.
     keys = [(group, _hash(seed, name)) for group, name in zip(groups, names, strict=True)]
     order = sorted(range(len(names)), key=keys.__getitem__)
     held = _taken(len(names), fractions[1] + fractions[2])
@@ -87,6 +88,8 @@ def _hash(seed: int, item: str) -> bytes:
 
 def _taken(n: int, share: float) -> NDArray[np.bool_]:
     """Which places are taken so that the first n of them hold round(share n)."""
+    # Rounded shares of ever longer beginnings: whichever stratum ends where, each has its part
+    # within one item.
     ends = np.floor(np.arange(n + 1) * share + 0.5 + _SLACK)
     taken: NDArray[np.bool_] = np.diff(ends) > 0
     return taken
@@ -168,6 +171,8 @@ def choose_thresholds(scores: Floats, truth: NDArray[np.int8], how: Threshold) -
 def _best(scores: Floats, truth: NDArray[np.int8]) -> float:
     """The threshold for all columns given, by the sums of ever longer tops of sorted scores."""
     q = truth.shape[1]
+    # Each prefix of the sorted scores is what one threshold lets through: all thresholds in one
+    # pass.
     order = np.argsort(-scores, axis=None, kind="stable")
     column, value = order % q, scores.ravel()[order]
     support = truth.sum(axis=0, dtype=np.float64)
@@ -180,5 +185,6 @@ def _best(scores: Floats, truth: NDArray[np.int8]) -> float:
     below = np.append(value[1:], 0.0)
     middle = (value + below) / 2
     best = total[ends].max()
+    # Sums of floats that are equal on paper differ in the last bits.
     close = np.flatnonzero(ends & (total >= best * (1 - 1e-12)))
     return float(middle[close[np.abs(middle[close] - MIDDLE).argmin()]])

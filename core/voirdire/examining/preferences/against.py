@@ -66,6 +66,7 @@ def with_comparisons(
 
 def against(preferences: pl.DataFrame, reference: str) -> pl.DataFrame:
     """Pairs that name the reference first, turned: above 0 the other system is preferred to it."""
+    # The other system first, so that above 0 means preferred to the reference in every row.
     turned = pl.col("system_a") == reference
     return preferences.with_columns(
         pl.when(turned).then("system_b").otherwise("system_a").alias("system_a"),

@@ -151,6 +151,7 @@ class Preferences:
         means = known.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
         overall = pl.col("attribute").str.to_lowercase() == OVERALL.casefold()
         frame = means.group_by(key, maintain_order=True).agg(
+            # What was asked overall counts; the mean over criteria stands in where nobody was.
             pl.coalesce(score.filter(overall).first(), score.mean()).alias("all"),
             "attribute",
             "score",
@@ -272,6 +273,8 @@ def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterato
         rater, a, b, attribute = (str(name) for name in names)
         scores, items = frame["score"].to_numpy(), frame["item"].to_numpy()
         repeated = frame.filter(pl.col("score").is_not_null())["item"].is_duplicated().any()
+        # Several runs or attributes of an item depend on each other: items are drawn then, and
+        # Wilson's interval would be too short.
         method = "percentile" if repeated else "wilson"
         yield PreferenceCell(
             rater,
@@ -331,6 +334,7 @@ def _strengths(combined: pl.DataFrame, options: _Options) -> Iterator[Strengths]
     ranked = combined.filter(pl.col("attribute").is_in(overall or attributes))
     for names, every in ranked.group_by("rater", "attribute", maintain_order=True):
         frame = every.filter(pl.col("score").is_not_null())
+        # As for shares: Wald's interval takes comparisons for independent.
         method = "percentile" if frame["item"].is_duplicated().any() else "wald"
         ranking = bradley_terry(
             frame["system_a"].to_numpy(),

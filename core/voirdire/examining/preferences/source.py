@@ -85,6 +85,7 @@ def split_preferences(study: Study) -> tuple[Study, ReadPreferences | None]:
     kept: list[Source] = []
     for source in study.data.sources:
         path = Path(study.folder) / source.path
+        # A session derives both tables; the study names the ratings alone.
         derived = path.name == "ratings.parquet" and (path.parent / "study.toml").is_file()
         beside = path.with_name("preferences.parquet")
         if derived and _rows(beside):
@@ -175,6 +176,7 @@ def _holds(path: Path) -> bool:
     except (OSError, pl.exceptions.PolarsError):
         return False  # whoever reads the file says what is wrong with it
     # A title may stand above the header of a table.
+    # Of JSON the names may stand lines apart; of a table they are one header.
     lines = [head] if suffix in (".json", ".jsonl", ".ndjson") else head.splitlines()
     names = ("system_a", "system_b", "score")
     return any(all(name in line for name in names) for line in lines)

@@ -86,6 +86,7 @@ def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
     frame = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.len().alias("orders"),
         known.alias("known"),
+        # Winner, loser or tie: two different signs are two different answers.
         sign.drop_nulls().n_unique().alias("winners"),
         (sign.min() * sign.max()).alias("product"),
         pl.col("score").mean().alias("mean"),
@@ -153,6 +154,7 @@ def _check(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> None:
         if len(rows):
             row = {k: v for k, v in frame.row(rows[0], named=True).items() if k != "status"}
             raise TableError(f"{where}, {at(rows[0])}: {what}: {row}")
+    # By sorted names, since a row may name the pair in either direction.
     pair = (pl.min_horizontal(a, b).alias("low"), pl.max_horizontal(a, b).alias("high"))
     key = frame.select("item", *pair, "shown_first", "rater", "run", "attribute")
     again = (~key.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()

@@ -166,7 +166,8 @@ def make_suite(
     if comparers:
         panel = [one for comparer in comparers for one in _comparing(comparer, asked)]
         pairs = narrowed(study, _runs(panel, runs), base, path)
-        # Both orders of each pair would double the cost: the probes turn places themselves.
+        # In one order: a probe of places asks for the other one itself, and both would double the
+        # cost.
         order = "random" if study.comparisons.order == "both" else study.comparisons.order
         shown = study.comparisons.model_copy(update={"order": order})
         studies[COMPARISONS] = pairs.model_copy(update={"comparisons": shown})

@@ -101,6 +101,8 @@ def levels_of(scale: Scale, *scores: NDArray[np.float64]) -> list[float] | None:
         return None
     declared = set(scale.levels)
     occurring = set(np.unique(np.concatenate(scores)).tolist())
+    # Off the scale a whole number is a level that is kept; on it, whatever is no level lies between
+    # two.
     between = {v for v in occurring - declared if scale.holds(v) or v != round(v)}
     return None if between else sorted(declared | occurring)
 

@@ -92,9 +92,12 @@ def build_cube(
     items = wanted["item"].unique(maintain_order=True).cast(pl.String).to_list()
     at_item = places_of(wanted["item"], items)
     at_system = places_of(system, systems)
+    # (item, system) pairs that occur get numbers in the order of their keys: a grid of all pairs
+    # may be mostly empty.
     response, of_response = _responses(at_item * len(systems) + at_system, len(items), systems)
     at_rater = places_of(wanted["rater"], raters)
     at_attribute = places_of(wanted["attribute"], attributes)
+    # One number a cell of the cube, so that two `bincount`s over all rows fill it.
     cell = (at_rater * len(attributes) + at_attribute) * of_response.size + response
     asked = np.zeros((len(raters), of_response.size), dtype=bool)
     asked[at_rater, response] = True

@@ -93,6 +93,7 @@ def pair_up(
     level = level_of(cube)
     pairs = np.stack([human[valid], scores[valid]], axis=1)
     matrix, counts, present = _means(pairs, cube.system[valid], len(cube.systems))
+    # One system or none: there are no means to compare, and the pairs themselves are the matrix.
     if level == "response":
         matrix, counts = pairs, np.ones(len(pairs), dtype=np.intp)
     return Pairing(
@@ -216,6 +217,8 @@ def disagreements(pairs: pl.DataFrame, most: int = 200) -> pl.DataFrame:
         gap`` (points) and the lists ``attribute, score, reference``; the widest first.
     """
     gap = (pl.col("score") - pl.col("reference")).abs()
+    # Results of one judge and attribute follow each other by reference: their rank is the
+    # reference's turn.
     turn = pl.col("result").rank("dense").over("judge", "attribute").cast(pl.Int64) - 1
     keys = ["judge", "reference_at", "item", "system"]
     return (
@@ -295,6 +298,7 @@ def _rules(sums: SystemSums, judges: Sequence[Member]) -> NDArray[np.bool_]:
     nothing = sums.keeping([()] * len(judges))
     family = sums.keeping([judge.family_systems or () for judge in judges])
     own = sums.keeping([judge.excluded for judge in judges])
+    # Rule 2 + s leaves out system s besides what the judge leaves out anyway.
     each = own & ~np.eye(len(sums.systems), dtype=np.bool_)[:, None]
     return np.concatenate([nothing[None], family[None], each])
 
@@ -303,6 +307,7 @@ def _before(
     pairing: Pairing, judge: Member, sums: SystemSums, under: SystemFeatures, at: tuple[int, int]
 ) -> Before:
     family, places = judge.family_systems, {name: s for s, name in enumerate(sums.systems)}
+    # Only where it would leave out other systems than are left out already.
     other_family = family is not None and set(family) & set(places) != set(pairing.excluded)
     rows = [_pair(sums, at, s) for name, s in places.items() if name in pairing.excluded]
     loo = {name: _EACH + places[name] for name in pairing.systems}

@@ -192,6 +192,8 @@ def _with_items_drawn(
     n_items = len(cube.items)
     results = list(estimates)
     systems = [i for i, p in enumerate(pairings) if p.level == "system" and analysis.resamples]
+    # Pairings that are held together share their draws, so that their intervals compare; more would
+    # not fit into memory.
     together = max(1, CELLS_AT_ONCE // (2 * n_items * len(cube.systems)))
     for start in range(0, len(systems), together):
         members = systems[start : start + together]
@@ -213,6 +215,7 @@ def _with_items_drawn(
 def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
     """(items, systems, 2) scores of reference and judge; NaN where either is missing."""
     scores = np.full((n_items, len(pairing.systems), 2), np.nan)
+    # Systems with pairs, numbered without gaps, as the matrix has them.
     column = np.unique(pairing.system, return_inverse=True)[1]
     scores[pairing.item, column, 0] = pairing.reference
     scores[pairing.item, column, 1] = pairing.judge_scores

@@ -59,6 +59,7 @@ def audit_stream(
         A score is off the scale, and the study says that this is an error.
     """
     ratings = _counted(sums, panel, {})
+    # The scale is known only now, after the first pass: places are looked up in one more.
     off = ratings.filter(pl.col("status") == "out_of_scale")
     if off.height:
         ends = (panel.scale.low, panel.scale.high)
@@ -150,6 +151,8 @@ def _of_patterns(patterns: RatingPatterns, attribute: str) -> Iterator[tuple[Any
                 yield (*head, step / STEPS, None, n)
             elif patterns.moments is not None:
                 at, above = patterns.loose.index(column), LOOSE.index(step)
+                # Of scores on no grid the ends alone are kept: one rating at each, the rest at the
+                # upper.
                 yield (*head, float(patterns.moments.low[at, above]), None, 1)
                 yield (*head, float(patterns.moments.high[at, above]), None, n - 1)
 
@@ -174,6 +177,7 @@ def _answered(sums: FirstSums, panel: Panel) -> list[Answered]:
         if attribute in by:
             items = tuple(item for _, item, *_ in where[:1])
             by[attribute].append(Answered(system, raters, beside, n, items))
+    # Attributes are parts of their own: rows of several cannot be set beside each other here.
     return max(by.values(), key=lambda own: sum(one.n * len(one.raters) for one in own))
 
 

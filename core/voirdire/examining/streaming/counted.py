@@ -94,6 +94,7 @@ def counted(
     rows, scale = patterns.rows(), panel.scale
     scores = rows.scores.copy()
     off: dict[tuple[str, float], int] = {}
+    # Values that occur are few, since rows are patterns: each is looked at once.
     if study.data.off_scale != "keep":
         for place, column in enumerate(patterns.columns):
             if column in patterns.loose:
@@ -113,6 +114,7 @@ def counted(
     for place, rater in enumerate(names):
         own = scores[:, of[rater]]
         n = (~np.isnan(own)).sum(axis=1)
+        # The mean over the runs present, as the cube of a table has it.
         np.divide(np.nansum(own, axis=1), n, out=mean[place, 0], where=n > 0)
         asked[place] = rows.asked[:, of[rater]].any(axis=1)
     systems = tuple(sorted({system_in(name) for name in patterns.systems}))
@@ -129,6 +131,7 @@ def counted(
         asked,
         {rater: len(of[rater]) for rater in names},
     )
+    # Then each row stands for so many clusters, and counts alone give every spread.
     alone = largest <= 1 and not patterns.loose
     subgroups = groups[rows.system] if (groups != "").any() else None
     return Counted(rows, scores, cube, rows.counts, clusters, alone, off, subgroups)
@@ -158,6 +161,8 @@ class Planned:
             scores.shape[1],
             columns,
             coefficient.value(sums),
+            # Linearised: a cluster's sum of these is what it moves the value by, to first order
+            # (delta method).
             columns @ coefficient.slopes(sums),
             round(float(counts[(columns != 0).any(axis=1)].sum())),
         )
@@ -180,6 +185,7 @@ class Planned:
                 values = self.coefficient.statistic(drawn)
             intervals.append(poisson_interval(values, level))
         total = round(float(counts.sum()))
+        # The square is about the value of these very sums, hence G / (G - 1).
         se = math.sqrt(clusters / (clusters - 1) * square) if clusters > 1 else math.nan
         return summed_estimate(
             self.coefficient,
@@ -210,6 +216,8 @@ class PlannedSizes:
         if not n:
             return Estimate("MAE", math.nan, n=0, k=2, left_out=total, reason="no_data")
         value = size / n
+        # Sum over clusters of (size - value n)², multiplied out, so that parts add up; rounding may
+        # leave it below 0.
         square = max(squares - 2 * value * product + value**2 * counts, 0.0) / n**2
         intervals = (delta_interval(value, square, clusters, level),)
         return Estimate("MAE", value, intervals, round(n), 2, total - round(n))

@@ -107,6 +107,8 @@ def examine_stream(
             study, inputs = _inputs(stream, parts, sums, reference, changes, gate, reading)
             inputs = replace(inputs, findings=(*notes, *inputs.findings))
             again = _on_scale(taken, sums, study, inputs.panel)
+            # Scores on no grid are condensed as they are read: whether some are off the scale is
+            # known afterwards, and then they are read once more.
             if again != taken:
                 taken = again
                 sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
@@ -161,6 +163,7 @@ def _inputs(
         read_off = f"the scale was read off {sample.height:,} of them"
     if gate is not None:
         study = study.model_copy(update={"gate": gate})
+    # Of the sample: it holds a row of every rater of the stream.
     panel = panel_of(study, rated)
     check_panel(study, panel, others=False, compared=False)
     note = Finding(
@@ -194,6 +197,7 @@ def _sample(sums: FirstSums) -> pl.DataFrame:
             continue
         n, rated = patterns.n, patterns.rows()
         some = min(n, SAMPLED)
+        # The middles of equal parts of 0..n: even steps, no matter how the patterns were met.
         steps = (np.arange(some) * 2 + 1) * n // (2 * some)
         rows = np.searchsorted(np.cumsum(patterns.counts), steps, side="right")
         systems = [system_in(patterns.systems[at]) or None for at in patterns.system[rows]]
@@ -261,6 +265,7 @@ def _examined(
         blocked=blocked_pairs(inputs.findings, panel, study), clustered=sums.clustered,
     )  # fmt: skip
     verdicts = judged()
+    # Each replicate draws a weight for every cluster: the time of a pass grows with their number.
     replicates = min(study.analysis.resamples, MOST_REPLICATES)
     asked = {
         name: Asked(
@@ -279,6 +284,8 @@ def _examined(
     if replicates or not all(table.alone for table in tables.values()):
         second = executor.map_reduce(partial(second_sums, asked), kept)
         answers = second.answers
+        # Verdicts are functions of sums: run once to learn which they need, once more with them,
+        # and again where items are crossed with systems, whose effects must be known first.
         while found_out(boards, answers):
             verdicts = judged()
             if not any(board.wanted for board in boards.values()):
@@ -379,6 +386,7 @@ class _Plan:
                 [tuple(other.name for other in humans if other != human)],
             )
         ]
+        # Composites have no measures of their own in memory either.
         chosen = measured(study.analysis, panel)
         return cls(
             pairs,

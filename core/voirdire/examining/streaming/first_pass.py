@@ -48,6 +48,7 @@ class Taken:
     def read(self, part: Part) -> tuple[Rated, Counter[tuple[str, str]]]:
         """The part, and how many scores of each rater were off the scale."""
         rated = read_part(part)
+        # Most scales are read as they are: comparing every score to infinity would cost a pass.
         if math.isinf(self.low) and math.isinf(self.high):
             return rated, Counter()
         with np.errstate(invalid="ignore"):
@@ -57,6 +58,7 @@ class Taken:
         statuses: Counter[tuple[str, str]] = Counter()
         for (rater, _), n in zip(rated.columns, off.sum(axis=0).tolist(), strict=True):
             statuses[part.attribute, rater] += n
+        # The unary plus drops raters with none.
         return replace(rated, scores=np.where(off, np.nan, rated.scores)), +statuses
 
 
@@ -103,6 +105,8 @@ class FirstSums:
         """The sums of both; parts hold whole clusters, so that these are not counted twice."""
         patterns = dict(self.patterns)
         for attribute, more in other.patterns.items():
+            # Parts hold whole clusters, so that clusters, items and rows of two parts add up and
+            # are not counted twice.
             patterns[attribute] = patterns[attribute] + more if attribute in patterns else more
         largest = dict(self.largest)
         for attribute, size in other.largest.items():
@@ -159,6 +163,8 @@ def _sample(rated: Rated, attribute: str) -> pl.DataFrame:
     starts = starts_of(rated.cluster)
     place -= np.repeat(starts, np.diff(starts, append=len(place)))
     # The hash of a cluster's name is mixed already; an odd factor keeps its places apart.
+    # Place within the cluster, counted from 0, times an odd constant: 2^64 over the golden ratio,
+    # which spreads neighbours far apart (Knuth, section 6.4).
     key = rated.names[rated.cluster] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     rows = np.argsort(key, kind="stable")[:SAMPLED]
     systems = [system_in(rated.systems[at]) or None for at in rated.system[rows]]
@@ -183,6 +189,7 @@ def _sample(rated: Rated, attribute: str) -> pl.DataFrame:
 def _least(sample: pl.DataFrame) -> pl.DataFrame:
     """Of the responses of each attribute those with the least keys."""
     rank = pl.col("_key").rank("dense").over("attribute")
+    # The least keys of all parts are the least of each part's least: so the sample adds up.
     return sample.filter(rank <= SAMPLED) if sample.height > SAMPLED else sample
 
 
@@ -195,11 +202,14 @@ def answered(rated: Rated, patterns: RatingPatterns, code: Ints) -> tuple[Tally,
     if not len(code):
         return Tally(), Tally()
     starts = starts_of(rated.item)
+    # The commonest file, and the cheapest: no sets of raters have to be told apart.
     if rated.asked.all():
         return _all_by_all(rated, patterns, len(starts))
     sets, of = _sets(np.asarray(patterns.steps != UNASKED), patterns.columns)
+    # Of each response: its system and its raters as one number; beside it the raters of its item.
     own = (patterns.system * len(sets) + of)[code]
     groups, group = sets, own % len(sets)
+    # Several systems answer an item: its raters are those of any of them.
     if len(starts) < len(rated.item):
         asked = np.logical_or.reduceat(rated.asked, starts, axis=0)
         groups, of_item = _sets(asked, rated.columns)

@@ -165,17 +165,22 @@ def read_part(part: Part) -> Rated:
 
 def rated_of(frame: pl.DataFrame, name: str) -> Rated:
     """A part's rows as arrays; rows of one cluster, item and response stand together."""
+    # Codes in place of names throughout: comparing bytes of names costs more than all the sums.
     systems, system = _codes(frame, "system")
     raters, rater = _codes(frame, "rater")
     clustered = "cluster" in frame.columns and frame["cluster"].null_count() < frame.height
+    # Rows of an item stand side by side in a part, so that runs of equal names number them without
+    # sorting.
     item = _text(frame["item"]).rle_id().to_numpy()
     changes = np.ones(len(item), np.bool_)
     np.not_equal(item[1:], item[:-1], out=changes[1:])
     if len(systems) > 1:
+        # A response begins where the item or the system changes.
         changes[1:] |= system[1:] != system[:-1]
     first = np.flatnonzero(changes)
     runs, column = _runs(frame, rater)
     scores, asked = _dense(frame, changes, column, len(raters) * runs, name)
+    # A rater of three runs makes room for three of every rater: columns that nobody fills go.
     used = np.flatnonzero(asked.any(axis=0))
     items = _text(frame["item"])[first]
     cluster, names = _clusters(frame, first, item[first], items, clustered=clustered)
@@ -222,7 +227,10 @@ def _with_subgroups(
     names, code = _codes(frame, "subgroup")
     if names == ("",):
         return systems, of
+    # The empty name stands for null here, which is no subgroup.
     blank = names.index("") if "" in names else -1
+    # Rows that say nothing are placed last, so that the least place of a response is its first row
+    # that says something.
     place = np.where(code == blank, len(code), np.arange(len(code)))
     nearest = np.minimum.reduceat(place, first)
     own = np.where(
@@ -230,6 +238,7 @@ def _with_subgroups(
     )
     pairs, back = np.unique(np.stack([of, own], axis=1), axis=0, return_inverse=True)
     named = [systems[at] + (_OF + names[group] if group >= 0 else "") for at, group in pairs]
+    # Sorted by name, and not by code: patterns of parts with other systems must merge by name.
     order = np.argsort(np.array(named, dtype=object), kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
@@ -240,6 +249,7 @@ def _runs(frame: pl.DataFrame, rater: NDArray[np.integer]) -> tuple[int, NDArray
     """The most runs of a rater, and the column of each row."""
     if "run" not in frame.columns:
         return 1, rater
+    # In 64 bits: runs times raters may not fit the type of the column.
     runs = int(frame.select(pl.col("run").max().cast(pl.Int64)).item() or 1)
     if runs == 1:
         return 1, rater
@@ -261,9 +271,11 @@ def _dense(
         values = values.cast(pl.Float64)
     score = (values.fill_null(float("nan")) if values.null_count() else values).to_numpy()
     n = int(changes.sum())
+    # Every rater on every response, in one order: the column is the table, and nothing is copied.
     if len(score) == n * columns and (column.reshape(n, columns) == np.arange(columns)).all():
         return score.reshape(n, columns), np.ones((n, columns), np.bool_)
     scores, asked = np.full((n, columns), np.nan), np.zeros((n, columns), np.bool_)
+    # A compiled loop: it fills the cells and stops at the first that is filled twice.
     row = scatter(changes, column, score, scores, asked)
     if row >= 0:
         twice = frame.row(int(row), named=True)
@@ -298,6 +310,7 @@ def _clusters(
 def _hashes(names: pl.Series) -> NDArray[np.uint64]:
     from voirdire.stats._pattern_kernels import hashes  # noqa: PLC0415 - slow to import
 
+    # One buffer and the ends of the names in it: a kernel reads no Python strings.
     text = np.frombuffer((names.str.join("").item() or "").encode(), np.uint8)
     ends = names.str.len_bytes().to_numpy().astype(np.int64).cumsum()
     out = np.empty(len(names), np.uint64)
@@ -307,6 +320,7 @@ def _hashes(names: pl.Series) -> NDArray[np.uint64]:
 
 def _statuses(frame: pl.DataFrame) -> Tally:
     """Rows by (rater, status), of statuses other than ok."""
+    # Without a column of statuses a null score is blank, and all others are ok.
     if "status" not in frame.columns:
         frame = frame.filter(pl.col("score").is_null()).with_columns(status=pl.lit("blank"))
     odd = frame["status"] != "ok"

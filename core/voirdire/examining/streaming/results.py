@@ -77,11 +77,15 @@ def plan_pairs(
             valid = kept & ~np.isnan(human) & ~np.isnan(own)
             pairs = np.where(valid[:, None], np.stack([human, own], axis=1), np.nan)
             levels = levels_of(panel.scale, human[valid], own[valid]) if valid.any() else None
+            # Kappa and alpha are sums of one column a pair of levels: not for scores on no grid,
+            # nor for hundreds of levels.
             if table.is_loose(judge.name, *reference) or len(levels or ()) > MOST_LEVELS:
                 levels = None
             names: Sequence[str] = _OF_PAIRS if levels is None else (*_OF_PAIRS, *_OF_LEVELS)
             sizes = None
             if table.is_loose(judge.name, *reference):
+                # A node stands for scores that lie about it: the mean size of differences is no
+                # moment of these.
                 names = [name for name in names if name != "mae"]
                 sizes = PlannedSizes(pairs[:, 1] - pairs[:, 0])
             planned = {name: Planned.of(name, pairs, table.counts, levels) for name in names}
@@ -105,6 +109,7 @@ def _pairing(
         np.bincount(cube.system, weights=weight * np.where(valid, column, 0), minlength=len(count))
         for column in pairs.T
     ]
+    # Shares of nodes add up to whole responses but for rounding.
     count = np.rint(count)
     there = np.flatnonzero(count)
     matrix = np.stack(sums, axis=1)[there] / count[there, None]
@@ -169,8 +174,10 @@ _ROWS = 2_048
 
 def _drawn_sums(weights: Floats, planned: Sequence[Planned]) -> dict[int, Floats]:
     """(B, F) sums of each coefficient's columns: one product for all is many times faster."""
+    # Where the columns of each coefficient stand in the product of all.
     ends = np.cumsum([0, *(one.columns.shape[1] for one in planned)])
     total = np.zeros((len(weights), ends[-1]))
+    # A block of rows at a time: the columns of all coefficients together would fill gigabytes.
     for start in range(0, weights.shape[1] if total.size else 0, _ROWS):
         rows = slice(start, start + _ROWS)
         total += weights[:, rows] @ np.concatenate([one.columns[rows] for one in planned], axis=1)
@@ -280,6 +287,7 @@ def _response_level(
     """The numbers that stand at system level where there are systems, of single pairs."""
     n, x, y, xx, yy, xy, _ = sums.tolist()
     shift = of["bias"].value
+    # Of the differences, from sums of squares and products.
     sd = math.sqrt(max(xx + yy - 2 * xy - n * shift**2, 0) / (n - 1)) if n > 1 else math.nan
     reach = quantile((1 + level) / 2, n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
     return {
@@ -394,6 +402,7 @@ def _measure(
 
     try:
         return MeasurePlan(asked, raters, Planned.of(name, scores, table.counts, levels))
+    # A coefficient of levels, of raters whose scores keep to none.
     except StatisticsError:  # levels that are not there
         return MeasurePlan(asked, raters, None, "not_summable")
 

@@ -70,6 +70,7 @@ class Standing:
             return
         first = 0
         for end in (*starts_of(self.cluster)[1:].tolist(), len(self.code)):
+            # A cluster is never cut: its sum must be squared as a whole.
             if end - first >= _BLOCK or end == len(self.code):
                 own = slice(first, end)
                 yield Standing(self.item[own], self.cluster[own], self.code[own], self.shares[own])
@@ -85,8 +86,11 @@ class Standing:
         table = np.zeros((len(self.code), rows.shape[1]))
         for node in range(self.shares.shape[1]):
             table += self.shares[:, node, None] * rows[self.row + node]
+        # Shares of whole numbers are no longer whole; rounding keeps sums exact in any order of
+        # parts.
         if np.issubdtype(rows.dtype, np.integer):
             table = np.rint(table).astype(rows.dtype)
+            # Missing in one node of a pattern is missing in all: the pattern says who answered.
             table[rows[self.row] == MISSING] = MISSING
         return np.arange(len(table)), table
 
@@ -143,6 +147,7 @@ def _answer(request: Request, standing: Standing, systems: int) -> Any:
         kernels.item_effects(code, standing.item, request.system, values, shift, share)
         return Effects(shift, share)
     width = len(request.bits)
+    # Powers of two: scaling by them loses no bit.
     unit = np.ldexp(1.0, request.bits.astype(np.intc))
     fine = np.zeros((width, 2), np.int64)
     out = (*np.zeros((2, width), np.int64), *np.zeros((2, width, width), np.int64), fine)
@@ -154,18 +159,21 @@ def _answer(request: Request, standing: Standing, systems: int) -> Any:
     else:
         scale = np.zeros(0)
         if request.kind == "products":
+            # A product of two columns of LEVEL_BITS each carries twice these bits.
             scale = unit * 2.0 ** (-2 * LEVEL_BITS)
         code, values = standing.values(request.values)
         units = kernels.cluster_moments(
             code, standing.cluster, values, request.present, request.where, scale, out
         )
     total, seen, high, low, fine = out
+    # Python's whole numbers: squares summed over a billion responses pass 64 bits.
     exact = fine[:, 0].astype(object) * (1 << 32) + fine[:, 1].astype(object)
     return ClusterMoments(units, total.astype(object), _whole(high, low), request.bits, seen, exact)
 
 
 def _whole(high: Ints, low: Ints) -> NDArray[Any]:
     """(F, F) symmetric, as Python's whole numbers."""
+    # The kernel fills the lower triangle alone; the diagonal would be added twice.
     lower = high.astype(object) * (1 << 32) + low.astype(object)
     return np.asarray(lower + lower.T - np.diag(np.diag(lower)))
 
@@ -183,6 +191,7 @@ class Effects:
 
     def of_systems(self, start: Floats) -> tuple[Floats, Floats]:
         """(V, S) effects after the last round, and after the last but one, from those at first."""
+        # Index k of the sums is an item with k systems present: its mean takes 1 / k of each.
         k, own = np.maximum(np.arange(self.shift.shape[1]), 1) * 1.0, start.shape[1]
         shift = (self.shift[..., :own] / FINE / k[None, :, None]).sum(axis=1)
         share = (self.share[..., :own, :own] / k[None, :, None, None]).sum(axis=1)
@@ -190,6 +199,8 @@ class Effects:
         now = before = start
         for _ in range(_ROUNDS):
             before = now
+            # Backfitting: each system's mean of what is left when the items' effects are taken out,
+            # in turn.
             now = now + (shift - n * now + np.einsum("vst,vt->vs", share, now)) / n
         return now, before
 
@@ -289,6 +300,7 @@ def second_sums(asked: Mapping[str, Asked], part: Part) -> SecondSums:
         rated.scores, rated.columns, rated.system, rated.systems, rated.asked,
         loose=want.patterns.loose, gate=want.patterns.gate,
     )  # fmt: skip
+    # A score off the grid that the first pass did not see: the file was written to in between.
     if set(own.loose) - set(want.patterns.loose):
         raise TableError(f"{part.path}: changed while it was read")
     place = want.patterns.place_of(own)
@@ -328,6 +340,7 @@ def _squares(linear: Linear | None, standing: Standing, part: Part) -> tuple[Int
     high, low = np.zeros((2, linear.whole.shape[1]), np.int64)
     for block in standing.blocks():
         code, values = block.values(linear.whole)
+        # Linear keeps sums of the largest cluster below 2^31; a larger one would overflow unseen.
         if kernels.squares(code, block.cluster, values, high, low) >= 2**31:
             raise TableError(f"{part.path}: a cluster is larger than the first pass saw")
     return high, low
@@ -348,6 +361,7 @@ def _drawn(want: Asked, rated: Rated, standing: Standing, place: Ints, code: Int
             standing.code, standing.shares, rated.cluster, rated.names, want.seed, weights
         )
         return weights
+    # Counted by the part's own patterns, of which there are few, and added to all of them once.
     here = np.zeros((len(place), want.replicates), np.int32)
     kernels.resampled_patterns(code, rated.cluster, rated.names, want.seed, here)
     weights[place] = here

@@ -86,6 +86,7 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
         Streaming was asked of something else, a pattern meets no file, or a study is to be streamed
         that asks for more than sums tell.
     """
+    # The command hands over a list, also of one.
     if isinstance(source, list | tuple) and len(source) == 1:  # as the command line names it
         (source,) = source
     if isinstance(source, Study) or str(source).endswith(".toml"):
@@ -167,6 +168,7 @@ def _gathered(text: str) -> list[Path] | None:
     """Files that a pattern or a folder of parts stands for; None for anything else."""
     if "*" in text:
         pattern = Path(text)
+        # glob starts from a folder: the part of the path before the first star.
         at = next(k for k, part in enumerate(pattern.parts) if "*" in part)
         base = Path(*pattern.parts[:at]) if at else Path()
         paths = sorted(base.glob(str(Path(*pattern.parts[at:]))))
@@ -220,6 +222,8 @@ def parts_of(
             raise InputError(f"{said} does nothing for a stream: import the files with it first")
     # Composites are made where all attributes of an item are together: that is not in parts.
     composites = {} if stream.study is None else stream.study.rubric.composites
+    # What renames or reads words has to be applied to the rows: the files cannot be taken as they
+    # are.
     changed = composites or any(set(own) - {"assume"} for own in keys.values())
     known = None if changed else _of_layout(stream)
     if known is not None:
@@ -228,6 +232,7 @@ def parts_of(
     batches = chain.from_iterable(tidy_batches([file], own, notes) for file, own in keys.items())
     if stream.rows <= SORTED_IN_MEMORY:
         frame = pl.concat(list(batches), how="diagonal_relaxed")
+        # Parts hold whole clusters, or else whole items.
         has = "cluster" in frame.columns and frame["cluster"].null_count() < frame.height
         frame = with_composites(frame, composites)
         yield tuple(in_memory(frame, "cluster" if has else "item", name=stream.name))

@@ -65,6 +65,8 @@ class Board:
 
     def ask(self, request: Request, *context: Any) -> Any | None:
         """What was found, else None: the next pass will find it."""
+        # By content: the code of verdicts asks for the same sums in several places, and again in
+        # each round.
         digest = hashlib.sha256(repr((request.kind, request.where, context)).encode())
         for part in (request.values, request.bits, request.present, request.system):
             digest.update(np.ascontiguousarray(part).tobytes())
@@ -108,6 +110,7 @@ class PatternCounts:
         """Whether all nodes of a pattern have these scores, so that they were given."""
         if self.exact:
             return True
+        # Nodes of one pattern follow each other: the first of them is compared with the rest.
         first = np.flatnonzero(self.rows % self.board.each == 0).repeat(self.board.each)
         return bool(np.array_equal(scores, scores[first], equal_nan=True))
 
@@ -123,6 +126,7 @@ class PatternCounts:
         self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
     ) -> ClusterSums:
         """Sums by cluster."""
+        # Left out is 0, not gone: the rows must keep their places among all patterns.
         there = columns if kept is None else np.where(kept[:, None], columns, 0.0)
         if not self.board.alone:
             linear = Linear.of(self._spread(there), self.board.most)
@@ -138,6 +142,8 @@ class PatternCounts:
     def _unspread(self, columns: Floats) -> ClusterSums:
         """Until it is found out: clusters of two kinds, so that no column follows another."""
         n = max(self.board.clusters, 1)
+        # Any fixed numbers would do that differ by column: with equal ones the covariance would be
+        # singular, and the code take other branches than on the sums themselves.
         off = 0.5 * np.cos(np.arange(columns.shape[1]))
         table = self._total(columns) / n * np.stack([1 + off, 1 - off])
         return ClusterSums(np.arange(2), table, np.full(2, n / 2))
@@ -146,6 +152,7 @@ class PatternCounts:
         """Products of the sums of two columns, and their squares."""
         two = np.where(kept[:, None], np.concatenate([x[:, :1], y[:, :1]], axis=1), 0.0)
         most = max(float(np.abs(two).max(initial=0.0)), 1e-9) * self.board.most
+        # As many bits as keep the product of the largest cluster's sums below 2^30.
         bits = np.full(3, int(np.floor(np.log2(2.0**30 / most**2))), np.int64)
         whole = np.rint(self._spread(two) * 2.0**LEVEL_BITS).astype(np.int32)
         moments: ClusterMoments | None = None
@@ -164,6 +171,7 @@ class PatternCounts:
         start = np.stack([_system_means(panel, column) for column in scores.T])
         whole = self._spread(np.rint(np.nan_to_num(scores) * FINE))
         whole[self._spread((np.isnan(scores)) * 1.0) > 0] = MISSING
+        # Rows of other systems or raters count as missing: the kernel walks every response.
         absent = np.ones(len(self.board.count), np.bool_)
         absent[self.rows] = False
         whole[absent] = MISSING

@@ -61,7 +61,7 @@ def find_components(case: Case, margins: Margins) -> Computed:
     panel = case.panel()
     parts = [_cover(case, margins)]
     if panel.n_clusters < margins.clusters:
-        # One is named of each family, which is enough to say why no use can be tested.
+        # One of each use, so that none is left without a reason.
         few: Sequence[ComponentName] = ("READ", "BIAS", "ITEM", "GREAD", "GAIN")
         why: Reason = "few clusters" if case.asked else "not asked"
         parts += [untested(name, why, count=panel.n_clusters) for name in few]

@@ -61,8 +61,8 @@ def single_responses(
     parts = []
     if len(humans) > 1:
         parts.append(_humans(table, margins))
-    # Humans of two values carry one bit a response, on which twice the error is hardly to be told
-    # from a coin: the margin of the gate holds.
+    # A score of two values is rounded coarsely, which is error too: judges are allowed as much of
+    # it as on pass and fail.
     seen = np.unique(panel.humans[~np.isnan(panel.humans)])
     one_bit = len(seen) == 2 and panel.categories is None
     times = margins.times_gate if one_bit else margins.times
@@ -244,7 +244,7 @@ def _beside_human(
     name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
 ) -> Component:
     rates = held_out.Rates.of(bits, humans, passes=passes)
-    # Two humans see each such response: either of them may be the label, and the other is held out.
+    # Each such response is seen from both sides: either human is the label, the other is held out.
     if rates.n < 2 * FEWEST_SUCH:
         return untested(name, "few such", count=math.floor(rates.n + 1e-6))
     # Humans differ from one another by `between`: no judge can be asked to differ by less.
@@ -302,7 +302,8 @@ def repeated_runs(case: Case, panel: ResponsePanel, margins: Margins) -> Compone
     columns = np.stack(
         # Mean product of two different runs, over the mean square of one: their correlation,
         # without a loop over pairs.
-        [(runs.sum(axis=0) ** 2 - square) / (count * (count - 1)), square / count], 1
+        [(runs.sum(axis=0) ** 2 - square) / (count * (count - 1)), square / count],
+        1,
     )
     table = panel.by_cluster(columns, kept)
 

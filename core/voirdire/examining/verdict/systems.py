@@ -102,8 +102,8 @@ def of_systems(
     parts = _ordered(observed, count, margins)
     # Each system's bias; the mean over all is BIAS, which may be zero where single systems are not.
     off = observed.jackknife(lambda human, judge: judge - human)
-    # 1 is the variance of one system's mean in units of a human's own view; SYS, which is free of
-    # the mean over systems, has count / (count - 1), a pair has 2.
+    # The variance of what is tested, in units of a human's own view of a system: 1 for one system,
+    # 2 for a pair, count / (count - 1) for one beside the mean of the others (SYS).
     parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
     family = _family(case, observed, names_of, spread, margin)
     if quoted:

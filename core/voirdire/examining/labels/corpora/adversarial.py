@@ -126,6 +126,7 @@ def _held_out(
     model = make_pipeline(TfidfVectorizer(ngram_range=ngrams), LogisticRegression(max_iter=1000))
     groups = _groups(texts)
     alone = len(set(groups)) == len(groups)
+    # Groups only where a text repeats: their folds are less even, and slower to find.
     kind = StratifiedKFold if alone else StratifiedGroupKFold
     parts = kind(folds, shuffle=True, random_state=seed)
     try:

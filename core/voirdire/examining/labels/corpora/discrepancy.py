@@ -189,6 +189,7 @@ def _fewer(
 
 def _squared_distances(a: Floats, b: Floats) -> Floats:
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * (a @ b.T)
+    # |a|² + |b|² - 2ab of equal rows may round to less than 0.
     gaps: Floats = np.maximum(squares, 0.0)
     return gaps
 
@@ -199,6 +200,8 @@ def _unbiased(K: Floats, first: Floats) -> Floats:
     m = first.sum(axis=0)
     n = len(K) - m
     spread = K @ first
+    # Sums of the kernel over both sides for all relabellings at once: one matrix product in place
+    # of a loop.
     within = (first * spread).sum(axis=0)
     across = ((1 - first) * spread).sum(axis=0)
     others = K.sum() - within - 2 * across

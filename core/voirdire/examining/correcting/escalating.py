@@ -279,7 +279,7 @@ def _queue(
 ) -> pl.DataFrame:
     score = data.judge[judge, attribute]
     rows = np.flatnonzero(~np.isnan(score))
-    # The threshold is infinite where no share may go out.
+    # NaN where no share may go out: nothing is at least that, and all goes to people.
     goes = np.where(confidence >= automated.threshold, "automatic", "human")
     decision = np.where(np.isnan(data.human[attribute]), goes, "labelled")
     table = pl.DataFrame(

@@ -24,7 +24,7 @@ from voirdire.examining.correcting import (
     worth_sentence,
 )
 from voirdire.examining.correcting.calibrating import simulate_errors
-from voirdire.examining.correcting.escalating import _certainty
+from voirdire.examining.correcting.escalating import certainty_by_response
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.running import run
 from voirdire.stats import AutomatedShare, prediction_powered_mean
@@ -644,14 +644,14 @@ def test_confidence_rests_on_the_probability_of_the_likeliest_level(priced):
     assert known.height == len(replies) == 160
     assert known["certainty"].is_between(0.2, 1).all()
     data = read_labelled(priced)
-    column = _certainty(data, 0, 0)
+    column = certainty_by_response(data, 0, 0)
     assert column.shape == (160,)
     by = {(row["item"], row["system"]): row["certainty"] for row in known.iter_rows(named=True)}
     for at in (0, 77, 159):
         where = data.items[data.item[at]], data.systems[data.system[at]]
         assert column[at] == by[where]
     assert escalate(priced, agree=0.9).share.share == 0
-    assert _certainty(read_labelled(ratings(), reference=["human"]), 0, 0) is None
+    assert certainty_by_response(read_labelled(ratings(), reference=["human"]), 0, 0) is None
 
 
 def test_what_calibration_does_to_errors_is_simulated(tmp_path):

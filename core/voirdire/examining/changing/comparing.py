@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,6 +156,29 @@ class SourceComparison:
     components: tuple[ComponentChange, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Paired:
+    """Two sources and what they have in common: `judges` are names in A -> names in B.
+
+    `at` holds the places, in A and in B, of the responses that are in both.
+    """
+
+    a: Measured
+    b: Measured
+    judges: Mapping[str, str]
+    attributes: Sequence[str]
+    at: tuple[NDArray[np.intp], NDArray[np.intp]]
+
+    def scores(self, judge: str, attribute: str) -> tuple[Floats, Floats]:
+        """(n,) of a judge of A, and of the judge that it is in B."""
+        before = self.a.cube.of(judge, attribute)[self.at[0]]
+        return before, self.b.cube.of(self.judges[judge], attribute)[self.at[1]]
+
+    def each(self) -> Iterator[tuple[str, str]]:
+        """Every judge of A and attribute."""
+        return product(self.judges, self.attributes)
+
+
 def compare(  # noqa: PLR0913 - the options are those of the command
     a: Source | Examination,
     b: Source | Examination,
@@ -227,83 +251,62 @@ def compare(  # noqa: PLR0913 - the options are those of the command
     if not len(at[0]):
         raise InputError(f"{names[0]} and {names[1]} have no item of the same system in common")
     within = first.study.margins.bias * first.scale.width if margin is None else margin
-    changes = [
-        change
-        for judge, other in pairs.items()
-        for attribute in attributes
-        for change in _changes(first, second, (judge, other), attribute, at, within, level)
-    ]
+    paired = _Paired(first, second, pairs, attributes, at)
     verdicts, held = _verdicts(first, second, pairs)
     return SourceComparison(
         a=names[0],
         b=names[1],
-        changes=with_holm(changes),
+        changes=with_holm(list(_changes(paired, within, level))),
         verdicts=verdicts,
         verdicts_held=held,
-        items=_items(first, second, pairs, attributes, at, with_text=with_text),
-        components=_components(first, second, pairs, attributes, at, within),
+        items=_items(paired, with_text=with_text),
+        components=_components(paired, within),
         margin=within,
         scale=(first.scale.low, first.scale.high),
         level=level,
-        findings=(
-            *_unpaired(first, second, len(at[0])), *rater_findings(first, second, pairs)
-        ),
-    )  # fmt: skip
+        findings=(*_unpaired(paired), *rater_findings(first, second, pairs)),
+    )
 
 
-def _components(
-    a: Measured,
-    b: Measured,
-    judges: Mapping[str, str],
-    attributes: Sequence[str],
-    at: tuple[NDArray[np.intp], NDArray[np.intp]],
-    points: float,
-) -> tuple[ComponentChange, ...]:
+def _components(paired: _Paired, points: float) -> tuple[ComponentChange, ...]:
     """Of every judge and attribute, held against the humans of A, or of B where A has none."""
-    # Mostly only one of two releases was labelled; its labels hold for the same responses of the
-    # other.
-    labels, rows = (a, at[0]) if a.reference else (b, at[1])
+    a, rows_of_a = paired.a, paired.at[0]
+    # Mostly one of two releases alone was labelled; its labels hold for the other's scores too.
+    labels, rows = (a, rows_of_a) if a.reference else (paired.b, paired.at[1])
     if not labels.reference:
         return ()
     changes: list[ComponentChange] = []
-    for judge, other in judges.items():
-        for name in attributes:
-            humans = np.stack([labels.cube.of(human, name)[rows] for human in labels.reference])
-            before = Case(
-                judge=judge,
-                attribute=name,
-                reference=labels.reference,
-                scores=a.cube.of(judge, name)[at[0]][None],
-                humans=humans,
-                items=a.item[at[0]],
-                width=a.scale.width,
-                systems=a.system[at[0]] if len(a.cube.systems) > 1 else None,
-                clusters=None if a.clusters is None else a.clusters[at[0]],
-                gate=gate_of(a.study, a.scale),
-            )
-            after = replace(before, scores=b.cube.of(other, name)[at[1]][None])
-            changes += component_changes(before, after, a.study.margins, points)
+    for judge, name in paired.each():
+        old, new = paired.scores(judge, name)
+        before = Case(
+            judge=judge,
+            attribute=name,
+            reference=labels.reference,
+            scores=old[None],
+            humans=np.stack([labels.cube.of(human, name)[rows] for human in labels.reference]),
+            items=a.item[rows_of_a],
+            width=a.scale.width,
+            systems=a.system[rows_of_a] if len(a.cube.systems) > 1 else None,
+            clusters=None if a.clusters is None else a.clusters[rows_of_a],
+            gate=gate_of(a.study, a.scale),
+        )
+        after = replace(before, scores=new[None])
+        changes += component_changes(before, after, a.study.margins, points)
     return with_states(changes)
 
 
-def _changes(
-    a: Measured,
-    b: Measured,
-    judges: tuple[str, str],
-    attribute: str,
-    at: tuple[NDArray[np.intp], NDArray[np.intp]],
-    margin: float,
-    level: float,
-) -> Iterator[Change]:
-    """All systems together, then each where there are several."""
-    before = a.cube.of(judges[0], attribute)[at[0]]
-    after = b.cube.of(judges[1], attribute)[at[1]]
-    groups, system = a.groups[at[0]], a.system[at[0]]
-    for name in ("", *(np.unique(system) if len(np.unique(system)) > 1 else ())):
-        rows = (system == name) | (name == "")
-        yield change_of(
-            judges, attribute, str(name), before[rows], after[rows], groups[rows], margin, level
-        )
+def _changes(paired: _Paired, margin: float, level: float) -> Iterator[Change]:
+    """Of each judge and attribute: all systems together, then each where there are several."""
+    groups, system = paired.a.groups[paired.at[0]], paired.a.system[paired.at[0]]
+    systems = np.unique(system) if len(np.unique(system)) > 1 else ()
+    for judge, attribute in paired.each():
+        before, after = paired.scores(judge, attribute)
+        for name in ("", *systems):
+            rows = (system == name) | (name == "")
+            yield change_of(
+                (judge, paired.judges[judge]), attribute, str(name), before[rows], after[rows],
+                groups[rows], margin, level,
+            )  # fmt: skip
 
 
 def change_of(
@@ -388,46 +391,29 @@ def _verdicts(
     return changed, len(both)
 
 
-def _items(
-    a: Measured,
-    b: Measured,
-    judges: Mapping[str, str],
-    attributes: Sequence[str],
-    at: tuple[NDArray[np.intp], NDArray[np.intp]],
-    *,
-    with_text: bool,
-) -> tuple[ChangedItem, ...]:
+def _items(paired: _Paired, *, with_text: bool) -> tuple[ChangedItem, ...]:
     """The responses whose scores changed most, over all judges and attributes."""
-    item, system = a.item[at[0]], a.system[at[0]]
+    item, system = paired.a.item[paired.at[0]], paired.a.system[paired.at[0]]
     changed_items: list[ChangedItem] = []
-    for judge, other in judges.items():
-        for attribute in attributes:
-            before = a.cube.of(judge, attribute)[at[0]]
-            after = b.cube.of(other, attribute)[at[1]]
-            size = np.nan_to_num(np.abs(after - before), nan=0.0)
-            # Of each judge and attribute no more than are kept of all, so that nothing is sorted
-            # that cannot stay.
-            largest = np.argsort(-size, kind="stable")[:MOST_ITEMS]
-            changed_items += [
-                ChangedItem(
-                    judge, attribute, str(item[k]), str(system[k]), float(before[k]),
-                    float(after[k]),
-                )
-                for k in largest
-                if size[k] > 0
-            ]  # fmt: skip
+    for judge, attribute in paired.each():
+        before, after = paired.scores(judge, attribute)
+        size = np.nan_to_num(np.abs(after - before), nan=0.0)
+        # Of each judge and attribute no more than are kept of all: others cannot stay.
+        largest = np.argsort(-size, kind="stable")[:MOST_ITEMS]
+        changed_items += [
+            ChangedItem(
+                judge, attribute, str(item[k]), str(system[k]), float(before[k]), float(after[k])
+            )
+            for k in largest
+            if size[k] > 0
+        ]
     changed_items.sort(key=lambda one: -abs(one.after - one.before))
     kept = changed_items[:MOST_ITEMS]
-    return _with_replies(a, b, judges, kept, at) if with_text and kept else tuple(kept)
+    return _with_replies(paired, kept) if with_text and kept else tuple(kept)
 
 
-def _with_replies(
-    a: Measured,
-    b: Measured,
-    judges: Mapping[str, str],
-    items: Sequence[ChangedItem],
-    at: tuple[NDArray[np.intp], NDArray[np.intp]],
-) -> tuple[ChangedItem, ...]:
+def _with_replies(paired: _Paired, items: Sequence[ChangedItem]) -> tuple[ChangedItem, ...]:
+    a, b, at = paired.a, paired.b, paired.at
     other_system = dict(zip(a.system[at[0]].tolist(), b.system[at[1]].tolist(), strict=True))
     texts = [
         {(item, system, rater): reply or "" for item, system, rater, reply in frame.iter_rows()}
@@ -440,16 +426,17 @@ def _with_replies(
             one,
             reply_before=texts[0].get((one.item, one.system, one.judge), ""),
             reply_after=texts[1].get(
-                (one.item, other_system[one.system], judges[one.judge]), ""
+                (one.item, other_system[one.system], paired.judges[one.judge]), ""
             ),
         )
         for one in items
-    )  # fmt: skip
+    )
 
 
-def _unpaired(a: Measured, b: Measured, shared: int) -> Iterator[Finding]:
+def _unpaired(paired: _Paired) -> Iterator[Finding]:
     """Responses that only one of the two has."""
-    alone = [(one.name, len(one.cube.item) - shared) for one in (a, b)]
+    shared = len(paired.at[0])
+    alone = [(one.name, len(one.cube.item) - shared) for one in (paired.a, paired.b)]
     if any(count for _, count in alone):
         yield Finding(
             "unpaired",

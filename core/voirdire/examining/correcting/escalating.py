@@ -197,7 +197,7 @@ def _features(
         # An abstaining judge neither agrees nor differs: half way, so that no score is lost for it.
         columns += [np.where(known.any(0), share, 0.5), *np.where(known, same, 0.5)]
     columns.append(_steadiness(data, attribute, judge))
-    certain = _certainty(data, attribute, judge)
+    certain = certainty_by_response(data, attribute, judge)
     if certain is not None:
         columns.append(certain)
     levels = np.unique(own[~np.isnan(own)])
@@ -226,7 +226,7 @@ def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
     return np.asarray(1 - 2 * spreads / (high - low))
 
 
-def _certainty(data: Labelled, attribute: int, judge: int) -> Floats | None:
+def certainty_by_response(data: Labelled, attribute: int, judge: int) -> Floats | None:
     """(N,) probability of the likeliest level, the mean of the runs; its own mean where it is not
     known, None where it never is.
     """

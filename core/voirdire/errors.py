@@ -310,6 +310,27 @@ def not_json(error: json.JSONDecodeError) -> str:
     return f"is not valid JSON ({error})"
 
 
+def not_there(
+    what: str,
+    name: str,
+    there: Iterable[str],
+    where: object = "",
+    advice: str = "",
+    error: type[ValueError] = InputError,
+) -> ValueError:
+    """The error for a thing that data lack: it names the nearest one and those there are.
+
+    Examples
+    --------
+    >>> print(not_there("judge", "gpt4", ["gpt-4", "sonnet"], "a.csv"))
+    a.csv: there is no judge 'gpt4' (did you mean 'gpt-4'? judges: 'gpt-4', 'sonnet')
+    """
+    names = list(there)
+    known = f"{_meant(name, names)}{what}s: {listed(names) or 'none'}"
+    text = f"{_at(where)}there is no {what} {name!r} ({known})"
+    return error(f"{text}; {advice}" if advice else text)
+
+
 def no_column(
     where: object,
     name: str,
@@ -317,18 +338,14 @@ def no_column(
     advice: str = "",
     error: type[ValueError] = TableError,
 ) -> ValueError:
-    """The error for a column that a table lacks: it names the nearest one and those there are.
+    """`not_there` of a table's column.
 
     Examples
     --------
     >>> print(no_column("a.csv", "rater", ["item", "raters"]))
     a.csv: there is no column 'rater' (did you mean 'raters'? columns: 'item', 'raters')
     """
-    there = list(columns)
-    text = (
-        f"{_at(where)}there is no column {name!r} ({_meant(name, there)}columns: {listed(there)})"
-    )
-    return error(f"{text}; {advice}" if advice else text)
+    return not_there("column", name, columns, where, advice, error)
 
 
 def not_rated(

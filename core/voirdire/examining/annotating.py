@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, check_columns, not_one_of
+from voirdire.errors import InputError, TableError, check_allowed, check_columns
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
 from voirdire.tables import read_raw, yes_no
 from voirdire.tabular import Section, Table, count, interval, number, text
@@ -188,13 +188,10 @@ def adjudicate(
     >>> found.labels["item"].to_list(), found.unconfirmed, found.unwanted
     ([0, 2, 3], 1, 0)
     """
-    if rule not in RULES:
-        raise not_one_of("rule", rule, RULES)
+    check_allowed("rule", [rule], RULES)
     if rule == "secondary" and not secondary:
         raise InputError("rule 'secondary' needs the name of the secondary annotator")
-    for label in keep:
-        if label not in labels:
-            raise not_one_of("label to keep items by", label, labels)
+    check_allowed("label to keep items by", keep, labels)
     _check(annotations, [*annotators, *([secondary] if secondary else [])], labels)
     flagged = _flagged(annotations)
     kept = annotations.filter(~pl.col("item").is_in(flagged))

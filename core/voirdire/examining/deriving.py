@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, StatisticsError, not_one_of
+from voirdire.errors import InputError, StatisticsError, check_allowed
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.verdict.gathering import clusters_of
@@ -120,6 +120,4 @@ def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
 
 def _check_members(juries: Sequence[Rater], known: set[str]) -> None:
     for jury in juries:
-        for name in jury.members:
-            if name not in known:
-                raise not_one_of("member", name, sorted(known), f"jury {jury.name!r}")
+        check_allowed("member", jury.members, sorted(known), f"jury {jury.name!r}")

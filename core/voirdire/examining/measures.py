@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import stats, tables
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.examining.examination import Measure
 from voirdire.examining.panel import panel_of
 from voirdire.examining.ratings.agreement import levels_of
@@ -226,9 +226,7 @@ def measured(analysis: Analysis, panel: Panel) -> Sequence[str]:
         raters to measure.
     """
     names, raters = analysis.measures, panel.chosen(analysis.raters)
-    unknown = [name for name in names if name not in MEASURES and name not in PAIRWISE]
-    if unknown:
-        raise not_one_of("measure", unknown[0], [*MEASURES, *PAIRWISE])
+    check_allowed("measure", names, [*MEASURES, *PAIRWISE])
     if names and len(raters) < FEWEST_RATERS:
         asked = ", ".join(analysis.raters) or "all raters"
         raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import InputError, not_one_of, not_rated
+from voirdire.errors import InputError, check_allowed, not_rated
 from voirdire.schema import Scale
 from voirdire.study import Rater, Study
 
@@ -98,9 +98,7 @@ class Panel:
         humans = {member.name for member in self.members if member.human} & own
         humans = humans or set(self.reference)
         groups = {"humans": humans, "judges": own - humans}
-        unknown = [name for name in asked if name not in groups and name not in self.names]
-        if unknown:
-            raise not_one_of("rater", unknown[0], [*groups, *self.names])
+        check_allowed("rater", asked, [*groups, *self.names])
         wanted = {name for word in asked for name in groups.get(word, {word})} if asked else own
         return tuple(name for name in self.names if name in wanted)
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire import tables
-from voirdire.errors import InputError, listed
+from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.examination import Examination
 from voirdire.examining.joining import judged_of
 from voirdire.examining.panel import scale_of
@@ -187,7 +187,7 @@ def _raters(inputs: Inputs) -> pl.DataFrame:
 def _chosen(there: Sequence[str], wanted: Sequence[str], name: str) -> tuple[str, ...]:
     unknown = [judge for judge in wanted if judge not in there]
     if unknown:
-        raise InputError(f"{name}: there is no judge {unknown[0]!r} (judges: {listed(there)})")
+        raise not_there("judge", unknown[0], there, name)
     if not there:
         raise InputError(f"{name}: all raters are the reference, so there is no judge in it")
     return tuple(judge for judge in there if not wanted or judge in wanted)
@@ -238,7 +238,7 @@ def matched(
     for old, new in given.items():
         for name, there, where in ((old, a, names[0]), (new, b, names[1])):
             if name not in there:
-                raise InputError(f"{where}: there is no {what} {name!r} ({what}s: {listed(there)})")
+                raise not_there(what, name, there, where)
     # Who names some means these alone: a pair that is not wanted must be left out somehow.
     pairs = dict(given) or {name: name for name in a if name in b}
     if not pairs and len(a) == len(b) == 1:

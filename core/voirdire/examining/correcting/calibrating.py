@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_there
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.source import inputs_of, open_source
@@ -144,11 +144,11 @@ def calibrate_ratings(
     panel, study = inputs.panel, inputs.study
     known = [member.name for member in panel.judges]
     unknown = [name for name in judges if name not in known]
-    if unknown or not panel.reference or not known:
+    if unknown:
+        raise not_there("judge", unknown[0], known)
+    if not panel.reference or not known:
         raise InputError(
-            f"there is no judge {unknown[0]!r} (judges: {', '.join(known)})"
-            if unknown
-            else "calibration needs a judge and human scores: say by --reference who is human"
+            "calibration needs a judge and human scores: say by --reference who is human"
         )
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
     judged, frames = [], [inputs.ratings]

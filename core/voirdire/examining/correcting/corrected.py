@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import columns_of
@@ -272,8 +272,7 @@ def _difference(
     """A less B, on the items that both answer where these hold enough of the labels."""
     unknown = [name for name in pair if name not in data.systems]
     if unknown:
-        known = ", ".join(filter(None, data.systems)) or "none"
-        raise InputError(f"--compare: there is no system {unknown[0]!r} (systems: {known})")
+        raise not_there("system", unknown[0], filter(None, data.systems), "--compare")
     if pair[0] == pair[1]:
         raise InputError(f"--compare: {pair[0]!r} is compared with itself: name two systems")
     sides = [data.system == data.systems.index(name) for name in pair]
@@ -324,11 +323,11 @@ def _shares(
     cut = scale.high if gate is None else gate
     for a, attribute in enumerate(data.attributes):
         if attribute not in other.attributes:
-            raise InputError(f"the other source has no attribute {attribute!r}")
+            raise not_there("attribute", attribute, other.attributes, "the other source")
         human = other.human[other.attributes.index(attribute)]
         for j, name in enumerate(data.judges):
             if name not in other.judges:
-                raise InputError(f"the other source has no judge {name!r}")
+                raise not_there("judge", name, other.judges, "the other source")
             seen = other.judge[other.judges.index(name), other.attributes.index(attribute)]
             known = ~np.isnan(human) & ~np.isnan(seen)
             # A mean of several humans counts as it stands: half way and below the gate is a fail.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.stats import automated_share
 
@@ -145,10 +145,9 @@ def _named(what: str, option: str, wanted: str, known: Sequence[str]) -> int:
         return known.index(wanted)
     if not wanted and len(known) == 1:
         return 0
-    said = (
-        f"there is no {what} {wanted!r}" if wanted else f"say by --{option} which {what} is meant"
-    )
-    raise InputError(f"{said} ({what}s: {', '.join(known)})")
+    if wanted:
+        raise not_there(what, wanted, known)
+    raise InputError(f"say by --{option} which {what} is meant ({what}s: {', '.join(known)})")
 
 
 def _halves(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, listed
+from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.correcting.compared import inputs_of_wins
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
@@ -228,12 +228,10 @@ def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
         )
     names = tuple(member.name for member in panel.judges)
     unknown = [name for name in wanted if name not in names]
-    if unknown or not names:
-        raise InputError(
-            f"there is no judge {unknown[0]!r} (judges: {', '.join(names) or 'none'})"
-            if unknown
-            else f"there is no judge beside {', '.join(panel.reference)}"
-        )
+    if unknown:
+        raise not_there("judge", unknown[0], names)
+    if not names:
+        raise InputError(f"there is no judge beside {', '.join(panel.reference)}")
     return tuple(name for name in names if name in wanted) if wanted else names
 
 

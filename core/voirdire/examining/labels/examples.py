@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from voirdire.errors import not_one_of
+from voirdire.errors import check_allowed
 from voirdire.examining.labels.matrix import LabelMatrix, matrix_of_names
 from voirdire.schema import Finding
 from voirdire.tables import overlap
@@ -150,9 +150,7 @@ def implied_differences(
     both = [example for example in fine if example.id in given]
     rows = []
     for example in both:
-        for label in example.labels:
-            if label not in parents:
-                raise not_one_of("fine label", label, parents, f"example {example.id!r}")
+        check_allowed("fine label", example.labels, parents, f"example {example.id!r}")
         implied = {parents[label] for label in example.labels}
         if set(given[example.id]) != implied:
             ordered = (one for one in dict.fromkeys(parents.values()) if one in implied)

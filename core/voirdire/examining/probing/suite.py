@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.errors import InputError, PluginError, listed, not_one_of
+from voirdire.errors import InputError, PluginError, check_allowed, listed
 from voirdire.examining.narrowing import narrowed, study_and_responses
 from voirdire.examining.preferences.table import preference_table
 from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
@@ -89,9 +89,7 @@ def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> 
         What is registered as a probe is none.
     """
     known = (plugins or loaded_plugins()).names("probe")
-    for name in names:
-        if name not in known:
-            raise not_one_of("probe", name, known)
+    check_allowed("probe", names, known)
     wanted = dict.fromkeys([IDENTITY, *(names or known)])
     probes = [(plugins or loaded_plugins()).resolve("probe", name) for name in wanted]
     for name, probe in zip(wanted, probes, strict=True):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from voirdire.examining.probing import ProbeEffect
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.traces import TracesPart
+    from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tabular import Section
 
@@ -174,13 +175,7 @@ def joined(
         versions=_versions(),
         options=_options(study, inputs.panel.reference or study.data.reference),
         input_hashes=hashes if compared is None else {**hashes, **compared.hashes},
-        findings=by_severity(
-            (
-                *inputs.findings,
-                *careless_findings(judged.evidence),
-                *copied_findings(judged.evidence),
-            )
-        ),
+        findings=_findings(inputs, judged),
         results=ratings.results,
         composites=ratings.composites,
         ceiling=ratings.ceiling,
@@ -220,8 +215,19 @@ def joined(
         session=inputs.session,
         panel=inputs.panel,
     )
+    return _with_influential(examination)
+
+
+def _findings(inputs: Inputs, judged: Judged) -> tuple[Finding, ...]:
+    """What the audit and the verdicts find odd, worst first."""
+    of_verdicts = (*careless_findings(judged.evidence), *copied_findings(judged.evidence))
+    return by_severity((*inputs.findings, *of_verdicts))
+
+
+def _with_influential(examination: Examination) -> Examination:
+    """The examination with the responses that move its verdicts most."""
     # A stream keeps no single responses, and without a verdict none moves one.
-    if not judged.verdicts or inputs.ratings.is_empty():
+    if not examination.verdicts or examination.ratings.is_empty():
         return examination
     from voirdire.examining.influential import influential  # noqa: PLC0415 - of verdicts alone
 

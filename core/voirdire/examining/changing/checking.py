@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +16,6 @@ from voirdire.examining.changing.components import (
     with_states,
 )
 from voirdire.examining.changing.lock import (
-    Look,
     case_of,
     check_same_study,
     judged_on,
@@ -220,7 +218,7 @@ def check_lock(
     }
     data = short_hash(b"".join(np.ascontiguousarray(scores).tobytes() for scores in today.values()))
     # The same scores looked at twice are one look: a gate that is run again must not grow stricter.
-    k = look if look is not None else look_number(lock, data)
+    k = look if look is not None else lock.look_number(data)
     alpha = alpha_of_look(lock.alpha, k)
     anchors = _anchors(lock, measured, at)
     findings = (
@@ -238,21 +236,7 @@ def check_lock(
         partial=any(one.kind in ("canary_missing", "judge_missing", "canary_unanswered",
                                  "judge_silent") for one in findings),
     )  # fmt: skip
-    return check, remembered(lock, data)
-
-
-def look_number(lock: Lock, data: str) -> int:
-    """One more than there were; the number it had where the same scores were seen before."""
-    seen = [look.data for look in lock.looks]
-    return seen.index(data) + 1 if data in seen else len(seen) + 1
-
-
-def remembered(lock: Lock, data: str) -> Lock:
-    """The lock with one more look, unless it saw these scores before."""
-    if any(look.data == data for look in lock.looks):
-        return lock
-    look = Look(date=dt.datetime.now(dt.UTC).date().isoformat(), data=data)
-    return lock.model_copy(update={"looks": (*lock.looks, look)})
+    return check, lock.remembering(data)
 
 
 def _check_same(lock: Lock, measured: Measured, name: str) -> None:

@@ -139,6 +139,18 @@ class Lock(Part):
         """(N,) what is resampled: declared clusters, else items."""
         return np.array([one.cluster or one.item for one in self.canary], dtype=np.str_)
 
+    def look_number(self, data: str) -> int:
+        """Of a look at the scores with that hash: one more than there were, or as it was before."""
+        seen = [look.data for look in self.looks]
+        return seen.index(data) + 1 if data in seen else len(seen) + 1
+
+    def remembering(self, data: str) -> Lock:
+        """The lock with one more look, unless it saw these scores before."""
+        if any(look.data == data for look in self.looks):
+            return self
+        look = Look(date=dt.datetime.now(dt.UTC).date().isoformat(), data=data)
+        return self.model_copy(update={"looks": (*self.looks, look)})
+
     @property
     def scale_of(self) -> Scale:
         """The scale."""

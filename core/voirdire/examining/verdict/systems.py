@@ -54,7 +54,7 @@ def levels(case: Case, off: ClusterSums, spread: HumanSpread, margins: Margins) 
     """BIAS and BIAS1, from sums of how far the judge is off and their number."""
     jackknifed = off.jackknife(means_of)[0]
     margin = margins.bias * case.width
-    # One run on one response stands beside one human, who is as lenient or strict as that.
+    # One run takes the place of one human, and humans differ in leniency by as much.
     wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
     return [inside("BIAS", jackknifed, margin), inside("BIAS1", jackknifed, wide)]
 

@@ -111,6 +111,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
+    # A study's own gate stays where none is given.
     asked = Gate(at=gate) if isinstance(gate, int | float) else gate
     changes: dict[str, dict[str, Any]] = {
         "data": {"off_scale": off_scale, "pairs": pairs, "reference": tuple(reference) or None},
@@ -131,6 +132,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         )
     if human:
         columns = {**(columns or {}), "human": human}
+    # Asked first: files that are streams must not be read whole to find out what they are.
     stream = None if human or data else stream_of(source, asked=streaming)
     if stream is not None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small

@@ -193,6 +193,8 @@ def adjudicate(
         raise InputError("rule 'secondary' needs the name of the secondary annotator")
     check_allowed("label to keep items by", keep, labels)
     _check(annotations, [*annotators, *([secondary] if secondary else [])], labels)
+    # By anyone, the secondary annotator included, and before any rule: a flagged item is not to be
+    # used.
     flagged = _flagged(annotations)
     kept = annotations.filter(~pl.col("item").is_in(flagged))
     final = _final(kept, annotators, labels, rule, secondary)
@@ -271,6 +273,8 @@ def gold_section(
         Name -> the same of a rater, or of several together; items that are not gold are left out.
     labels : sequence of str
     """
+    # Items that are no gold would count as missing on one side, and lower nothing but the number
+    # said.
     frames = {_GOLD: gold, **{n: one.join(gold, on="item", how="semi") for n, one in said.items()}}
     answers = pl.concat(
         frame.select("item", pl.lit(name).alias("annotator"), pl.col(labels).cast(pl.Int8))
@@ -362,6 +366,8 @@ def _final(
         pl.col(label).drop_nulls().alias(f"{label} all") for label in labels
     )
     other = annotations.filter(pl.col("annotator") == secondary).select("item", *labels)
+    # Only items that the primary annotators saw; what the secondary one adds alone is no
+    # adjudication.
     joined = frame.join(other, on="item", how="left", maintain_order="left")
     differ = {label: pl.col(f"{label} all").list.n_unique() > 1 for label in labels}
     whole = [pl.col(f"{label} all").list.len() == len(annotators) for label in labels]

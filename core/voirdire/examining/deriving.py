@@ -99,6 +99,7 @@ def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
     # A response that no member was asked about is no missing verdict of the jury's.
     of_members = [at for at, name in enumerate(cube.raters) if name in jury.members]
     asked = np.flatnonzero(cube.asked[of_members].any(0))
+    # No system is an empty name in a cube, and null in a table.
     systems = np.array([name or None for name in cube.systems], dtype=object)[cube.system[asked]]
     blocks = [
         pl.DataFrame(
@@ -114,6 +115,7 @@ def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
         )
         for at, attribute in enumerate(cube.attributes)
     ]
+    # All members abstained or a vote was tied: a missing score, which the audit counts.
     status = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
     return pl.concat(blocks).with_columns(status=status)
 

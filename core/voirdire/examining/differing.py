@@ -92,6 +92,7 @@ def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
         n_label, characters_label``; null where no post falls. Table 16's split. A mean over few
         posts says little: the counts are shown with it.
     """
+    # A length in characters, since tokens depend on the model that counts them.
     lengths = pairs.with_columns(
         pl.col("item").replace_strict(texts, default=None, return_dtype=pl.String)
         .str.len_chars().alias("characters"),

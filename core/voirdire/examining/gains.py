@@ -150,7 +150,7 @@ class StepsResult:
 
 @dataclass(frozen=True, slots=True)
 class StepsGain:
-    """A rater of several steps on one attribute, beside what could be had for less.
+    """A rater of several steps on one attribute, beside what costs less.
 
     Attributes
     ----------

@@ -214,6 +214,7 @@ def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
     if not chosen:
         known = listed(list(dict.fromkeys(one for gate_value in named for one in gate_value.of)))
         raise InputError(f"requirement {gate.text!r}: no result for {gate.of!r} (known: {known})")
+    # Values of one name are all numbers or all states.
     state = isinstance(chosen[0].value, str)
     if state != isinstance(gate.limit, str):
         asked = "a state takes =" if state else "a number takes >= <= > or <"

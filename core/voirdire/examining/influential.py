@@ -77,6 +77,7 @@ def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
     items = item_names(cube)
     frames = [INFLUENTIAL.to_frame()]
     for at, case in enumerate(gather_cases(cube, panel, study, examination.ratings)):
+        # The verdict that stands in the way is the one whose responses are worth reading.
         verdict = weakest(one for one in examination.verdicts if _of(one, case))
         part = None if verdict is None else deciding(verdict)
         if verdict is not None and part is not None:

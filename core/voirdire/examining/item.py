@@ -81,6 +81,7 @@ def _ratings(study: Study, rated: Tables, item: str) -> list[Section]:
     names = annotators(study, rated)
     own = rated.ratings.with_columns(pl.col("rater", "attribute", "system", "item").cast(pl.String))
     own = own.filter(pl.col("item") == item, ~pl.col("rater").is_in(names))
+    # A run's number is said only of raters that have several.
     several = set(own.group_by("rater").agg(pl.col("run").n_unique() > 1).filter("run")["rater"])
     declared = [system.name for system in study.systems]
     occurring = own["system"].drop_nulls().unique(maintain_order=True).to_list()

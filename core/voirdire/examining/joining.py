@@ -309,6 +309,7 @@ def _raters(inputs: Inputs) -> pl.DataFrame:
     for name in compared:
         spec = inputs.study.rater(name)
         kind, family = ("", "") if spec is None else (spec.kind, spec.family)
+        # Who only compares has no ratings, and would be missing from the table of raters.
         rows.append((name, kind or None, family, None, spec.model_names or None if spec else None))
     more = pl.DataFrame(
         [(*row, None, None) for row in rows if row[0] not in known],

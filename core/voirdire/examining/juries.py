@@ -99,6 +99,7 @@ def _result(
         clusters=clusters_or_items(inputs.ratings, cube),
         level=inputs.study.analysis.level,
     )
+    # The best member is chosen anew in each fold: the commonest choice is named.
     chosen = Counter(worth.chosen).most_common(1)
     return JuryResult(
         jury=jury.name,

@@ -307,6 +307,7 @@ def frame_of(measures: Sequence[Measure]) -> pl.DataFrame:
         for measure in measures
         for interval in [measure.estimate.interval()]
     ]
+    # Written out: without a row, or with nulls alone, types could not be inferred.
     schema = pl.Schema(
         {
             "measure": pl.String(),

@@ -48,6 +48,7 @@ def narrowed(
     with whole(path) as draft:
         frame = pl.DataFrame(rows, schema=["item", "system", "text"], orient="row")
         frame.write_parquet(draft)
+    # Systems by what is there now: changed responses bear names that no study declared.
     names = dict.fromkeys(system for _, system, _ in rows)
     return study.model_copy(
         update={

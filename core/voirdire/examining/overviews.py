@@ -34,6 +34,7 @@ def over_judges(examination: Examination) -> Section:
     }
     ranks = [_ranks({name: overall.get((judge, name), math.nan) for name in names})
              for judge in judges]  # fmt: skip
+    # NaN compares with nothing: what has no mean goes last.
     order = sorted(means, key=lambda name: (math.isnan(means[name]), -means[name]))
     columns = (
         text("System"),
@@ -116,6 +117,8 @@ def decisions(examination: Examination) -> Section:
         ]
         pairs = list(combinations(results, 2))
         turned = [
+            # A small MSE is good, a large ICC is: the two agree where the differences have opposite
+            # signs.
             sum((a.mse - b.mse) * (getattr(a, form) - getattr(b, form)) > 0 for a, b in pairs)
             for form in ("icc_c1", "icc_a1")
         ]
@@ -134,6 +137,7 @@ def decisions(examination: Examination) -> Section:
 
 def spending(examination: Examination, session: Path) -> Section:
     """Each judge's agreement beside what its replies used: tokens, seconds, cost."""
+    # What was generated is no judging; failed attempts count, for they were paid.
     used = replies_frame(session).filter(pl.col("stage") != "generate").group_by("rater").agg(
         pl.len().alias("calls"), pl.col("input", "output", "cached", "latency").sum(),
         pl.col("input", "output").null_count().name.suffix("_unknown"),

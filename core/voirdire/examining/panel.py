@@ -127,6 +127,8 @@ def panel_of(study: Study, rated: Tables, only: Sequence[str] = ()) -> Panel:
     declared = [rater for rater in study.panel if rater.name in present]
     names = {rater.name for rater in declared}
     raters = declared + [Rater(name=name) for name in present if name not in names]
+    # Declared ones in their order, rated or not: an attribute that nobody rated is said to be
+    # missing.
     attributes = [attribute.name for attribute in study.rubric.attributes]
     if not attributes:
         occurring = rated.ratings["attribute"].cast(pl.String)
@@ -172,6 +174,7 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
             f"the others are held against (raters: {', '.join(panel.names)}); labels of people in "
             "a file of their own are given by --human FILE"
         )
+    # Whoever only compares is judged by preferences, and is no member of this panel.
     if not panel.judges and not compared:
         asked = ", ".join(rater.name for rater in study.panel if rater.model)
         raise InputError(

@@ -30,7 +30,7 @@ WORDING = "instructions"
 class Worded:
     """Members of a panel that are one judge asked in several words.
 
-    `name` is that of the first; `prompts` maps each wording to the member that is told it.
+    `name` is that of the first; `prompts` maps each wording to the member that is asked in it.
     """
 
     name: str

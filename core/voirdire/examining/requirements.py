@@ -142,6 +142,8 @@ def _check(gate: Gate) -> None:
             )
         return
     if gate.name in _PROBED:
+        # A reading is a word and takes =; that a number equals its limit to the last digit is
+        # hardly ever meant.
         if (gate.name == "reading") != (gate.sign == "="):
             raise InputError(
                 f"requirement {gate.text!r} cannot be read: the reading of a probe takes = and a "
@@ -213,6 +215,7 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
     for result in examination.results:
         yield _value(examination, name, result, _number(result, name))
     for result in examination.composites:
+        # Composites answer only a gate that names them: they repeat what their parts say.
         made = _value(examination, name, result, _number(result, name))
         yield replace(made, of=(result.attribute,), apart=True)
 

@@ -268,6 +268,7 @@ def tidy_ratings(panel: SimulatedPanel, attribute: str) -> pl.DataFrame:
     """A panel as ratings: item, system, rater, attribute, score, subgroup."""
     raters = {f"human-{k + 1}": scores for k, scores in enumerate(panel.humans)}
     raters |= dict(panel.judges)
+    # Systems vary slowest, as `ravel` lays out (S, I).
     system, item = (part.ravel() for part in np.indices(panel.humans.shape[1:]))
     names = np.where(panel.special, "special", "common")
     parts = [

@@ -116,6 +116,8 @@ def inputs_of(opened: Opened) -> Inputs:
     if rated is not None:
         panel = panel_of(study, rated)
         ratings = tables.apply_off_scale(rated.ratings, study.data.off_scale, panel.scale)
+        # After the policy for values off the scale, so that a jury never votes on what counts as
+        # missing.
         panel, ratings = _with_juries(study, panel, ratings)
     return Inputs(
         study,

@@ -205,6 +205,8 @@ def _of_session(folder: Path, reasons: pl.DataFrame | None) -> Texts:
 
     items = [(item.id, item.text) for item in session_items(folder)]
     replies = (
+        # The replies that scores rest on: not those of failed attempts, of earlier prompts, or of
+        # generators.
         store.replies_frame(folder)
         .filter(pl.col("final") == 1, pl.col("current") == 1, pl.col("stage") != "generate")
         .with_columns(system=pl.col("first").fill_null(""))

@@ -264,6 +264,7 @@ def _runs(
     """The mean of a rater's first runs, by attribute."""
     rows = ratings.filter(
         pl.col("rater").cast(pl.String) == name,
+        # The first runs: the rater's own numbering starts at 1.
         pl.col("run") <= runs,
         pl.col("score").is_not_null(),
     ).select(

@@ -292,5 +292,7 @@ def _against_humans(study: Study, tables: Tables) -> Iterator[Section]:
                 ratings = tables.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
                 truth, given = matrices_against(ratings, human, members, labels)
                 scores = [label_scores(truth, one, **options) for one in given]
+                # An annotator that shares no item with the human has no scores, and would leave
+                # empty rows.
                 shared = [one for one in scores if isfinite(one.baselines.constant.value)]
                 yield from label_sections(shared, f"Labels against {human}")

@@ -153,6 +153,7 @@ def _by_family(
     names = list(dict.fromkeys(families[r] for r in within if r in families))
     if len(names) < 2:
         return ()
+    # Pairs without an order; two annotators of one family make a set of one.
     between: dict[frozenset[str], list[float]] = {}
     for one in pairs:
         both = {families.get(one.first, ""), families.get(one.second, "")}
@@ -189,6 +190,7 @@ def sweep_section(runs: LabelRuns, unsure: tuple[str, str]) -> Section:
     rows = []
     for matrix in runs.matrices:
         alone, k = replace(runs, matrices=(matrix,)), len(matrix.runs)
+        # Two of many runs may agree by chance; of fewer than three runs all must.
         for least in range(min(3, k), k + 1):
             own = final_labels(alone, at_least=least, unsure=unsure)
             kinds = dict(own.group_by(pl.col("category").cast(pl.String)).len().iter_rows())

@@ -109,6 +109,7 @@ def _row(result: LabelResult, options: dict[str, Any]) -> dict[str, Any]:
         "labels": result.labels,
         "task": result.task,
     }
+    # Printed scores have no items: what needs them (intervals, several seeds) stays null.
     if not isinstance(result.outcome, Predictions):
         multilabel = result.task == "multi-label"
         return {**where, **_printed(result.outcome, options, multilabel=multilabel)}

@@ -109,6 +109,7 @@ def largest_counts(runs: LabelRuns) -> pl.DataFrame:
                     "largest": np.arange(len(tally)),
                     "items": tally,
                     "share": tally / n,
+                    # Summed from the highest count down.
                     "at_least": tally[::-1].cumsum()[::-1] / n,
                     "incomplete": gaps,
                 }
@@ -254,6 +255,7 @@ def label_distribution(final: pl.DataFrame, labels: tuple[str, ...]) -> pl.DataF
     """
     raters = final["rater"].unique(maintain_order=True)
     categories = [c for c in _names(final) if c != LABELLED]
+    # All raters by all labels, so that one that never occurs has a row with 0.
     rows = pl.DataFrame({"rater": raters}).join(
         pl.DataFrame({"label": [*labels, *categories]}), how="cross", maintain_order="left_right"
     )

@@ -80,6 +80,7 @@ def keyed_labels(
     how: dict[str, Any] = {"level": analysis.level, "resamples": analysis.resamples}
     scores = [label_scores(keyed.truth, one, seed=analysis.seed, **how) for one in keyed.given]
     errors = [label_errors(keyed.truth, one) for one in keyed.given]
+    # On the whole key: who answered some items only is set beside what all of them are worth.
     floor = baselines(keyed.truth)
     f1s = {one.rater: one.f1.value for one in scores}
     sections = (

@@ -40,6 +40,7 @@ def label_matrices(frame: pl.DataFrame) -> tuple[Section, ...]:
     """
     names = frame["labels"].unique(maintain_order=True).to_list()
     columns = frame.select("labels", "task").unique(maintain_order=True).rows()
+    # A label set's tasks side by side, in the order in which the sets came; the sort is stable.
     columns.sort(key=lambda column: names.index(column[0]))
     if len(columns) < 2:
         return ()

@@ -174,6 +174,7 @@ def pairs_to_compare(
         ]
         trained = [here[r.name] for r in raters if kinds[r.name] == TRAINED]
         asked = [here[r.name] for r in raters if kinds[r.name] != TRAINED]
+        # The two ways of making a method, each at its best.
         tops = best_method(asked), best_method(trained)
         same += [(tops[0].rater, tops[1].rater)] if tops[0] and tops[1] else []
         first = next(iter(here.values())).scores.labels
@@ -236,6 +237,7 @@ def agreement_of_methods(
         for rater in asked:
             groups.setdefault(kinds.get(rater, ""), []).append(rater)
         for kind, raters in groups.items():
+            # One method agrees with nobody; a kind that holds all methods is the row above.
             if len(raters) < 2 or (kind != "all methods" and len(raters) == len(asked)):
                 continue
             wide = own.filter(pl.col("rater").is_in(raters)).pivot(

@@ -246,6 +246,7 @@ def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> Labe
     items = part["item"].cast(pl.String).unique(maintain_order=True).to_list()
     item = places_of(part["item"], items)
     runs = sorted(part["run"].unique().to_list())
+    # By order: runs may be numbered with gaps.
     run = np.searchsorted(np.asarray(runs), part["run"].to_numpy())
     shape = (len(runs), len(items))
     twice = np.flatnonzero(np.bincount(run * shape[1] + item, minlength=1) > 1)
@@ -327,6 +328,8 @@ def reply_states(runs: LabelRuns) -> pl.DataFrame:
     rows = []
     for matrix in runs.matrices:
         known = matrix.known
+        # Known is by label: a reply that is ok but leaves a label open is missing too, under its
+        # status.
         why, counts = np.unique(matrix.statuses[~known], return_counts=True)
         tally = dict(zip(why.tolist(), counts.tolist(), strict=True))
         rows.append(

@@ -119,6 +119,7 @@ def printed_section(
         ("Naming every label", floor.constant.value, "reads nothing"),
         ("Chance", floor.chance.value, "reads nothing"),
     ]
+    # Best first, so that whoever stands below a predictor that reads nothing is seen at once.
     rows.sort(key=lambda row: -row[1])
     said = constant_sentence(printed, floor, human)
     columns = (
@@ -192,6 +193,7 @@ def constant_sentence(f1: Mapping[str, float], floor: Baselines, human: str | No
     and above Human's 0.776.
     """
     value = floor.constant.value
+    # The human is said apart: beating a person's labels by a constant is another finding.
     models = {n: score for n, score in f1.items() if n != human and not math.isnan(score)}
     beaten = [name for name, score in models.items() if score < value]
     against = []

@@ -113,6 +113,7 @@ def part_section(preferences: Preferences, part: str, reference: str) -> Section
         means.setdefault((cell.rater, cell.system_a), {})[cell.part] = cell.mean.value
     rows = []
     for (rater, system), by in means.items():
+        # The mean of the parts that there are: an empty part must not count as 0.
         row = [by.get(value, math.nan) for value in values]
         known = [mean for mean in row if not math.isnan(mean)]
         rows.append((rater, system, *row, fmean(known) if known else math.nan))

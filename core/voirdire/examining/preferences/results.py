@@ -246,6 +246,7 @@ def _parts(
     repeated = groups.filter(pl.col("item").is_duplicated())
     if repeated.height:
         raise duplicate("item", repeated["item"][0], "groups", error=TableError)
+    # An item without a group would drop out of every part, unseen.
     lost = combined.join(groups, on="item", how="anti")
     if lost.height:
         raise TableError(f"groups: item {lost['item'][0]!r} was compared and has no group")
@@ -306,6 +307,8 @@ def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]
         for first, second in combinations(raters, 2):
             both = frame.select("item", first, second).drop_nulls()
             asked = options.drawn()
+            # Wilson's interval takes comparisons for independent: right where no item has two of
+            # them.
             if not both["item"].is_duplicated().any():
                 asked["ci"] = ("wilson", "percentile") if asked["ci"] else "wilson"
             said = (frame[name].to_numpy() for name in (first, second, "item"))

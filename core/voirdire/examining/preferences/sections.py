@@ -115,6 +115,7 @@ def _missing(table: pl.DataFrame, combined: pl.DataFrame) -> Iterator[Finding]:
     """A finding a rater with comparisons that have no score, and what became of them."""
     blank = table.filter(pl.col("score").is_null())
     for (rater,), own in combined.group_by("rater", maintain_order=True):
+        # Half a comparison is none: which order was preferred cannot be told from the other.
         lost = own.filter(pl.col("outcome").is_in(["missing", "half_missing"]))
         if lost.is_empty():
             continue
@@ -176,6 +177,7 @@ def _row(cell: PreferenceCell) -> tuple[Cell, ...]:
 def _shares(name: str, cells: Sequence[PreferenceCell]) -> Section:
     """Shares of comparisons won, tied and lost, on the overall attribute where there is one."""
     overall = overall_cells(cells)
+    # Cells differ: items with several comparisons are drawn, others have Wilson's interval.
     method = {i.method for c in overall for i in c.outcome.win.intervals}
     rows = tuple(
         (

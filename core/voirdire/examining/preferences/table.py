@@ -113,6 +113,7 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
     blank = {"shown_first": pl.lit(None), "run": pl.lit(1), "status": pl.lit(None)}
     filled = frame.with_columns(e.alias(n) for n, e in blank.items() if n not in frame.columns)
     text = [name for name, kind in PREFERENCES.items() if kind is pl.String]
+    # Texts are read as those of ratings are: what is a number must not depend on the table.
     scores, bad, _ = to_scores(filled["score"])
     if bad.any():
         row = int(bad.arg_max() or 0)

@@ -45,6 +45,7 @@ AGREEING_SEEDS = 0.975
 def system_level(pairing: Pairing, scale: Scale, bias_level: float) -> dict[str, Any]:
     """Bias, means, CCC, Pearson's r and limits of agreement over the rows of the matrix."""
     reference, judge = pairing.matrix[:, 0], pairing.matrix[:, 1]
+    # The bias has a level of its own: equivalence within a margin is decided by a 90 % interval.
     shift = bias(judge, reference, scale=(scale.low, scale.high), level=bias_level)
     limits = bland_altman(judge, reference)
     return {

@@ -277,6 +277,7 @@ def under_other_rules(pairings: Sequence[Pairing], cube: Cube, panel: Panel) -> 
     """
     results = [Before()] * len(pairings)
     members = {member.name: member for member in panel.members}
+    # Judges beside one reference share its sums: with each human in turn they are summed anew.
     for against in dict.fromkeys(p.against for p in pairings if p.level == "system"):
         held = {i: p for i, p in enumerate(pairings) if p.against == against}
         judges = {p.judge: members[p.judge] for p in held.values()}

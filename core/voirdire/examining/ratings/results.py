@@ -228,6 +228,7 @@ def _borderline(pairings: Sequence[Pairing], analysis: Analysis) -> list[bool]:
     borderline = [is_borderline(())] * len(pairings)
     if not (members and analysis.published_class and analysis.resamples):
         return borderline
+    # The published class is read off a bootstrap interval: with another seed it may be another.
     bounds = icc_over_seeds(
         [pairings[i].matrix for i in members],
         "C,1",
@@ -255,6 +256,7 @@ def _result(
         and len(pairing.systems) >= FEWEST_SYSTEMS
     )
     consistency = estimates[0]
+    # Classes are by the width of the interval of ICC(C,1), the first of the two forms.
     percentile, exact = _width(consistency, "percentile"), _width(consistency, "exact")
     return result_of_forms(
         pairing,

@@ -63,6 +63,7 @@ def _of_system(cube: Cube, composed: Cube, rater: int, system: int) -> SystemMea
         means=means,
         sds=dict(zip(cube.attributes, map(_sd, scores), strict=True)),
         n=int((~np.isnan(scores)).any(axis=0).sum()),
+        # Attributes weigh the same, however many responses each was rated on.
         overall=sum(present) / len(present) if present else math.nan,
         overall_sd=_sd(scores.mean(axis=0)),
         rank=math.nan,
@@ -88,6 +89,8 @@ def system_tests(cube: Cube) -> tuple[SystemTest, ...]:
     tests: list[SystemTest] = []
     for rater, scores in zip(cube.raters, cube.scores, strict=True):
         table = np.full((len(cube.items), len(cube.systems)), np.nan)
+        # A response that lacks an attribute is missing: a mean over others would compare unlike
+        # things.
         table[cube.item, cube.system] = scores.mean(axis=0)
         tests += _tests(rater, table, cube.systems)
     return tuple(tests)

@@ -96,6 +96,7 @@ def adversarial_validation(
         )
     truth = np.repeat([0, 1], [len(kept[0]), len(kept[1])])
     scores = _held_out([*kept[0], *kept[1]], truth, ngrams, folds, seed)
+    # Half, whatever the share of the target: MCC and macro-F1 are read beside the shares.
     labels = (scores > 0.5).astype(np.int64)
     classification = classification_scores(truth, labels, labels=[0, 1])
     return AdversarialValidation(

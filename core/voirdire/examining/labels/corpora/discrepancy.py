@@ -139,6 +139,7 @@ def mmd_pairings(
     gamma = median_gamma(np.concatenate(_fewer(x, y, MOST, rng)[:2])) if gamma is None else gamma
     pairs = rng.choice(len(x) * len(y), size=min(runs, len(x) * len(y)), replace=False)
     gaps = ((x[pairs // len(y)] - y[pairs % len(y)]) ** 2).sum(axis=1)
+    # The biased statistic of one item a side: k(x, x) + k(y, y) - 2 k(x, y), where k(x, x) is 1.
     values = 2 - 2 * np.exp(-gamma * gaps)
     reason = "zero_expected_disagreement" if math.isnan(gamma) else None
     made = [

@@ -89,6 +89,7 @@ def jensen_shannon(
         )
     sides = [ngram_counts(texts, n, tokenize) for texts in (texts_a, texts_b)]
     (one, used_a, lost_a), (other, used_b, lost_b) = sides
+    # Of both sides: smoothing must add the same words to either.
     vocabulary = list({**one, **other})
     value, reason = math.nan, None if one and other else "no_data"
     if reason is None:
@@ -200,6 +201,8 @@ def class_divergences(
         raise TableError(f"{frame.height} texts need as many vectors, got {len(rows)}")
     classes = frame[label].cast(pl.String).to_numpy()
     texts = frame[text].cast(pl.String).to_list()
+    # One bandwidth, from all rows with a class: with one a pair, far classes would look as near as
+    # close ones.
     gamma = (
         None if rows is None else _shared_gamma(rows[frame[label].is_not_null().to_numpy()], seed)
     )

@@ -185,6 +185,7 @@ class Desk:
         judgements = [self.plan.judgements[ident] for ident in ids]
         forms = list(dict.fromkeys(judgement.form for judgement in judgements))
         number = {form: at for at, form in enumerate(forms)}
+        # The page opens where its rater stopped, and not at the beginning.
         answers, last = self._book.answers(), self._book.last(set(ids))
         return {
             "rater": rater,

@@ -149,6 +149,7 @@ def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     raw = read_raw(path, sheet=SHEET if path.suffix.lower() in _BOOKS else None)
     layout = columns(plan)
     cells = _cells(raw, layout, path)
+    # Only in plain text were the cells guarded against being taken for formulas.
     plain = path.suffix.lower() not in _BOOKS
     answers: dict[str, tuple[str, Answered]] = {}
     seen: dict[str, str] = {}

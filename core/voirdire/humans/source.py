@@ -150,6 +150,7 @@ def _take_rated(connection: sqlite3.Connection, study: Study) -> None:
     items = rated.items.select("item", pl.col("text").fill_null("")).rows()
     take_items(connection, ((Item(item, text), "") for item, text in items))
     named = rated.responses.with_columns(pl.col("system").fill_null(""))
+    # Of several texts of one response the first: the audit says that there are more.
     once = named.unique(["item", "system"], keep="first", maintain_order=True)
     rows = once.select("item", "system", "text").rows()
     take_responses(connection, (Response(*row) for row in rows), "file")

@@ -134,6 +134,7 @@ class Humans(Part):
             raise ValueError("criteria_by (a column) and criteria_of go together")
         if self.criteria and self.criteria_of:
             raise ValueError("give criteria, or criteria_of for each value of criteria_by")
+        # A sheet has the same columns in each row: what is asked may differ, how often may not.
         if len({len(texts) for texts in self.criteria_of.values()}) > 1:
             raise ValueError("criteria_of: each value needs the same number of criteria")
         if self.none and self.none in self.labels:

@@ -180,6 +180,7 @@ def keyed_study(
     if people is not None:
         sources.append({"path": PEOPLE_FILE, "layout": "long"})
         tables[PEOPLE_FILE] = people
+    # The key first: tables of a report begin with the reference.
     humans = [{"name": human, "kind": "human"} for human in (key, *names)]
     raw = {
         "name": name,

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 #: While the scale is not known; a number beyond it counts all the same.
 _ANY = Scale(-100, 100)
+#: How a study calls each kind of plan.
 _LAYOUTS = {
     "replies": "replies",
     "scores": "scores",

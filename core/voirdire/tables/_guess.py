@@ -106,9 +106,9 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
             f"holds scores, say --score {column!r}.",
             "response", (column,), f"response = {json.dumps(column)}",
         )  # fmt: skip
-    note = assumed(raw, [column], f"{column!r} was read as the answers that were judged.")
+    note = assumed(raw.name, [column], f"{column!r} was read as the answers that were judged.")
     decided = source.model_copy(update={"response": column})
-    return replace(raw, findings=(*raw.findings, note)), decided
+    return raw.noted(note), decided
 
 
 def _numbers_of_raters(raw: RawTable, column: str) -> bool:

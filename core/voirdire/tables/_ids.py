@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: What a spreadsheet or a data frame makes of whole numbers in a column with a blank.
 _WHOLE_TEXT = r"^-?\d+(?:\.0+)?$"
+#: Zeros before a number: a spreadsheet drops them from one of two files.
 _PADDED = r"^0+(\d)"
 #: What a spreadsheet writes for a long number.
 _ROUNDED = r"^\d(?:\.\d+)?[Ee]\+\d+$"

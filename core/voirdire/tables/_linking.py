@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.tables._ids import canonical_ids
+from voirdire.tables._questions import assumed
 from voirdire.tables._tables import CONTEXTS, ITEMS, RESPONSES, finding, plural, shortened
 from voirdire.tables.readers import Reading
 
@@ -231,7 +232,10 @@ def linked_part(part: Part, source: Source, rated: Rated) -> Part:
     notes = [_matched(name, mine, theirs, len(values), unmet)]
     ratings = _attribute(_system(ratings, rated, name), source, rated, name)
     if source.assume and source.about is None and len(rated.attributes) > 1:
-        notes.append(_assumed(name, ratings["attribute"].unique(maintain_order=True).to_list()))
+        attributes = ratings["attribute"].unique(maintain_order=True).to_list()
+        message = f"The labels are taken to speak of {listed(attributes)}."
+        advice = "Say --about ATTRIBUTE where they speak of another."
+        notes.append(assumed(name, [], message, advice))
     return replace(
         part,
         ratings=ratings,
@@ -249,18 +253,6 @@ def _reasons(reasons: pl.DataFrame, meets: dict[str, str | None], rated: Rated) 
     if len(rated.systems) != 1:
         return joined
     return joined.with_columns(pl.col("system").fill_null(rated.systems[0]))
-
-
-def _assumed(name: str, attributes: Sequence[str]) -> Finding:
-    return finding(
-        "reading_assumed",
-        "serious",
-        name,
-        [],
-        f"The labels are taken to speak of {listed(attributes)}.",
-        "Say --about ATTRIBUTE where they speak of another.",
-        count=1,
-    )
 
 
 def _system(ratings: pl.DataFrame, rated: Rated, name: str) -> pl.DataFrame:

@@ -66,6 +66,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+#: MTurk puts before each header whether the worker was shown it or wrote it.
 _MTURK = re.compile(r"^(?:Input|Answer)\.")
 #: Words of headers over numbers that measure and do not rate, wherever they stand.
 _MEASURES = frozenset(
@@ -185,6 +186,7 @@ _MODEL = re.compile(
     r"|prometheus|vicuna|nemotron|olmo|starcoder|\bo[134]\b|\bo[134]-",
     re.IGNORECASE,
 )
+#: Short words as whole ones: *ai* stands in *main*, *bot* in *both*, *model* in *remodelled*.
 _JUDGE = re.compile(r"judge|classifier|(?:^|[_ -])(?:ai|bot|model)(?:$|[_ -])", re.IGNORECASE)
 #: Words of raters that may be people as well as judges: `rater_a`, `reviewer 2`.
 _EITHER = re.compile(
@@ -232,6 +234,7 @@ _SUMS = frozenset(
     ("total", "totals", "sum", "mean", "means", "average", "avg", "median", "consensus", "majority",
      "adjudicated", "agreed", "aggregate", "aggregated")
 )  # fmt: skip
+#: Words that say nothing beside one for a sum: *mean score*, *total rating*.
 _OF_SCORES = frozenset(("score", "scores", "rating", "ratings", "value", "vote", "label"))
 
 
@@ -286,11 +289,13 @@ _BARE = re.compile(r"(?P<name>.*\S)\s+(?P<said>[01]\s?[-–]\s?(?:[1-57]|10|100)
 _RANGE = re.compile(
     rf"(?<![\w.=-])(?P<low>{_END})\s*(?:-|–|—|\bto\b|\.\.+|…|\bbis\b|à)\s*(?P<high>{_END})(?![\w.=])"
 )
+# "out of 10", "max. 5", "x/7": the high end alone.
 _OUT_OF = re.compile(rf"(?:\bout\s+of|\bmax(?:imum|\.)?|/)\s*(?P<high>{_END})(?![\w.])")
 # "1 = worst", "5: very good", "7 means strongly agree".
 _ANCHOR = re.compile(
     rf"(?<![\w.])(?P<number>{_END})\s*(?:=|:|\bis\b|\bmeans\b)\s*(?P<word>[^\W\d][^,;/\d]*)"
 )
+# What stands at the good and at the bad end of a scale.
 _GOOD = re.compile(
     r"\b(?:best|good|excellent|great|perfect|ideal|top|sehr\s+gut|gut|bestens|meilleur|mejor)\b",
     re.IGNORECASE,

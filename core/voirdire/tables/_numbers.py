@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from voirdire.parsing.numbers import Numeral
     from voirdire.schema import Scale
 
+#: Cells that show whether a column holds numbers; later ones may still be texts.
 _SAMPLE = 10_000
 #: Letters of a cell that is a text, and neither a number nor a word.
 _LONG = 80

@@ -61,8 +61,8 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
             f"read; which? For several save each as a file, and give all of them",
             "sheet", (first, *others), f"sheet = {json.dumps(first)}",
         )  # fmt: skip
-    note = assumed(raw, others, f"Sheet {first!r} was read; {listed(others)} were not.")
-    return replace(raw, findings=(*raw.findings, note))
+    note = assumed(raw.name, others, f"Sheet {first!r} was read; {listed(others)} were not.")
+    return raw.noted(note)
 
 
 #: Headers of the column that says who filled in a form.
@@ -79,6 +79,7 @@ _NOT_MEANT = {
     "status": ("survey preview", "survey test", "spam", "1", "2", "8", "9"),
     "distributionchannel": ("preview", "test"),
 }
+#: A question of a grid in Google Forms: ``How warm? [Answer 3]``.
 _GRID = re.compile(r"(?P<attribute>.*\S)\s*\[(?P<item>.+)\]")
 
 
@@ -105,9 +106,8 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
             f"each question an item that they rated?",
             "layout", ("raters-by-items", "scores"), 'layout = "raters-by-items"',
         )  # fmt: skip
-    note = assumed(raw, [], "Each row was taken for a rater, and each question for an item.")
-    form = replace(raw, findings=(*raw.findings, note))
-    return form, source.model_copy(update={"layout": "raters-by-items"})
+    note = assumed(raw.name, [], "Each row was taken for a rater, and each question for an item.")
+    return raw.noted(note), source.model_copy(update={"layout": "raters-by-items"})
 
 
 def _of_qualtrics(raw: RawTable) -> bool:
@@ -195,7 +195,7 @@ def _finished(raw: RawTable) -> RawTable:
         "They are left out.", count=len(places),
     )  # fmt: skip
     lines = None if raw.lines is None else raw.lines.filter(~out)
-    return replace(raw, frame=raw.frame.filter(~out), lines=lines, findings=(*raw.findings, note))
+    return replace(raw, frame=raw.frame.filter(~out), lines=lines).noted(note)
 
 
 def attribute_column(
@@ -244,7 +244,7 @@ def attribute_column(
             raise _attribute_or_not(raw, column)
         words = folded[column].drop_nulls().unique(maintain_order=True).to_list()
         message = f"{column!r} was read as the attribute: it holds {listed(words)}."
-        return column, (assumed(raw, [column], message),)
+        return column, (assumed(raw.name, [column], message),)
     return None, ()
 
 
@@ -344,14 +344,11 @@ def is_counter(cells: pl.Series) -> bool:
 _COUNTS = 6
 
 
-def assumed(raw: RawTable, columns: list[str], message: str) -> Finding:
-    """The finding that the likelier of two readings was taken."""
-    return finding(
-        "reading_assumed",
-        "serious",
-        raw.name,
-        columns,
-        message,
-        "If that is wrong, name the column that is meant in the study or by an option.",
-        count=1,
-    )
+def assumed(
+    name: str,
+    columns: Sequence[str],
+    message: str,
+    advice: str = "If that is wrong, name the column that is meant in the study or by an option.",
+) -> Finding:
+    """The finding that the likelier of two readings of a file was taken."""
+    return finding("reading_assumed", "serious", name, columns, message, advice, count=1)

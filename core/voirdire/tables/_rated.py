@@ -9,6 +9,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: What tells one rating from any other.
 KEYS = ("item", "system", "rater", "run", "attribute")
 
 

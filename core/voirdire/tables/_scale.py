@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 #: Values this rare at either end may be slips; a scale is not stretched for them.
 _RARE = 0.005
+#: Widths of levels that people use, the widest first: whole numbers also lie on steps of a half.
 _STEPS = (1.0, 0.5, 0.25, 0.1)
 #: What people write for a missing score, by the highest score beside which it can be none.
 _CODES = {77: 10, 88: 10, 97: 10, 98: 10, 99: 10, 777: 100, 888: 100, 999: 100, 9999: 1000}
+#: Below any usual scale, so that it matters little how far the scale reaches.
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -999, -9999)
+#: The share of scores that lie on a step: a few means of two raters among them do not change it.
 _MOSTLY = 0.99
+#: From so many scores on, a highest level of 2 or 3 is the end of the scale and no chance.
 _ENOUGH = 30
 #: Where more of the scores than this lie beyond what a header states, one of them is wrong.
 _MOST_BEYOND = 0.5

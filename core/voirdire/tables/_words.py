@@ -73,10 +73,10 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     if not source.assume:
         raise _which_numbers(raw, source, columns, words)
     meanings = ", ".join(f"{word} = {number:g}" for word, number in words.items())
-    note = assumed(raw, list(columns), f"Words were read as numbers: {meanings}.")
+    note = assumed(raw.name, list(columns), f"Words were read as numbers: {meanings}.")
     numbers = {word: _cell(number) for word, number in words.items()}
     frame = raw.frame.with_columns(t.replace(numbers).alias(c) for c, t in columns.items())
-    return replace(raw, frame=frame, findings=(*raw.findings, note))
+    return replace(raw, frame=frame).noted(note)
 
 
 def _which_numbers(

@@ -206,6 +206,7 @@ def _tidy(batch: pl.DataFrame, file: Path, start: int, texts: _Texts) -> pl.Data
     numbers, fates = texts.scores(frame["score"])
     kinds = {**RATINGS, **FACTS, "attribute": pl.String(), "status": pl.String()}
     blank = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+    # A long table may have no such columns: one run, one attribute, and a status by the score.
     defaults = {
         "run": pl.lit(1),
         "attribute": pl.lit("score"),

@@ -164,6 +164,7 @@ def _archive(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:
             head = parsed(_unpacked(file, at, path.name).decode(), f"{path.name}, {at.filename}")
     except BadZipFile as error:
         raise voirdire.TableError(f"{path.name}: is no whole archive ({error})") from None
+    # Without a header there is no status: what was begun and did not end says so here.
     if at.filename == begun:
         head = {"status": "started", **head}
     samples = [info for name, info in infos.items() if name.startswith("samples/")]

@@ -154,6 +154,7 @@ def _read_small(annotations: Sequence[dict[str, Any]], rows: ReadingBuilder) -> 
     for at, one in enumerate(annotations, 1):
         shown = {name: one[name] for name in data if name in one}
         item = rows.shown(one.get("id", at), shown)
+        # CSV holds the number of an annotator as text, JSON as a number: one name for both.
         who = _annotator({"completed_by": _whole(one.get("annotator"))})
         rows.rater(who, "human")
         for name in results:

@@ -65,6 +65,7 @@ def _run(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
         rows.leave_out("the run has no feedback", place)
         return
     item = rows.item(
+        # Runs of several systems on one example are answers to the same item.
         one.get("reference_example_id") or one.get("id") or place,
         longest(one.get("inputs")),
         {"run_id": one.get("id")},

@@ -73,6 +73,7 @@ def _read_json(saved: Any, rows: ReadingBuilder) -> None:
     tests = _Tests()
     for at, one in enumerate(results, 1):
         system = _system(one, several=several)
+        # A test that is repeated has the same variables and assertions under another number.
         number = tests.item(one.get("testIdx", at), one.get("vars"), one.get("testCase"))
         item = rows.item(number, longest(one.get("vars")), facts_of(one.get("vars")))
         run = tests.run(item, system)

@@ -63,11 +63,8 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
                 # A workbook with a sheet a rater is common: which of them is meant is asked later.
                 others = [n for n in names if visible.get(n) and n not in (name, *lacks)]
                 alike = [n for n in others if _columns(book, n) == _columns(book, name)]
-                return replace(
-                    table,
-                    findings=(*table.findings, *notes),
-                    sheets=(name, *alike) if visible.get(name) else (),
-                )
+                read = (name, *alike) if visible.get(name) else ()
+                return replace(table, sheets=read).noted(*notes)
             lacks[name] = table
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         cause = str(error).splitlines()[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -56,6 +56,10 @@ class RawTable:
         """Where the record of that index stands."""
         number = self.first + index if self.lines is None else self.lines[index]
         return f"{self.unit} {number}"
+
+    def noted(self, *notes: Finding) -> RawTable:
+        """The table with further findings."""
+        return replace(self, findings=(*self.findings, *notes))
 
     def numbers(self) -> pl.Series:
         """The row or line number of every record."""

@@ -40,9 +40,12 @@ if TYPE_CHECKING:
     from voirdire.tables.auditing._coverage import Answered
 
 
+#: Fewer scores say nothing of how far a rater's scale reaches.
 _ENOUGH = 10
 #: The highest score of one rater is at most this share of another's.
 _SHARE = 0.5
+#: Shares of items that both sides rated: a note from the first on; below the second their ids are
+#: probably written in two ways.
 _NOTE, _BLOCKING = 0.95, 0.50
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Above this share of differing texts most pairs may compare different items.
 _BLOCKING = 0.20
+#: Rows that a block may have moved, and the fewest that make one: shorter ones meet by chance.
 _FARTHEST = 5
 _SHORTEST = 3
 

@@ -31,6 +31,7 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
         .collect()
     )
     raters = tables.raters["rater"].to_list()
+    # A rater without any score is said to be silent, and not to lack each attribute as well.
     speaking = [name for name in raters if name in set(attributes["rater"])]
     declared = [system.name for system in study.systems]
     wanted = [attribute.name for attribute in study.rubric.attributes]

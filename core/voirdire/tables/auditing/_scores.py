@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: Beyond this share of a rater's scores the declared scale itself is in doubt.
 _WRONG_SCALE = 0.05
+#: Findings a rater: values beyond so many different ones are put together.
 _DISTINCT = 5
 #: Fewer equal scores than this are no pattern.
 _PATTERN = 5
@@ -257,6 +258,7 @@ _FATES: dict[str, tuple[Severity, str, str]] = {
     "unparsable": ("serious", "without a readable answer", "Nothing unreadable becomes a number."),
     "failed": ("serious", "that never came", "Their scores are missing; run again to fill them."),
 }
+#: The word as programs write it; `Nan` is a name.
 _NAN = r"\b(?:nan|NaN)\b"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from voirdire.errors import InputError, not_one_of
+from voirdire.errors import InputError, check_allowed
 from voirdire.parsing._words import FULL_WIDTH
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class LabelSet:
         if len(known) != len(self.labels) or not known:
             raise InputError(f"labels must be given and differ, got {list(self.labels)}")
         targets = {*self.synonyms.values(), *filter(None, (self.none, self.other))}
-        if unknown := sorted(targets - known):
-            raise not_one_of("label", unknown[0], self.labels, "synonyms, none and other")
+        check_allowed("label", sorted(targets), self.labels, "synonyms, none and other")
         if self.none is None:
             none = next((label for label in self.labels if spelled(label) == "none"), None)
             object.__setattr__(self, "none", none)

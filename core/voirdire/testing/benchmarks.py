@@ -33,8 +33,7 @@ def check_benchmark(benchmark: Any, data: Path | str | None = None) -> None:
     >>> check_benchmark(BENCHMARK)
     """
     checks = Checks(f"the benchmark {name_of(benchmark)}")
-    lacking = [name for name in ("study", "review") if not callable(getattr(benchmark, name, None))]
-    if not checks.hold(not lacking, f"it lacks {lacking}", "A benchmark has both."):
+    if not checks.has_methods(benchmark, ("study", "review"), "A benchmark has both."):
         checks.done()
     for folder in (None, Path("no such folder")):
         with checks.safely(f"study({folder!r}) raises", _NEEDS, lawful=(InputError,)):

@@ -30,6 +30,11 @@ class Checks:
             self.problems.append(said)
         return bool(condition)
 
+    def has_methods(self, thing: object, names: tuple[str, ...], hint: str) -> bool:
+        """Note which of these methods it lacks."""
+        lacking = [name for name in names if not callable(getattr(thing, name, None))]
+        return self.hold(not lacking, f"it lacks {lacking}", hint)
+
     @contextmanager
     def safely(
         self, what: str, hint: str, *, lawful: tuple[type[Exception], ...] = ()

@@ -43,8 +43,7 @@ def check_reader(reader: Any, sample: Path | str | None = None) -> None:
             f"it has no `{name}`",
             "`voirdire import --list` prints both.",
         )
-    lacking = [name for name in ("sniff", "read") if not callable(getattr(made, name, None))]
-    if not checks.hold(not lacking, f"it lacks {lacking}", "See voirdire.tables.Reader."):
+    if not checks.has_methods(made, ("sniff", "read"), "See voirdire.tables.Reader."):
         checks.done()
     # A reader that is sure of any file takes it from the reader whose it is.
     for head in HEADS:

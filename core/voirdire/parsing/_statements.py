@@ -399,7 +399,7 @@ def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 
 def _columns_of_scores(head: Sequence[str]) -> list[int]:
-    """Where scores stand beside a column of names: under *Final* before *Score*, never *Draft*."""
+    """The columns of scores beside a column of names; a final one goes before, a draft is none."""
     ranks = {
         at: mark_rank(cell.partition(" ")[0])
         for at, cell in enumerate(head)

@@ -151,7 +151,7 @@ def sound(outcome: object) -> Reply | ModelError:
         kind = type(outcome.text).__name__
         what = f"the model returned a reply whose text is a {kind}"
         return ModelError(what, "malformed", retryable=False)
-    # Looked at first, since nearly all are: putting every field right costs as much as parsing.
+    # Looked at first, since nearly all are: then no field need be put right.
     if _is_plain(outcome):
         return outcome
     reason, notes = outcome.finish_reason, _notes(outcome.notes)

@@ -49,7 +49,7 @@ class Step:
         """The reply, knowing its request; a fault as a reply that says so."""
         if self.reply is None:
             return Reply("", "error", error=str(self.fault or "no reply"), request=self.request)
-        # Nearly always: `replace` copies a reply, and costs more than reading it.
+        # Nearly always; `replace` would copy the whole reply.
         if self.reply.request is self.request:
             return self.reply
         return replace(self.reply, request=self.request)

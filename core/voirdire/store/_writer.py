@@ -258,7 +258,7 @@ class RowWriter:
                 self._connection.execute(_FINISH_AT, (finish.status, reply, number))
         if finish.cut:
             self._connection.execute(_CUT, (finish.keys[0],))
-        # A session that is new has no older prompts, and the statement costs as much as the rest.
+        # A session that is new has no older prompts: the statement would find nothing each time.
         if finish.keys and not self._fresh:
             self._connection.execute(_TRIM, (len(finish.keys), finish.keys[0]))
         # A task that asks nothing has a call without messages, or it would be open for ever.

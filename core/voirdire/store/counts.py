@@ -120,7 +120,7 @@ class Spent:
         """What the tokens cost, those of batches at their share of the price."""
         whole = prices.cost(self.input, self.output, self.cached)
         batched = prices.cost(self.batch_input, self.batch_output, self.batch_cached)
-        # Sums hold all tokens; those of batches are taken off by what they were cheaper.
+        # The sums hold all tokens: the discount on those of batches is taken off.
         return whole - (1 - prices.batch) * batched
 
 

@@ -47,7 +47,7 @@ RESPONSES: dict[str, Any] = {
 }  # fmt: skip
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
-# LIKE first: few sessions have dropped a parameter, and parsing all notes would take seconds.
+# LIKE first: few sessions have dropped a parameter, and it spares parsing the notes of all.
 _DROPPED = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id AND c.current = 1
 JOIN attempts a ON a.call = c.id WHERE (r.stage, r.name, r.model, r.prompt) = (?, ?, ?, ?)
 AND a.extra LIKE '%"dropped"%' AND EXISTS (SELECT 1 FROM json_each(a.extra, '$.notes') n

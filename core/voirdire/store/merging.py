@@ -263,7 +263,7 @@ def _stage(
         order = "position" if subjects else columns[0]
         sql = f"SELECT {names} FROM {table} WHERE {where.get(table, 'true')} ORDER BY {order}"  # noqa: S608
         connection.executemany(f"INSERT INTO from_{table} VALUES ({marks})", other.execute(sql))  # noqa: S608
-    # Without it each attempt is looked for among all: minutes for a hundred thousand.
+    # Without it each attempt would be looked for among all of them.
     connection.execute("CREATE INDEX temp.from_attempt_of ON from_attempts (call)")
 
 

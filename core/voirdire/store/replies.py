@@ -42,7 +42,7 @@ char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k),
 json_extract(a.extra, '$.inner')
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
-# A generator may bear the name of a rater; what it was sent is shown elsewhere.
+# A generator may bear the name of a rater, and is not meant here.
 _SHOWN = """SELECT c.step, c.messages, a.extra FROM calls c JOIN tasks t ON t.id = c.task
 LEFT JOIN attempts a ON a.id = c.final JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND r.stage != 'generate'

@@ -240,7 +240,7 @@ def _shown(pair: Comparison, comparisons: Comparisons) -> Sequence[Comparison]:
         return pair, swapped
     if comparisons.order == "fixed":
         return (pair,)
-    # By a hash of the names, and no generator: an item that is added must
+    # By a hash of the names and not drawn in turn: an item that is added must
     # not turn the others round.
     coin = f"{comparisons.seed}\0{pair.item.id}\0{pair.first.system}\0{pair.second.system}"
     digest = hashlib.blake2b(coin.encode("utf-8", "surrogatepass"), digest_size=1).digest()

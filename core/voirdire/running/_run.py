@@ -77,8 +77,8 @@ async def execute(
             for model in models:
                 await close_model(model)
             session.stop()
-        # Deriving them takes half a minute for a million replies, and who pressed Ctrl-C wants to leave:
-        # `session reparse` does it later.
+        # Deriving them takes half a minute for a million replies, and who pressed Ctrl-C wants
+        # to leave: `session reparse` does it later.
         few = sum(one.tally.tasks for one in workers) <= AT_ONCE
         raters = keep_outcome(
             session,

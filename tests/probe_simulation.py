@@ -8,12 +8,12 @@ import re
 import numpy as np
 from scipy.special import stdtr
 
-from voirdire._manager import load
 from voirdire.examining.probing.effects import probe_effect, with_readings
 from voirdire.examining.probing.paired import PairedRuns
 from voirdire.probes import ResponseProbe
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
+from voirdire.testing import load_plugins
 
 #: Probes of a simulated suite, one of which may have an effect.
 PROBES = 14
@@ -133,7 +133,7 @@ def plugins():
     """The built-in probes and judges, with the model above and the judge that reads a digit."""
     from importlib.metadata import entry_points
 
-    found = load(entry_points(group="voirdire"), only="")
+    found = load_plugins(entry_points(group="voirdire"), only="")
     found.add("model", "tests", "planted", "probe_simulation:planted")
     found.add("model", "tests", "placed", "probe_simulation:placed")
     found.add("judge", "tests", "digit", "scripted:Digit")

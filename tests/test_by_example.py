@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from voirdire import hookspecs, protocols
-from voirdire._manager import load
-from voirdire.testing import check_registered
+from voirdire.testing import check_registered, load_plugins
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "by-example.md").read_text("utf-8")
 FENCE = re.compile(r"```(python|text)\n(.*?)```", re.DOTALL)
@@ -65,7 +64,7 @@ def ran(tmp_path_factory):
 def test_each_hook_has_an_example_that_keeps_its_contract(ran, name):
     assert name in TOLD, f"docs/by-example.md has no example of {name}"
     (module,) = [space["__name__"] for space in ran[TOLD[name]] if name in space]
-    plugins = load([EntryPoint(module, module, "voirdire")])
+    plugins = load_plugins([EntryPoint(module, module, "voirdire")])
     assert (plugins.failures, plugins.hooks) == ({}, {module: [name]})
     states = {one.name: check_registered(one, plugins) for one in plugins.registered.values()}
     assert states or name == "voirdire_register_commands"

@@ -12,11 +12,11 @@ import pytest
 
 import voirdire
 from voirdire import InputError, PluginError
-from voirdire._manager import GROUP, load
 from voirdire.examining import examine, inputs, source
 from voirdire.examining.labels import labels_beside_chance
 from voirdire.study import build_study
 from voirdire.tables import from_frame
+from voirdire.testing import load_plugins
 
 
 class Gardens:
@@ -37,7 +37,7 @@ def gardens(tmp_path, monkeypatch):
         lambda register: register("gardens", "plugin_haiku:GARDENS")
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
-    found = load([EntryPoint("haiku", "plugin_haiku", GROUP)])
+    found = load_plugins([EntryPoint("haiku", "plugin_haiku", "voirdire")])
     for module in (source, inputs):
         monkeypatch.setattr(module, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)

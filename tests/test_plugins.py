@@ -15,8 +15,8 @@ import typer
 
 import voirdire
 from voirdire import hookspecs
-from voirdire._manager import GROUP, load
 from voirdire.cli.app import assemble
+from voirdire.testing import load_plugins
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,7 +27,7 @@ def third_party(name: str, monkeypatch: pytest.MonkeyPatch, **members: object) -
     for key, value in members.items():
         setattr(module, key, voirdire.hookimpl(value))
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    return EntryPoint(name, module.__name__, GROUP)
+    return EntryPoint(name, module.__name__, "voirdire")
 
 
 def registering(*names: str, target: str = "json:loads"):
@@ -48,7 +48,7 @@ def test_hook_specifications_and_manager_stay_small():
 
 
 def test_built_in_plugin_is_found_and_resolved_on_use():
-    found = load(entry_points(group=GROUP), only="")
+    found = load_plugins(entry_points(group="voirdire"), only="")
     assert "mentalalign" in found.versions
     assert found.failures == {}
     assert "mentalalign" in found.names("benchmark")
@@ -57,8 +57,8 @@ def test_built_in_plugin_is_found_and_resolved_on_use():
 
 def test_broken_plugin_is_named_with_its_cause_and_the_rest_go_on(monkeypatch):
     good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
-    broken = EntryPoint("broken", "no_such_module_anywhere", GROUP)
-    found = load([broken, good])
+    broken = EntryPoint("broken", "no_such_module_anywhere", "voirdire")
+    found = load_plugins([broken, good])
     assert found.names("judge") == ["strict"]
     assert "ModuleNotFoundError" in found.failures["broken"]
     assert "no_such_module_anywhere" in found.failures["broken"]
@@ -67,7 +67,7 @@ def test_broken_plugin_is_named_with_its_cause_and_the_rest_go_on(monkeypatch):
 def test_the_second_plugin_of_a_name_is_left_out(monkeypatch):
     first = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
     second = third_party("good", monkeypatch, voirdire_register_judges=registering("lenient"))
-    found = load([first, second])
+    found = load_plugins([first, second])
     assert len(found.registered) == 1
     assert f"{second.value} has this name too" in found.failures["good"]
 
@@ -78,7 +78,7 @@ def test_a_plugin_that_ends_the_process_costs_only_itself(monkeypatch):
 
     bad = third_party("bad", monkeypatch, voirdire_register_models=voirdire_register_models)
     good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
-    found = load([bad, good])
+    found = load_plugins([bad, good])
     assert found.failures == {"bad": "SystemExit: no key"}
     assert found.names("judge") == ["strict"]
 
@@ -89,7 +89,7 @@ def test_a_hook_that_raises_costs_only_its_plugin(monkeypatch):
 
     bad = third_party("bad", monkeypatch, voirdire_register_models=voirdire_register_models)
     good = third_party("good", monkeypatch, voirdire_register_judges=registering("strict"))
-    found = load([bad, good])
+    found = load_plugins([bad, good])
     assert found.failures == {"bad": "RuntimeError: no licence file"}
     assert found.names("judge") == ["strict"]
 
@@ -104,7 +104,7 @@ def test_unknown_hook_is_flagged_and_known_ones_are_heard(monkeypatch):
         voirdire_register_judges=registering("strict"),
         voirdire_register_jugdes=voirdire_register_jugdes,
     )
-    found = load([odd])
+    found = load_plugins([odd])
     assert found.names("judge") == ["strict"]
     assert "voirdire_register_jugdes" in found.failures["odd"]
     assert found.hooks["odd"] == ["voirdire_register_judges"]
@@ -114,7 +114,7 @@ def test_wrong_argument_of_a_hook_is_named(monkeypatch):
     def voirdire_register_judges(registry):
         registry("x", "json:loads")
 
-    found = load(
+    found = load_plugins(
         [third_party("odd", monkeypatch, voirdire_register_judges=voirdire_register_judges)]
     )
     assert "registry" in found.failures["odd"]
@@ -123,7 +123,7 @@ def test_wrong_argument_of_a_hook_is_named(monkeypatch):
 def test_a_name_taken_twice_keeps_the_first_and_names_both(monkeypatch):
     first = third_party("first", monkeypatch, voirdire_register_judges=registering("strict"))
     second = third_party("second", monkeypatch, voirdire_register_judges=registering("strict"))
-    found = load([first, second])
+    found = load_plugins([first, second])
     assert found.registered["judge", "strict"].plugin == "first"
     assert "registered by plugin 'first' already" in found.failures["second"]
 
@@ -132,7 +132,7 @@ def test_a_plugin_without_a_marked_hook_is_told_so(monkeypatch):
     module = types.ModuleType("plugin_idle")
     module.voirdire_register_judges = registering("strict")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    found = load([EntryPoint("idle", module.__name__, GROUP)])
+    found = load_plugins([EntryPoint("idle", module.__name__, "voirdire")])
     assert found.failures["idle"].endswith("mark its hooks by @voirdire.hookimpl")
 
 
@@ -146,7 +146,7 @@ def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
         app.command(name)(lambda: None)
 
     points = [
-        *(point for point in entry_points(group=GROUP) if point.dist.name == "voirdire"),
+        *(point for point in entry_points(group="voirdire") if point.dist.name == "voirdire"),
         third_party("mine", monkeypatch, voirdire_register_commands=voirdire_register_commands),
     ]
     monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "mine")
@@ -159,7 +159,7 @@ def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
 
 
 def test_target_must_be_module_and_attribute(monkeypatch):
-    found = load(
+    found = load_plugins(
         [third_party("odd", monkeypatch, voirdire_register_judges=registering("x", target="json"))]
     )
     assert '"module:attribute"' in found.failures["odd"]
@@ -167,18 +167,18 @@ def test_target_must_be_module_and_attribute(monkeypatch):
 
 def test_third_parties_can_be_restricted_and_built_ins_stay(monkeypatch):
     extra = third_party("extra", monkeypatch, voirdire_register_judges=registering("strict"))
-    everything = [*entry_points(group=GROUP), extra]
-    assert "extra" in load(everything, only=None).versions
-    assert "extra" in load(everything, only="other, extra").versions
-    restricted = load(everything, only="")
+    everything = [*entry_points(group="voirdire"), extra]
+    assert "extra" in load_plugins(everything, only=None).versions
+    assert "extra" in load_plugins(everything, only="other, extra").versions
+    restricted = load_plugins(everything, only="")
     assert "extra" not in restricted.versions
     assert "mentalalign" in restricted.versions
 
 
 def test_unknown_name_lists_what_is_known_and_what_failed(monkeypatch):
-    found = load(
+    found = load_plugins(
         [
-            EntryPoint("broken", "no_such_module_anywhere", GROUP),
+            EntryPoint("broken", "no_such_module_anywhere", "voirdire"),
             third_party("good", monkeypatch, voirdire_register_judges=registering("strict")),
         ]
     )
@@ -198,7 +198,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "needs_torch", module)
     with pytest.raises(voirdire.MissingExtraError, match=r"pip install 'voirdire\[hf\]'"):
-        load([plugin]).resolve("judge", "x")
+        load_plugins([plugin]).resolve("judge", "x")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_what_cannot_be_loaded_names_the_plugin_the_target_and_the_cause(
     monkeypatch.syspath_prepend(tmp_path)
     members = {"voirdire_register_judges": registering("x", target=target)}
     with pytest.raises(voirdire.PluginError) as error:
-        load([third_party("mine", monkeypatch, **members)]).resolve("judge", "x")
+        load_plugins([third_party("mine", monkeypatch, **members)]).resolve("judge", "x")
     begin = f"judge 'x' of plugin 'mine': {target} cannot be loaded: {says}"
     assert str(error.value).startswith(begin)
 

@@ -20,7 +20,11 @@ KINDS = (
 
 
 def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:
-    """Load entry points; `only` names the third-party ones to load (None: all), by commas."""
+    """Load entry points, each in a manager of its own, so that none costs another.
+
+    `only` names the third-party ones to load, by commas: all by default. Commands are added to
+    `app`. Why one could not be loaded is among the `failures` of what comes back.
+    """
     registry, wanted = (
         Plugins(),
         None if only is None else {part.strip() for part in only.split(",")},

@@ -13,6 +13,7 @@ Each takes what a plugin registers, tries it on mild and on hostile input, and r
 
 from __future__ import annotations
 
+from voirdire._manager import load as load_plugins
 from voirdire.testing.benchmarks import check_benchmark
 from voirdire.testing.classifiers import check_classifier
 from voirdire.testing.contracts import CONTRACTS, Outcome, check_registered
@@ -43,4 +44,5 @@ __all__ = [
     "check_registered",
     "check_selector",
     "check_tool",
+    "load_plugins",
 ]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from functools import cache
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from voirdire.cli.app import build_app
+from command_line import invoke
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("distortions", "mentalalign", "cbt_bench", "angst")
@@ -32,18 +29,12 @@ def fenced(page, heading):
     return [line for line in lines if line.startswith("voirdire ")]
 
 
-@cache
-def app():
-    """The application, built once."""
-    return build_app()
-
-
 def typed(line):
     """What is wrong with a command; nothing where it exists and takes the options that are named.
 
     Values may be the reader's own (FILE, FOLDER): `--help` is met before they are looked at.
     """
-    done = CliRunner().invoke(app(), [*shlex.split(line)[1:], "--help"])
+    done = invoke([*shlex.split(line)[1:], "--help"])
     if done.exit_code != 0:
         return done.output
     return "it names a group of commands" if "COMMAND [ARGS]" in done.output else ""
@@ -51,6 +42,6 @@ def typed(line):
 
 def run_line(line, codes=(0,)):
     """Run a command as it stands, in the working directory; its output, or an AssertionError."""
-    done = CliRunner().invoke(app(), shlex.split(line)[1:])
+    done = invoke(shlex.split(line)[1:])
     assert done.exit_code in codes, f"{line}\n{done.output}\n{done.exception!r}"
     return done.output

@@ -5,10 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from angst_posts import posts
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import InputError
-from voirdire.cli.app import build_app
 from voirdire.cli.options import model_options
 from voirdire.cli.showing import show_tables
 from voirdire.study import load_study
@@ -18,7 +17,7 @@ from voirdire_plugins.angst.benchmark import BENCHMARK
 
 
 def call(*arguments):
-    return CliRunner().invoke(build_app(), ["paper", "angst", *map(str, arguments)])
+    return invoke(["paper", "angst", *map(str, arguments)])
 
 
 def voirdire(*arguments):

@@ -11,10 +11,9 @@ pytest.importorskip("sentence_transformers", reason="sentence-transformers is no
 pytest.importorskip("faiss", reason="faiss is not installed")
 
 from angst_posts import answer, posts
-from typer.testing import CliRunner
+from command_line import invoke
 from wire_server import WireServer
 
-from voirdire.cli.app import build_app
 from voirdire.examining import audit_source, examine
 from voirdire.examining.labels import methods_of
 from voirdire.running import dry_run, run
@@ -32,7 +31,7 @@ def minilm(monkeypatch):
 
 
 def voirdire(*arguments):
-    found = CliRunner().invoke(build_app(), [str(one) for one in arguments])
+    found = invoke([str(one) for one in arguments])
     assert found.exit_code == 0, found.output + str(found.exception)
     return found.output
 

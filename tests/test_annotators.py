@@ -7,16 +7,15 @@ import json
 import polars as pl
 import pytest
 from angst_posts import posts
-from typer.testing import CliRunner
+from command_line import invoke
 
-from voirdire.cli.app import build_app
 from voirdire.tables import QuestionColumns, read_questions
 
 LABELS = ("--label", "depression", "--label", "anxiety")
 
 
 def call(*arguments):
-    return CliRunner().invoke(build_app(), list(map(str, arguments)))
+    return invoke(list(map(str, arguments)))
 
 
 def voirdire(*arguments):

@@ -8,7 +8,7 @@ from cbt_bench_work import (
     exercise_file,
     question_file,
 )
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import InputError
 from voirdire.schema import Item, Reply
@@ -64,19 +64,17 @@ def test_a_study_that_was_edited_is_not_written_over(tmp_path):
 
 
 def test_commands_write_studies(tmp_path):
-    from voirdire.cli.app import build_app
-
     belief_folder(tmp_path, n=5)
     question_file(tmp_path, n=3)
     exercise_file(tmp_path, n=10)
-    app, model = build_app(), ["--model", "simulated:one"]
+    model = ["--model", "simulated:one"]
     for given in (
         ["labels", "pc", "--data", str(tmp_path), *model],
         ["questions", str(tmp_path / "exam.jsonl"), *model],
         ["exercises", str(tmp_path / "practice.csv"), *model, "--judge", "simulated:two"],
     ):
         out = tmp_path / given[0]
-        result = CliRunner().invoke(app, ["paper", "cbt_bench", *given, "--out", str(out)])
+        result = invoke(["paper", "cbt_bench", *given, "--out", str(out)])
         assert result.exit_code == 0, result.output
         assert "voirdire run" in result.output
         assert (out / "study.toml").is_file()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import invoke
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from voirdire.cli.app import build_app
 
@@ -278,11 +278,10 @@ def commands_of(command, above=()):
 @pytest.mark.parametrize("columns", [80, 120])
 def test_every_command_has_help_with_examples_that_fit(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
-    app = build_app()
-    found = list(commands_of(get_command(app)))
+    found = list(commands_of(get_command(build_app())))
     assert {("examine",), ("session", "show"), ("index", "build"), ("classify", "fit")} <= {*found}
     for words in found:
-        shown = CliRunner().invoke(app, [*words, "--help"], prog_name="voirdire").output
+        shown = invoke([*words, "--help"], prog_name="voirdire").output
         lines = [line.rstrip() for line in shown.splitlines()]
         examples = "\n".join(lines).partition("Examples:")[2]
         assert f"   voirdire {' '.join(words)}" in examples, words
@@ -348,14 +347,12 @@ def test_resamples_and_seed_are_checked_by_the_command_line(ratings):
 
 
 def test_help_lists_the_products_own_verbs_first_and_papers_in_a_group_of_their_own(tmp_path):
-    from typer.testing import CliRunner
-
     names = list(get_command(build_app()).list_commands(None))
     assert names[:4] == ["demo", "init", "audit", "examine"]
     assert names[-3:] == ["paper", "new", "plugins"]
     assert {"classify", "index", "humans"} <= set(names)
     assert not {"angst", "cbt-bench", "distortions"} & set(names)
-    said = CliRunner().invoke(build_app(), ["paper", "--help"]).output
+    said = invoke(["paper", "--help"]).output
     assert all(f" {name} " in said for name in ("angst", "cbt_bench", "distortions"))
     assert "voirdire examine NAME --data SESSION" in " ".join(said.split())
 

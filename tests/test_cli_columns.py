@@ -9,14 +9,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from command_line import invoke
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from voirdire.cli.app import build_app
 from voirdire.cli.columns import OF_ONE_TABLE, OPTIONS
 from voirdire.errors import InputError, QuestionError
 
-APP = build_app()
+APP = get_command(build_app())
 #: What is typed for each command, with @ for the options that name columns.
 COMMANDS = {
     "examine": "examine r.csv --reference ann --resamples 0 @ --json",
@@ -81,18 +81,17 @@ def typed(command, options):
 
 def run(folder, monkeypatch, words):
     monkeypatch.chdir(folder)
-    return CliRunner().invoke(APP, words)
+    return invoke(words)
 
 
 def leaf(command):
-    found = get_command(APP)
+    found = APP
     for name in command.split():
         found = found.commands[name]
     return found
 
 
-def leaves(command=None, names=()):
-    command = get_command(APP) if command is None else command
+def leaves(command=APP, names=()):
     under = getattr(command, "commands", None)
     if under is None:
         yield " ".join(names), command
@@ -115,7 +114,7 @@ def test_every_command_that_says_that_it_reads_ratings_is_tried_here():
 @pytest.mark.parametrize("command", [*COMMANDS, *WITH_TEXTS])
 def test_the_same_options_in_help_and_with_one_meaning(command):
     found = {option: each for each in leaf(command).params for option in each.opts}
-    shown = CliRunner().invoke(APP, [*command.split(), "--help"], env={"COLUMNS": "120"}).output
+    shown = invoke([*command.split(), "--help"], env={"COLUMNS": "120"}).output
     for key in OF_ONE_TABLE:
         assert found[f"--{key}"].help == OPTIONS[key].__metadata__[0].help
         assert f"--{key} " in shown

@@ -7,10 +7,9 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import InputError, plugins
-from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.labels import (
     decide,
@@ -181,7 +180,7 @@ def test_label_sets_are_learnt_and_compared_by_the_one_path(tmp_path):
         ["classify", "evaluate", "models"],
     ):
         given = [str(tmp_path / one) if one in ("grid.toml", "models") else one for one in command]
-        done = CliRunner().invoke(build_app(), given)
+        done = invoke(given)
         assert done.exit_code == 0, done.output
     results = read_results([tmp_path / "models"])
     found = labels_beside_chance(results, draws=100, resamples=100)
@@ -280,20 +279,16 @@ def test_replies_that_name_no_label_leave_every_item_open(tmp_path):
 
 def test_the_command_writes_data_sets_or_says_why_not(tmp_path):
     folder = session(tmp_path)
-    done = CliRunner().invoke(
-        build_app(), ["paper", "distortions", "datasets", str(folder), "--out", str(tmp_path / "d")]
-    )
+    done = invoke(["paper", "distortions", "datasets", str(folder), "--out", str(tmp_path / "d")])
     assert done.exit_code == 0, done.output
     assert "left out 12" in done.output
     frame = pl.read_parquet(tmp_path / "d" / "x-0.5.parquet")
     assert frame.columns[:3] == ["item", "text", "part"]
-    shown = CliRunner().invoke(
-        build_app(), ["classify", "fit", str(tmp_path / "d" / "grid.toml"), "--dry-run"]
-    )
+    shown = invoke(["classify", "fit", str(tmp_path / "d" / "grid.toml"), "--dry-run"])
     assert "x-0.5" in shown.output, shown.output
     (tmp_path / "b").mkdir()
     bare = session(tmp_path / "b", golden=False)
-    done = CliRunner().invoke(build_app(), ["paper", "distortions", "datasets", str(bare)])
+    done = invoke(["paper", "distortions", "datasets", str(bare)])
     assert re.search("its items have no human labels", str(done.exception))
     notes = examine("distortions", data=bare).notes
     assert any(note.startswith("Data sets were not built") for note in notes)

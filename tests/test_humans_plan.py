@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import polars as pl
 import pytest
+from command_line import invoke
 from humans_work import (
     DISTORTIONS,
     FINER,
@@ -29,10 +30,8 @@ from humans_work import (
     write_csv,
     write_study,
 )
-from typer.testing import CliRunner
 
 from voirdire import InputError, MissingExtraError, StudyError, TableError
-from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.humans import DATABASE, PageServer, export, import_answers, make_plan
 from voirdire.humans.exporting import draw
@@ -380,9 +379,7 @@ def test_without_the_package_for_workbooks_csv_is_written_and_said(tmp_path, mon
     with pytest.raises(MissingExtraError, match="xlsxwriter"):
         export(study, tmp_path / "work", formats=["xlsx"])
     assert not (tmp_path / "work").exists()
-    said = CliRunner().invoke(
-        build_app(), ["humans", "export", str(study), "--out", str(tmp_path / "work")]
-    )
+    said = invoke(["humans", "export", str(study), "--out", str(tmp_path / "work")])
     assert said.exit_code == 0
     assert "Only CSV sheets were written" in said.output
     assert {path.suffix for path in (tmp_path / "work" / "sheets").iterdir()} == {".csv"}
@@ -573,7 +570,7 @@ def test_a_file_of_ratings_is_given_to_people_by_its_texts(tmp_path):
     queue.write_text("item,system,decision\nq3,new,human\nq5,old,human\nq6,old,automatic\n")
     out = str(tmp_path / "work")
     asked = ["humans", "export", str(source), *COLUMNS, "--queue", str(queue), "--out", out]
-    done = CliRunner().invoke(build_app(), asked)
+    done = invoke(asked)
     assert done.exit_code == 0, done.output
     sheet = pl.read_csv(tmp_path / "work/sheets/human.csv")
     texts = {"Is it 3?": "It is 3, says new.", "Is it 5?": "It is 5, says old."}
@@ -602,5 +599,5 @@ def test_a_study_without_items_gives_the_texts_of_its_files(tmp_path):
     parts["data"]["sources"] = [source | {"context": "asked", "response": "said"}]
     plan, _ = make_plan(build_study(parts, folder=str(tmp_path)), tmp_path / "work")
     assert len(plan.raters["ann"]) == 24
-    done = CliRunner().invoke(build_app(), ["humans", "export", str(tmp_path), "--item", "ticket"])
+    done = invoke(["humans", "export", str(tmp_path), "--item", "ticket"])
     assert isinstance(done.exception, InputError)

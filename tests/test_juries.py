@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from command_line import invoke
 from scripted import go, judge, study_of
 
 from voirdire import InputError, StudyError, examine
-from voirdire.cli.app import build_app
 from voirdire.examining import audit_source
 from voirdire.examining.juries import examine_jury, jury_sections, worth_sentence
 from voirdire.stats import combine
@@ -278,22 +278,21 @@ def test_a_jury_of_annotators_is_one_and_stays_out_of_their_runs(tmp_path):
 
 
 def command(*asked):
-    with pytest.raises(SystemExit) as ended:
-        build_app()(asked)
-    assert ended.value.code == 0
+    done = invoke(asked)
+    assert done.exit_code == 0, done.exception
+    return done.output
 
 
-def test_the_command(tmp_path, capsys, monkeypatch):
+def test_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     ratings((0.3, 3, 3)).write_csv(tmp_path / "ratings.csv")
     asked = ["jury", str(tmp_path / "ratings.csv"), "--members", "a,b,c", "--reference", "human"]
     written = tmp_path / "own.csv"
-    command(*asked, "--ratings", str(written), "--out", str(tmp_path / "out"))
-    assert "Do not use this jury" in capsys.readouterr().out
+    said = command(*asked, "--ratings", str(written), "--out", str(tmp_path / "out"))
+    assert "Do not use this jury" in said
     assert pl.read_csv(written)["rater"].unique().to_list() == ["jury"]
     assert (tmp_path / "out" / "jury.html").is_file()
-    command(*asked, "--combine", "fitted", "--json")
-    record = json.loads(capsys.readouterr().out)
+    record = json.loads(command(*asked, "--combine", "fitted", "--json"))
     assert record["results"][0]["combine"] == "fitted"
     assert record["results"][0]["worth"]["over_single"]["value"] > -0.05
 

@@ -8,11 +8,10 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from command_line import invoke
 from sklearn.metrics import f1_score
-from typer.testing import CliRunner
 
 from voirdire import InputError, StatisticsError, TableError
-from voirdire.cli.app import build_app
 from voirdire.examining.labels import BESIDE_CHANCE, labels_beside_chance
 from voirdire.stats import (
     best_constant_f1,
@@ -220,9 +219,7 @@ def test_predictions_must_fit_together(tmp_path):
 def test_the_command_writes_table_and_figure(tmp_path):
     path = predictions(tmp_path)
     out = tmp_path / "out"
-    done = CliRunner().invoke(
-        build_app(), ["labels", str(path), "--out", str(out), "--draws", "50", "--resamples", "50"]
-    )
+    done = invoke(["labels", str(path), "--out", str(out), "--draws", "50", "--resamples", "50"])
     assert done.exit_code == 0, done.output
     assert "Kappa" in done.output
     names = {file.name for file in out.iterdir()}
@@ -236,7 +233,7 @@ def test_missing_predictions_are_told_beside_the_f1_that_they_are_not_in(tmp_pat
     rows = [(f"i{n}", "ab"[n % 2], "" if n < 5 else "ab"[n % 2]) for n in range(40)]
     path = wrote(tmp_path / "sure.csv", rows, ["item", "truth", "predicted"])
     command = ["labels", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]
-    said = CliRunner().invoke(build_app(), command).output.splitlines()
+    said = invoke(command).output.splitlines()
     assert said[0].split() == ["Configuration", "Labels", "Task", "Missing", "F1", "Chance",
                                "Kappa", "Kappa,", "interval"]  # fmt: skip
     assert said[1].split()[:5] == ["sure", "–", "binary", "5", "1.000"]
@@ -428,10 +425,10 @@ def test_a_list_without_quotes_is_asked_about(tmp_path):
 def test_the_command_takes_a_separator(tmp_path):
     path = several(tmp_path, "|".join)
     command = ["labels", str(path), "--draws", "5", "--resamples", "0"]
-    asked = CliRunner().invoke(build_app(), command)
+    asked = invoke(command)
     assert asked.exit_code != 0
     assert "--separator" in str(asked.exception) + asked.output
-    answered = CliRunner().invoke(build_app(), [*command, "--separator", "|"])
+    answered = invoke([*command, "--separator", "|"])
     assert answered.exit_code == 0, answered.output
     assert f"{TWO_LABELS:.3f}" in answered.output
 

@@ -13,12 +13,11 @@ from html import unescape
 import numpy as np
 import polars as pl
 import pytest
+from command_line import invoke
 from looking_work import BIDI, CONTROL, IMAGE, MARKUP, Site, material, write_ratings
 from machine import second
-from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli.app import build_app
 from voirdire.errors import InputError
 from voirdire.looking import LookServer, View, write_static
 from voirdire.tables.hand_labels import hand_labels_path, read_hand_labels
@@ -352,9 +351,7 @@ def test_one_file_holds_the_widest_differences(made, tmp_path):
 
 def test_the_command_writes_a_file_without_a_server(source, tmp_path):
     out = tmp_path / "out.html"
-    ran = CliRunner().invoke(
-        build_app(), ["look", str(source), "--reference", "human", "--static", str(out)]
-    )
+    ran = invoke(["look", str(source), "--reference", "human", "--static", str(out)])
     assert ran.exit_code == 0, ran.output
     assert "80 rows" in ran.output
     assert out.is_file()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import TableError
-from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.overviews import decisions
 from voirdire.stats import variance_components
@@ -44,7 +43,7 @@ def files(folder, items=12):
 
 
 def voirdire(*arguments):
-    done = CliRunner().invoke(build_app(), [str(one) for one in arguments])
+    done = invoke([str(one) for one in arguments])
     assert done.exit_code == 0, done.output + str(done.exception)
     return done.output
 

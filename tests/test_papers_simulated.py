@@ -9,18 +9,17 @@ import polars as pl
 import pytest
 from angst_posts import posts
 from cbt_bench_work import belief_folder, exercise_file, question_file
-from typer.testing import CliRunner
+from command_line import invoke
 from word_embedder import WordEmbedder
 
 from voirdire import InputError
-from voirdire.cli.app import build_app
 from voirdire.examining import examine
 from voirdire.examining.differing import shortened
 from voirdire.study import load_study
 
 
 def voirdire(*arguments):
-    done = CliRunner().invoke(build_app(), [str(one) for one in arguments])
+    done = invoke([str(one) for one in arguments])
     assert done.exit_code == 0, done.output + str(done.exception)
     return done.output
 
@@ -67,7 +66,7 @@ def test_distortions_from_texts_to_tables(tmp_path):
         *(f"Run {n}" for n in range(1, 6)),
         "Final",
     }
-    missing = CliRunner().invoke(build_app(), ["item", str(tmp_path / "a"), "x"])
+    missing = invoke(["item", str(tmp_path / "a"), "x"])
     assert isinstance(missing.exception, InputError)
     voirdire("paper", "distortions", "datasets", tmp_path / "a", "--out", tmp_path / "sets")
     assert (tmp_path / "sets" / "a-0.5_defined.parquet").is_file()
@@ -118,12 +117,10 @@ def test_level_one_with_held_out_questions_before_each(tmp_path):
     assert [x["answer"] for x in study.panel[1].options["examples"]] == [["two"], ["two"]]
     voirdire("run", tmp_path / "qa" / "study.toml", "--out", tmp_path / "session", "--quiet")
     assert "Questions: accuracy" in tables(examine("cbt_bench", data=tmp_path / "session"))
-    refused = CliRunner().invoke(
-        build_app(), [*map(str, asked), "-k", "9", "--out", str(tmp_path / "x")]
-    )
+    refused = invoke([*map(str, asked), "-k", "9", "--out", str(tmp_path / "x")])
     assert "-k is 9, and it holds 3 questions" in str(refused.exception)
     asked = [str(path) if one == tmp_path / "held.jsonl" else str(one) for one in asked]
-    refused = CliRunner().invoke(build_app(), [*asked, "--out", str(tmp_path / "x")])
+    refused = invoke([*asked, "--out", str(tmp_path / "x")])
     assert "their answers would be shown" in str(refused.exception)
 
 

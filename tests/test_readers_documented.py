@@ -12,11 +12,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import invoke
 from machine import second
-from typer.testing import CliRunner
 
 from voirdire import Plugins, TableError
-from voirdire.cli.app import build_app
 from voirdire.tables import read_file, read_foreign, readers
 
 ROOT = Path(__file__).parent.parent
@@ -269,7 +268,7 @@ def test_the_reader_of_the_docs_works_as_written(tmp_path, monkeypatch):
 
 
 def run(*words):
-    done = CliRunner().invoke(build_app(), list(map(str, words)))
+    done = invoke(list(map(str, words)))
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done

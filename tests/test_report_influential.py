@@ -7,11 +7,10 @@ from html import unescape
 
 import polars as pl
 import pytest
+from command_line import invoke
 from looking_work import MARKUP, Site, material, write_ratings
-from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli.app import build_app
 from voirdire.errors import InputError
 from voirdire.examining.influential import influential
 from voirdire.looking import LookServer
@@ -100,9 +99,7 @@ def test_the_token_leads_to_the_address_that_was_asked_for(source):
 def test_an_address_that_is_none_of_the_site_is_refused(source, start):
     with pytest.raises(InputError, match=r"is unknown|there is no response"):
         LookServer(material(source), "ratings", start=start)
-    ran = CliRunner().invoke(
-        build_app(), ["look", str(source), "--reference", "human", "--open", start]
-    )
+    ran = invoke(["look", str(source), "--reference", "human", "--open", start])
     assert ran.exit_code == 1
 
 

@@ -7,10 +7,9 @@ import sys
 
 import pytest
 import word_embedder
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import InputError, TableError
-from voirdire.cli.app import build_app
 
 pytest.importorskip("faiss", reason="faiss is not installed")
 pytest.importorskip("langchain_core", reason="langchain-core is not installed")
@@ -41,10 +40,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pool.csv").write_text(POOL, encoding="utf-8")
     (tmp_path / "items.csv").write_text(ITEMS, encoding="utf-8")
-    app = build_app()
 
     def call(*arguments, fails=None):
-        result = CliRunner().invoke(app, ["index", *arguments])
+        result = invoke(["index", *arguments])
         if fails is not None:
             assert isinstance(result.exception, fails), result.output
             return str(result.exception)

@@ -10,11 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke
 from word_embedder import WordEmbedder
 
 from voirdire import InputError, ModelError
-from voirdire.cli.app import build_app
 from voirdire_retrieval import embed_texts, open_embedder
 
 KEY = "sk-invented-123"
@@ -155,10 +154,10 @@ def test_a_server_that_is_not_there_is_a_connection_error():
 def test_an_index_of_an_endpoint_opens_it_again_by_the_name_on_its_card(server, tmp_path):
     pytest.importorskip("faiss", reason="faiss is not installed")
     pl.DataFrame({"id": ["a", "b"], "text": ["one two", "three"]}).write_csv(tmp_path / "pool.csv")
-    app, at = build_app(), str(tmp_path / "index")
+    at = str(tmp_path / "index")
     asked = ["index", "build", str(tmp_path / "pool.csv"), "--model", "compatible:m", "--out", at]
-    assert CliRunner().invoke(app, [*asked, "--base-url", server.url]).exit_code == 0
+    assert invoke([*asked, "--base-url", server.url]).exit_code == 0
     query = ["index", "query", at, "--text", "two", "-k", "1", "--base-url", server.url]
-    found = CliRunner().invoke(app, query)
+    found = invoke(query)
     assert found.exit_code == 0, found.exception
     assert "  a" in found.output

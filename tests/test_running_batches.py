@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from command_line import invoke
 from test_running_matrix import FORMATS, member
 from test_running_wire import EACH, KEY, study_of
-from typer.testing import CliRunner
 from wire_server import WireServer, rubric_answer
 
-from voirdire.cli.app import build_app
 from voirdire.errors import InputError, SessionError
 from voirdire.running import batches, run, session_status
 from voirdire.store import ratings_frame, read_session, replies_frame
@@ -200,7 +199,7 @@ def test_an_interruption_leaves_the_batch_and_resume_fetches_it(tmp_path, monkey
             patch.setattr(batches.BatchRun, "_pause", enough)
             assert run(made, tmp_path / "a", batch=True).exit_code == 130
         assert "goes on at its provider; fetch it with --resume --batch" in capsys.readouterr().err
-        listed = CliRunner().invoke(build_app(), ["session", "batches", str(tmp_path / "a")])
+        listed = invoke(["session", "batches", str(tmp_path / "a")])
         assert "10 lines, submitted" in listed.output
         result = run(made, tmp_path / "a", resume=True, batch=True, quiet=True)
         assert (result.complete, len(server.batches.jobs), server.count) == (True, 1, 0)
@@ -217,9 +216,7 @@ def test_a_batch_can_be_cancelled_and_the_rest_is_asked_live(tmp_path, monkeypat
         with monkeypatch.context() as patch:
             patch.setattr(batches.BatchRun, "_pause", enough)
             run(made, tmp_path / "a", batch=True, quiet=True)
-        said = CliRunner().invoke(
-            build_app(), ["session", "batches", str(tmp_path / "a"), "--cancel"]
-        )
+        said = invoke(["session", "batches", str(tmp_path / "a"), "--cancel"])
         assert said.exit_code == 0, said.output
         assert "is asked to stop" in said.output
         result = run(made, tmp_path / "a", resume=True, batch=True, quiet=True)

@@ -9,10 +9,9 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke
 
 import voirdire
-from voirdire.cli.app import build_app
 from voirdire.errors import InputError, TableError
 from voirdire.examining.measures import MEASURES, PAIRWISE
 from voirdire.examining.streaming.first_pass import first_sums
@@ -863,7 +862,7 @@ def test_a_study_is_streamed_by_the_command_too(tmp_path):
     study = tmp_path / "study.toml"
     study.write_text(JURY.partition('[[panel]]\nname = "three"')[0])
     source = ["examine", str(study), "--streaming", "--reference", "human1", "--json"]
-    answer = CliRunner().invoke(build_app(), [*source, "--resamples", "0"])
+    answer = invoke([*source, "--resamples", "0"])
     assert answer.exit_code == 0, answer.output
     assert "streamed" in {finding["kind"] for finding in json.loads(answer.stdout)["findings"]}
 
@@ -894,9 +893,6 @@ def test_columns_with_other_names_and_a_million_rows_at_a_time(tmp_path):
 
 
 def test_import_writes_parts_that_examine_reads(tmp_path):
-    from typer.testing import CliRunner
-
-    from voirdire.cli.app import build_app
 
     frame = ratings(items=60)
     half = frame.height // 2
@@ -905,7 +901,7 @@ def test_import_writes_parts_that_examine_reads(tmp_path):
     out = tmp_path / "ratings"
     files = [str(tmp_path / name) for name in ("a.csv", "b.parquet")]
     words = ["import", *files, "--partition", "--out", str(out)]
-    done = CliRunner().invoke(build_app(), words, catch_exceptions=False)
+    done = invoke(words, catch_exceptions=False)
     assert f"{frame.height:,} ratings in 1 parts" in done.output
     (part,) = out.rglob("part-*.parquet")
     assert part.parent.name == "attribute=quality"

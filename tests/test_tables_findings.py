@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
+from command_line import invoke
 
 from voirdire import examine
-from voirdire.cli.app import build_app
 from voirdire.examining import audit_source
 
 STUDY = """
@@ -63,7 +62,7 @@ def test_a_blocking_finding_forbids_verdicts_on_its_own_attribute_alone(study):
 
 
 def test_the_audit_of_the_command_line_names_the_attribute(study):
-    said = CliRunner().invoke(build_app(), ["audit", str(study), "--json"])
+    said = invoke(["audit", str(study), "--json"])
     (blocking,) = [each for each in json.loads(said.stdout) if each["severity"] == "blocking"]
     assert blocking["attributes"] == ["Warm"]
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import invoke
 from looking_work import Site, material
-from typer.testing import CliRunner
 
 from voirdire import examine
-from voirdire.cli.app import build_app
 from voirdire.errors import QuestionError, TableError
 from voirdire.looking import View, write_static
 from voirdire.report import write_outputs
@@ -230,7 +229,7 @@ def test_static_pages_and_reports_show_them_with_texts_alone(source, tmp_path):
 def test_commands_name_them(source, tmp_path):
     frame = engineer(NUMBERS["numbers"])
     frame.write_csv(tmp_path / "numbers.csv")
-    done = CliRunner().invoke(build_app(), ["audit", str(tmp_path / "numbers.csv")])
+    done = invoke(["audit", str(tmp_path / "numbers.csv")])
     assert isinstance(done.exception, QuestionError)
     named = [
         "audit",
@@ -240,7 +239,7 @@ def test_commands_name_them(source, tmp_path):
         "--context",
         "question",
     ]
-    done = CliRunner().invoke(build_app(), named)
+    done = invoke(named)
     assert "texts that were judged: those in column 'answer'" in " ".join(done.output.split())
     assert draft_study(source).data.sources[0].response == "answer"
 
@@ -327,7 +326,7 @@ def test_import_keeps_answers_and_reasons(kind, tmp_path):
     given = Path(__file__).parent / "foreign/promptfoo/results_rated.json"
     for source in (given, _with_reasons(tmp_path / "own.csv")):
         out = tmp_path / f"{source.stem}.out.{kind}"
-        done = CliRunner().invoke(build_app(), ["import", str(source), "--out", str(out)])
+        done = invoke(["import", str(source), "--out", str(out)])
         assert done.exit_code == 0, done.output
         found = read_foreign(source) or read_file(source)[1]
         back = read_file(out, keys={"assume": True})[1]
@@ -346,9 +345,9 @@ def test_a_stream_tells_answers_from_scores_and_statuses(tmp_path):
     long(engineer()).write_csv(tmp_path / "long.csv")
     engineer(NUMBERS["levels"]).write_csv(tmp_path / "wide.csv")
     out = ["--partition", "--out", str(tmp_path / "parts")]
-    done = CliRunner().invoke(build_app(), ["import", str(tmp_path / "long.csv"), *out])
+    done = invoke(["import", str(tmp_path / "long.csv"), *out])
     assert done.exit_code == 0, done.output
     parts = pl.read_parquet(tmp_path / "parts/*/*.parquet")
     assert (parts.height, parts["status"].unique().to_list()) == (120, ["ok"])
-    done = CliRunner().invoke(build_app(), ["import", str(tmp_path / "wide.csv"), *out, "--force"])
+    done = invoke(["import", str(tmp_path / "wide.csv"), *out, "--force"])
     assert isinstance(done.exception, QuestionError)

@@ -222,9 +222,13 @@ class Command(_PlainFlags, TyperCommand):
         """Write the help."""
         # Laid out when it is shown, since only then the width is known.
         width = shutil.get_terminal_size().columns - MARGIN
+        told = self.help, self.epilog
         self.help = laid_out(self.help or "", width)
         self.epilog = "\n" + laid_out(self.epilog or "", width)  # typer dedents after line one
-        super().format_help(ctx, formatter)
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.help, self.epilog = told  # another window has another width
 
 
 class Group(_PlainFlags, TyperGroup):

@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import invoke
+from command_line import invoke, typed
 from typer.main import get_command
 
 from voirdire.cli.app import build_app
@@ -24,16 +25,7 @@ GOOD = HEAD + "".join(
 )
 
 
-def voirdire(*args: str, cwd) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *args],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=env,
-        check=False,
-    )
+voirdire = partial(typed, COLUMNS="100")
 
 
 STUDY = """name = "t"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import typed
 
-from voirdire.cli import main
 from voirdire.store import replies_frame
 
 STUDY = """
@@ -50,54 +49,46 @@ def _here(tmp_path, monkeypatch):
     pl.DataFrame(rows).write_csv("responses.csv")
 
 
-def typed(capsys, monkeypatch, *words):
-    """Exit code, stdout and stderr of a command line."""
-    monkeypatch.setattr(sys, "argv", ["voirdire", *words])
-    monkeypatch.setenv("COLUMNS", "120")
-    with pytest.raises(SystemExit) as ended:
-        main()
-    shown = capsys.readouterr()
-    return ended.value.code or 0, " ".join(shown.out.split()), shown.err
+def asked(*words):
+    """Exit code, stdout in one line, and stderr of a command line."""
+    done = typed(*words, COLUMNS="120")
+    return done.returncode, " ".join(done.stdout.split()), done.stderr
 
 
-def test_plan_run_look_and_reparse(capsys, monkeypatch):
-    code, out, _ = typed(capsys, monkeypatch, "run", "study.toml", "--dry-run")
+def test_plan_run_look_and_reparse():
+    code, out, _ = asked("run", "study.toml", "--dry-run")
     assert code == 0
     assert "north judge simulated:north 20 0 20" in out
     assert (
         "In all 30 calls, cost 0.0132." in out
     )  # (2980 * 1 + 5120 * 2) / 1e6: south costs nothing
 
-    code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
+    code, out, err = asked("run", "study.toml", "--out", "a")
     assert (code, err) == (0, "")
     assert "north judge 20/20 ok 20 – 20" in out
     assert "Complete. Examine it with: voirdire examine a" in out
 
-    code, out, _ = typed(capsys, monkeypatch, "session", "status", "a")
+    code, out, _ = asked("session", "status", "a")
     assert "Complete." in out
     assert "refused" in out
 
-    code, out, _ = typed(
-        capsys, monkeypatch, "session", "show", "a", "--item", "i3", "--rater", "north"
-    )
+    code, out, _ = asked("session", "show", "a", "--item", "i3", "--rater", "north")
     assert out.count("north on i3 / x, run") == 2
     assert "Empathy" in out
 
-    code, out, _ = typed(capsys, monkeypatch, "session", "reparse", "a")
+    code, out, _ = asked("session", "reparse", "a")
     assert "ratings: 60 rows" in out
 
 
-def test_runs_with_a_seed_differ_from_one_another(capsys, monkeypatch):
-    typed(capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q")
+def test_runs_with_a_seed_differ_from_one_another():
+    asked("run", "study.toml", "--out", "a", "-q")
     frame = replies_frame("a").filter(rater="north")
     texts = [frame.filter(run=run)["text"].to_list() for run in (1, 2)]
     assert texts[0] != texts[1]
 
 
-def test_limits_and_errors(tmp_path, capsys, monkeypatch):
-    code, out, _ = typed(
-        capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--max-calls", "7"
-    )
+def test_limits_and_errors(tmp_path):
+    code, out, _ = asked("run", "study.toml", "--out", "a", "-q", "--max-calls", "7")
     assert code == 3
     assert "Stopped: the budget is used up." in out
     assert "Go on with: voirdire run study.toml --out a --resume" in out
@@ -116,16 +107,16 @@ def test_limits_and_errors(tmp_path, capsys, monkeypatch):
         (("run", "none.toml", "--out", "b"), "study none.toml: there is no such file"),
         (("session", "status", "b"), "session b: there is no session.sqlite in it"),
     ):
-        code, _, err = typed(capsys, monkeypatch, *words)
+        code, _, err = asked(*words)
         assert code == 1
         assert message in err
-    code, _, _ = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a", "-q", "--resume")
+    code, _, _ = asked("run", "study.toml", "--out", "a", "-q", "--resume")
     assert code == 0
     assert replies_frame("a").height == 30
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "xlsx"])
-def test_what_stands_for_no_response_is_not_sent_to_a_judge(suffix, capsys, monkeypatch):
+def test_what_stands_for_no_response_is_not_sent_to_a_judge(suffix):
     """In files of any format: `nan`, `N/A`, `[no response]`, a blank are nobody's words."""
     said = [
         "nan",
@@ -144,5 +135,5 @@ def test_what_stands_for_no_response_is_not_sent_to_a_judge(suffix, capsys, monk
               "xlsx": frame.write_excel}  # fmt: skip
     writes[suffix](f"said.{suffix}")
     Path("study.toml").write_text(STUDY.replace("responses.csv", f"said.{suffix}"))
-    code, out, err = typed(capsys, monkeypatch, "run", "study.toml", "--out", "a")
+    code, out, err = asked("run", "study.toml", "--out", "a")
     assert set(replies_frame("a")["item"]) == {"i6", "i9"}, (code, out, err)

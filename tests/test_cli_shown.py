@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
-
-def run(*args, **environment):
-    command = [sys.executable, "-m", "voirdire", *map(str, args)]
-    environment = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+from command_line import typed
 
 
 def test_ids_and_messages_with_escapes(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("item,human,judge\nx\x1b[31m,,1\nb,2,2\nc,3,5\n")
-    audited = run("audit", path)
+    audited = typed("audit", path)
     assert r"item x\x1b[31m" in audited.stdout
     path.write_text("item,human,judge\nx\x1b[31m,good,1\nb,2,2\nc,3,5\n")
-    failed = run("audit", path)
+    failed = typed("audit", path)
     assert failed.returncode == 1
     assert r"(item 'x\x1b[31m')" in failed.stderr
     assert "\x1b" not in audited.stdout + failed.stderr
@@ -36,7 +28,7 @@ def test_names_of_raters_systems_and_attributes_with_escapes(tmp_path):
     ]
     path = tmp_path / f"r{red}.csv"
     path.write_text(header + "".join(rows))
-    done = run(
+    done = typed(
         "examine",
         path,
         "--resamples",
@@ -57,6 +49,6 @@ def test_names_of_raters_systems_and_attributes_with_escapes(tmp_path):
 def test_a_terminal_without_a_letter_is_told_its_number(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("item,human,judge\n\u732b,,1\nb,2,2\nc,3,5\n", encoding="utf-8")
-    audited = run("audit", path, PYTHONIOENCODING="ascii")
+    audited = typed("audit", path, PYTHONIOENCODING="ascii")
     assert (audited.returncode, audited.stderr) == (0, "")
     assert r"item \u732b" in audited.stdout

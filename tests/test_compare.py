@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
+from functools import partial
 from html import unescape
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 from scipy import stats as scipy_stats
 from simulated_sessions import session_of
 
@@ -19,13 +18,7 @@ import voirdire as package
 from voirdire.errors import InputError
 from voirdire.examining.changing import compare, comparison_sections
 
-
-def voirdire(*arguments, cwd):
-    """The command, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *arguments], cwd=cwd, capture_output=True, text=True,
-        timeout=120, env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}, check=False,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="120")
 
 
 def ratings(seed=1, *, items=60, shift=0.0, systems=("x", "y"), judge="judge", humans=True):

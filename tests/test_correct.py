@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 
 from voirdire import InputError
 from voirdire.examining.correcting import (
@@ -33,13 +32,7 @@ from voirdire.store.counts import spent_by_rater
 from voirdire.store.frames import certainty_frame
 from voirdire.study import build_study
 
-
-def voirdire(*args, cwd):
-    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *map(str, args)],
-        capture_output=True, text=True, cwd=cwd, env=env, check=False,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="80")
 
 
 def ratings(items=300, labelled=60, *, shift=0.4, noise=0.7, chosen=False, seed=0, origin=None):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 
 import voirdire
 from voirdire import stats
@@ -108,14 +106,8 @@ def test_files_and_errors(tmp_path):
 def test_the_command_prints_them_without_a_reference(tmp_path):
     long = wide(scores()).unpivot(index="item", variable_name="rater", value_name="score")
     long.write_csv(tmp_path / "ratings.csv")
-    done = subprocess.run(
-        [sys.executable, "-m", "voirdire", "examine", "ratings.csv", "--measure", "icc,alpha"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"},
-        check=True,
-    )
+    done = typed("examine", "ratings.csv", "--measure", "icc,alpha", cwd=tmp_path, COLUMNS="120")
+    assert done.returncode == 0
     lines = [line for line in done.stdout.splitlines() if line.startswith(("ICC(A,1)", "alpha"))]
     right = voirdire.icc(scores(), "A,1"), voirdire.krippendorff_alpha(scores(), "ordinal")
     assert len(lines) == 2
@@ -173,10 +165,7 @@ def test_the_command_and_a_study_take_raters(tmp_path):
     asked = ["ratings.csv", "--reference", "anna,ben", "--measure", "icc", "--raters", "humans"]
     asked[2:3] = ["anna", "--reference", "ben"]
     for args in (["study.toml"], asked):
-        done = subprocess.run(
-            [sys.executable, "-m", "voirdire", "examine", *args, "--json", "--resamples", "0"],
-            capture_output=True, text=True, cwd=tmp_path, check=False,
-        )  # fmt: skip
+        done = typed("examine", *args, "--json", "--resamples", "0", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         (icc,) = json.loads(done.stdout)["measures"]
         assert icc["raters"] == ["anna", "ben"]

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import time
 import tomllib
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 from gate_simulation import KEY, attributed, false_alarms, locked, look, looked, power, shifted
 from machine import second
 from simulated_sessions import session_of, study_of
@@ -38,12 +40,7 @@ from voirdire.study import GeneratorSpec, study_to_toml
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def voirdire(*arguments, cwd):
-    """The command, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *map(str, arguments)], cwd=cwd, capture_output=True,
-        text=True, timeout=120, env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}, check=False,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="120")
 
 
 def ratings(seed=0, *, items=80, shift=0.0, judges=("judge",), attributes=("Calm",), noise=0.16):

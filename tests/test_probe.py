@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-import subprocess
 import sys
 import tomllib
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 from probe_simulation import MARGIN, clean_suites, plugins, power, scores, suite
 from simulated_sessions import session_of, study_of
 
@@ -48,12 +47,7 @@ TEXT = "Keep a fixed bedtime for a week. Rest when you can, and walk a little. S
 PLUGINS = plugins()
 
 
-def voirdire(*arguments, cwd):
-    """The command, in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *map(str, arguments)], cwd=cwd, capture_output=True,
-        text=True, timeout=180, env={**os.environ, "COLUMNS": "140", "NO_COLOR": "1"}, check=False,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="140")
 
 
 def changed(name, text=TEXT):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
+from command_line import typed
 
 from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining.changing import freeze, write_lock
@@ -17,11 +17,7 @@ from voirdire.examining.gates import GateValue, hold_gates, must_hold, read_gate
 ATTRIBUTES = tuple(f"A{k}" for k in range(9))
 
 
-def voirdire(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *map(str, arguments)], cwd=cwd, capture_output=True,
-        text=True, timeout=300, check=False,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="80")
 
 
 def ratings(off=0):

@@ -5,23 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import subprocess
-import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 import xlsxwriter
+from command_line import typed
 
 HUMAN = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]
 JUDGE = [1, 2, 3, 4, 4, 4, 3, 2, 2, 5, 2, 5]
 
 
-def voirdire(*args, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *args],
-        cwd=cwd, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="80")
 
 
 def workbook(path, scores, header="score"):

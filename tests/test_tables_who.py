@@ -9,10 +9,12 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 
 import polars as pl
 import pytest
 import xlsxwriter
+from command_line import typed
 
 from voirdire import examine
 from voirdire.errors import QuestionError
@@ -268,11 +270,7 @@ def test_several_sheets_with_the_same_columns_are_asked_about(tmp_path):
     assert examine(alone, resamples=0).ratings["item"][0] == "May1"
 
 
-def voirdire(*args, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", *args],
-        cwd=cwd, capture_output=True, text=True, check=False, timeout=240,
-    )  # fmt: skip
+voirdire = partial(typed, COLUMNS="80")
 
 
 def test_a_counter_and_unknown_ids_reach_a_verdict_in_two_commands(tmp_path):

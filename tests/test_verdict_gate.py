@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 from scipy.stats import t as student
 
 from voirdire import examine
@@ -207,10 +206,7 @@ def test_a_slip_in_a_requirement_is_said(gate, message):
 
 
 def command(folder, *options):
-    return subprocess.run(
-        [sys.executable, "-m", "voirdire", "examine", "labels.csv", "--resamples", "0", *options],
-        capture_output=True, text=True, cwd=folder, check=False,
-    )  # fmt: skip
+    return typed("examine", "labels.csv", "--resamples", "0", *options, cwd=folder)
 
 
 def test_the_command_line_takes_a_gate(tmp_path):

@@ -25,11 +25,8 @@ def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None)
     `only` names the third-party ones to load, by commas: all by default. Commands are added to
     `app`. Why one could not be loaded is among the `failures` of what comes back.
     """
-    registry, wanted = (
-        Plugins(),
-        None if only is None else {part.strip() for part in only.split(",")},
-    )
-    points = list(points)
+    wanted = None if only is None else {part.strip() for part in only.split(",")}
+    registry, points = Plugins(), list(points)
     for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
         registry.failures[name] = "no such plugin"
     # Built-ins first: a third party cannot take their names.

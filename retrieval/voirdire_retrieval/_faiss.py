@@ -143,8 +143,8 @@ def _parameters(kind: Kind, count: int, given: Mapping[str, int]) -> dict[str, i
     defaults: dict[str, dict[str, int]] = {
         "exact": {},
         "ivf": {"nlist": nlist, "nprobe": min(nlist, max(8, nlist // 8))},
-        # Above FAISS's own 40 and 16: recall comes before time, and pools are small
-        # (docs/retrieval.md).
+        # Above FAISS's own 40 and 16 (efConstruction, efSearch): recall comes before time,
+        # for pools of examples are small.
         "hnsw": {"m": 32, "ef_construction": 200, "ef_search": 128},
     }
     if kind not in defaults:

@@ -35,7 +35,7 @@ def parse_body(content: bytes | str, *keys: str) -> dict[str, Any]:
         body = load_body(content)
     except (ValueError, RecursionError):
         raise MalformedBodyError(f"not JSON: {_decoded(content)[:80]!r}") from None
-    # Google wraps an error in a list, on its path compatible with OpenAI's too.
+    # Google's path that is compatible with OpenAI's wraps an error in a list.
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict):
@@ -201,7 +201,7 @@ def count(value: Any) -> int | None:
     """A number of tokens, or None where the provider does not say."""
     if type(value) is int and value >= 0:  # as in nearly every answer
         return value
-    # Servers written in JavaScript or Lua count in floats: 12.0.
+    # Some servers count in floats: 12.0.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -52,7 +52,7 @@ def option_logprobs(
     for token, logprob in at[-1] if at else ():
         option = wanted.get(_plain(token))
         if option is not None and math.isfinite(logprob):
-            # Servers in half precision give log-probabilities a little above 0.
+            # By rounding, a log-probability may come out a little above 0.
             sums[option] = sums.get(option, 0.0) + math.exp(min(logprob, 0.0))
     return {option: math.log(total) for option, total in sums.items() if total > 0}
 

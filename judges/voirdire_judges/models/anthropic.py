@@ -100,9 +100,9 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
             "description": "Give the answer.",
             "input_schema": dict(request.schema),
         }
-        # Every model that has tools keeps to the schema of one that it must call. With
-        # extended thinking a call cannot be forced: there `structured = false` is needed
-        # (page on tool use).
+        # A tool that must be called is how every model with tools can be asked for a
+        # schema. With extended thinking a call cannot be forced: there `structured = false`
+        # is needed (page on tool use).
         sent |= {"tools": [tool], "tool_choice": {"type": "tool", "name": "answer"}}
     return said_over(sent, options.params, request.params)
 

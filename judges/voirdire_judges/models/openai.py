@@ -58,7 +58,7 @@ def open_client(endpoint: Endpoint) -> Any:
     """OpenAI's async client over aiohttp, which keeps its pace at hundreds of calls in flight."""
     import openai  # noqa: PLC0415
 
-    # The SDK takes no empty key; an endpoint without one ignores it.
+    # The SDK insists on a key; an endpoint that wants none ignores it.
     key = endpoint.key.reveal() if endpoint.key is not None else "none"
     return openai.AsyncOpenAI(
         api_key=key,

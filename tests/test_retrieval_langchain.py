@@ -62,7 +62,7 @@ def test_langchains_own_embeddings_serve():
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("langchain:nothing", 'named "module:attribute"'),
+        ("langchain:nothing", 'needs a path "module:attribute"'),
         ("langchain:no.such.module:x", "cannot be imported"),
         ("langchain:math:pi", "no method embed_documents"),
         (3, "no method embed_documents"),

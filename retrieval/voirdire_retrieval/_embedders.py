@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import time
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import FaultKind, InputError, ModelError
+from voirdire.lazy import attribute_at
 from voirdire_retrieval._embed import unit_rows
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class LangChainEmbedder:
 
 def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> LangChainEmbedder:
     """Wrap an Embeddings object, or the object or factory at ``"module:attribute"``."""
-    model = _imported(target) if isinstance(target, str) else target
+    model = attribute_at(target, "a LangChain embedder: ") if isinstance(target, str) else target
     # A class or a factory is called once; an object is taken as it is.
     if isinstance(model, type) or not hasattr(model, "embed_documents"):
         model = model() if callable(model) else model
@@ -273,13 +273,3 @@ def open_langchain(target: Any, *, name: str = "", batch_size: int = 64) -> Lang
     # A module may come to hold another model under the same name; then vectors are others too.
     revision = f"{called}#{own}" if isinstance(own, str) else ""
     return LangChainEmbedder(model, called, batch_size, revision)
-
-
-def _imported(target: str) -> Any:
-    module, colon, attribute = target.partition(":")
-    if not (module and colon and attribute):
-        raise InputError(f'a LangChain embedder is named "module:attribute", got {target!r}')
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{target!r} cannot be imported: {error}") from error

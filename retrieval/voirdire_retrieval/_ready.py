@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError, MissingExtraError
+from voirdire.errors import InputError
+from voirdire.lazy import require
 from voirdire.protocols import Embedder
 from voirdire.schema import Item
 from voirdire_retrieval._embed import VectorCache
@@ -184,14 +185,9 @@ def as_langchain(
     MissingExtraError
         langchain-core is not installed.
     """
-    try:
-        from langchain_core.example_selectors import BaseExampleSelector  # noqa: PLC0415 - optional
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "as_langchain", "langchain", error.name or "langchain_core"
-        ) from error
+    base = require("langchain_core.example_selectors", "as_langchain", "langchain")
 
-    class VoirdireExampleSelector(BaseExampleSelector):  # type: ignore[misc]
+    class VoirdireExampleSelector(base.BaseExampleSelector):  # type: ignore[misc,name-defined]
         def add_example(self, example: dict[str, str]) -> Any:
             raise InputError(
                 f"the pool is frozen, so {sorted(example)} cannot be added: build the index again"

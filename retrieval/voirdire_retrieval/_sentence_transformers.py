@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import InputError, MissingExtraError, ModelError
+from voirdire.lazy import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -168,10 +169,7 @@ def _device(wanted: Device) -> tuple[str, str]:
     """The torch device, and a sentence where it is not the one asked for."""
     if wanted not in {"auto", "cpu", "cuda"}:
         raise InputError(f"device must be auto, cpu or cuda, got {wanted!r}")
-    try:
-        import torch  # noqa: PLC0415 - 1 s
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("a sentence-transformers embedder", "retrieval", "torch") from error
+    torch = require("torch", "a sentence-transformers embedder", "retrieval")
     if wanted != "cpu" and torch.cuda.is_available():
         return "cuda", ""
     return "cpu", "torch sees no GPU: embedding on the CPU" if wanted == "cuda" else ""

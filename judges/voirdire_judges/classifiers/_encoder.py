@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire_judges.models._imports import require
+from voirdire.lazy import require
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

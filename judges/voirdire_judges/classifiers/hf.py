@@ -12,6 +12,7 @@ import numpy as np
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.examining.labels import choose_thresholds, decide, weighted_f1
+from voirdire.lazy import require
 from voirdire_judges.classifiers._checks import check_task, check_training, fitted, read_card
 from voirdire_judges.classifiers._encoder import (
     Encoder,
@@ -29,7 +30,6 @@ from voirdire_judges.classifiers._fine_tuning import (
     Settings,
     learning_rate,
 )
-from voirdire_judges.models._imports import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

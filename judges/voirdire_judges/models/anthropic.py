@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from voirdire.lazy import require
 from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import (
     BatchWire,
@@ -42,7 +43,6 @@ from voirdire_judges.models._endpoint import (
     key_from_environment,
 )
 from voirdire_judges.models._faults import WireError, stated_status
-from voirdire_judges.models._imports import require
 from voirdire_judges.models._remote import Dialect, RemoteModel
 from voirdire_judges.models._requests import said_over
 

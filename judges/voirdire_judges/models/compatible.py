@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies, proxy_bypass
 
 from voirdire.errors import InputError
+from voirdire.lazy import require
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._body import dump_body, parse_body, parse_error
 from voirdire_judges.models._capped import capped_session
@@ -22,7 +23,6 @@ from voirdire_judges.models._endpoint import (
     key_from_environment,
 )
 from voirdire_judges.models._faults import MalformedBodyError, WireError
-from voirdire_judges.models._imports import require
 from voirdire_judges.models._remote import Dialect, RemoteModel
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from voirdire.lazy import require
 from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import BatchWire
 from voirdire_judges.models._body import (
@@ -30,7 +31,6 @@ from voirdire_judges.models._endpoint import (
     key_from_environment,
 )
 from voirdire_judges.models._faults import WireError
-from voirdire_judges.models._imports import require
 from voirdire_judges.models._logprobs import Position, option_logprobs
 from voirdire_judges.models._remote import Dialect, RemoteModel
 from voirdire_judges.models._requests import said_over

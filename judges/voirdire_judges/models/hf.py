@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import ModelError
+from voirdire.lazy import require
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
-from voirdire_judges.models._imports import require
 from voirdire_judges.models._requests import asked_in_words, sendable
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from voirdire.errors import InputError, ModelError
+from voirdire.lazy import attribute_at, require
 from voirdire.schema import Message, Note, Reply, ToolCall, Usage
 from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
 from voirdire_judges.models._endpoint import Options
-from voirdire_judges.models._imports import attribute_at, require
 from voirdire_judges.models._langchain_chat import (
     LangchainModel,
     listener,

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from voirdire.lazy import require
 from voirdire.schema import BatchState, Reply, ToolCall
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._batches import (
@@ -42,7 +43,6 @@ from voirdire_judges.models._endpoint import (
     key_from_environment,
 )
 from voirdire_judges.models._faults import MalformedBodyError, WireError
-from voirdire_judges.models._imports import require
 from voirdire_judges.models._logprobs import option_logprobs
 from voirdire_judges.models._openai_chat import positions_of
 from voirdire_judges.models._remote import Dialect, RemoteModel

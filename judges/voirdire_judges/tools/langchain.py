@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.lazy import attribute_at, require
 from voirdire.tools import AgentTool
-from voirdire_judges.models._imports import attribute_at, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

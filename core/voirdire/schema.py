@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: What became of a reply, or of one attribute in it.
 Status = Literal[
     "ok",  # read as it stands
-    "repaired",  # read after mending the syntax
+    "repaired",  # read after a repair of the syntax
     "blank",  # an empty reply, or the attribute is absent or null
     "refused",  # the model declined
     "filtered",  # the provider withheld the reply

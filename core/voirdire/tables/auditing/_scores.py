@@ -324,7 +324,7 @@ def _repaired(tables: Tables) -> list[Finding]:
             "note",
             str(rater),
             places(block),
-            f"{plural(block.height, 'reply', 'replies')} read after their syntax was repaired.",
+            f"{plural(block.height, 'reply', 'replies')} read after a repair of the syntax.",
             "The scores are used; look at the replies if they matter.",
             count=block.height,
         )

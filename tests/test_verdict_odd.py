@@ -8,10 +8,12 @@ import pytest
 
 from voirdire import examine
 from voirdire.examining.verdict.case import Case, GateRule
-from voirdire.examining.verdict.components import Computed
+from voirdire.examining.verdict.components import Computed, find_components
 from voirdire.examining.verdict.facts import Component, Next, Verdict
 from voirdire.examining.verdict.uses import asked_uses, decide, verdict_of, with_holm
 from voirdire.report import print_examination
+from voirdire.stats import within
+from voirdire.study import Margins
 
 
 def scores(n=60, seed=0):
@@ -197,3 +199,34 @@ def test_holm_is_over_the_tested_verdicts_of_one_use_and_target():
     ])  # fmt: skip
     # By hand: two of the first family, 2 * 0.01 and 0.04; the others are alone in theirs.
     assert [one.p_holm for one in made] == [0.02, 0.04, 1.0, 0.04, 0.03]
+
+
+def test_twenty_items_are_enough_and_nineteen_are_not():
+    human, judge = scores(20)
+    states_of = {
+        n: found_of(table(human[:n], judge[:n])).evidence[0].component("READ") for n in (19, 20)
+    }
+    assert (states_of[19].state, states_of[19].reason) == ("not tested", "few clusters")
+    assert states_of[20].state != "not tested"
+
+
+def test_nobody_is_careless_for_want_of_another_human_to_be_compared_with():
+    """One human labelled all items, ten others twenty each: too few to be compared with it.
+
+    Whether the one follows them can be told (it does, a little), and not whether it should do so
+    more: nothing says what the others reach.
+    """
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=200)
+    humans = np.full((11, 200), np.nan)
+    humans[0] = truth
+    for k in range(10):
+        own = slice(20 * k, 20 * k + 20)
+        humans[1 + k, own] = 0.1 * truth[own] + rng.normal(size=20)
+    case = Case(
+        "judge", "tone", tuple(f"h{k}" for k in range(11)), truth[None], humans,
+        np.arange(200), 4.0,
+    )  # fmt: skip
+    alone = within.follows_others(case.panel(), 0)
+    assert 0.1 < alone.bound(0.975) < 1 / 3
+    assert find_components(case, Margins()).careless == ()

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import voirdire
+from voirdire.examining.correcting import calibrate_ratings
 from voirdire.stats import ClusterSums
 from voirdire.study import AttributeSpec, Data, RubricSpec, Source, Study, System
 
@@ -175,6 +176,41 @@ def test_a_careless_human_of_three_is_found_left_out_and_a_serious_finding():
     assert said.severity == "serious"
     assert "human 1" in said.message
     assert said.consequence == "Left out of the verdicts there."
+
+
+def test_the_advice_to_calibrate_is_what_calibration_comes_to_with_a_careless_human():
+    """A careless human alone labelled some items: these teach the lines, and test nothing."""
+    frame = panel(5, items=150, raters=3)
+    rng = np.random.default_rng(0)
+    lots = pl.Series(rng.integers(1, 6, len(frame)).astype(float))
+    strict = (pl.col("score") - 1).clip(1, 5)
+    lone = pl.col("item").str.slice(1).cast(pl.Int64) >= 130
+    frame = frame.with_columns(
+        score=pl.when(pl.col("rater") == "human 1")
+        .then(lots)
+        .when(pl.col("rater") == "judge")
+        .then(strict)
+        .otherwise("score")
+    ).filter(~lone | ~pl.col("rater").is_in(["human 0", "human 2"]))
+    found = examined(frame, humans=3)
+    assert [one.human for one in found.evidence[0].careless] == ["human 1"]
+    step = found.verdict("judge", "score", "score").next
+    humans = [f"human {k}" for k in range(3)]
+    (calibrated,) = calibrate_ratings(frame, reference=humans).calibrations.judges
+    assert (step.action, step.after) == ("calibrate", calibrated.after.state)
+
+
+def test_every_yes_is_shown_at_five_per_cent_and_remains_where_it_is_the_only_one():
+    """A yes is a set of one-sided tests at 5 %, and Holm leaves a test that is alone as it is."""
+    found = examined(panel(5, items=150), humans=2)
+    yes = [verdict for verdict in found.verdicts if verdict.state == "yes"]
+    assert len(yes) > 2
+    for verdict in yes:
+        assert verdict.p == max(part.p for part in verdict.components) <= 0.05, verdict.use
+        assert verdict.p_holm == verdict.p
+        assert verdict.remains
+    cover = found.evidence[0].component("COVER")
+    assert (cover.state, cover.p) == ("yes", 0.0)
 
 
 def test_a_judge_that_repeats_a_human_is_a_serious_finding():

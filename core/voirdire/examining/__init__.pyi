@@ -5,12 +5,12 @@ from voirdire.examining.examination import FormInterval as FormInterval
 from voirdire.examining.examination import Measure as Measure
 from voirdire.examining.examination import PairResult as PairResult
 from voirdire.examining.examination import SystemMean as SystemMean
-from voirdire.examining.examination import SystemPair as SystemPair
 from voirdire.examining.examination import SystemTest as SystemTest
-from voirdire.examining.examination import UnderRule as UnderRule
 from voirdire.examining.inputs import Benchmark as Benchmark
 from voirdire.examining.joining import examine_inputs as examine_inputs
 from voirdire.examining.measures import measure as measure
+from voirdire.examining.ratings.pairing import SystemPair as SystemPair
+from voirdire.examining.ratings.pairing import UnderRule as UnderRule
 from voirdire.examining.requirements import check_requirements as check_requirements
 from voirdire.examining.requirements import read_requirements as read_requirements
 from voirdire.examining.requirements import with_requirements as with_requirements

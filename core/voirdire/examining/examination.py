@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from voirdire.examining.panel import Panel
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.probing import ProbeEffect
+    from voirdire.examining.ratings.pairing import SystemPair, UnderRule
     from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
@@ -38,27 +39,6 @@ class FormInterval:
     def to_dict(self) -> dict[str, Any]:
         """``form, method, level, low, high`` and what qualifies them."""
         return {"form": self.form, **self.interval.to_dict()}
-
-
-@dataclass(frozen=True, slots=True)
-class SystemPair:
-    """One row of the system-level matrix: means over the pairs of one system."""
-
-    system: str
-    reference: float
-    judge: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnderRule:
-    """The same judge under another rule of leaving systems out."""
-
-    excluded_systems: tuple[str, ...]
-    n_systems: int
-    icc_c1: float
-    icc_a1: float
-    bias: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +207,7 @@ class Examination:
     are those of `voirdire.tables.Tables`. `preferences` is what the comparisons of systems say,
     where there are any. `pairs` are the single responses that the
     results rest on, and `disagreements` those on which judge and reference differ most (see
-    `voirdire.examining.ratings.pairing`). `influential` are the responses that move the verdicts
-    most (see `voirdire.examining.influential`). `label_errors` are the items whose labels differ
+    `voirdire.examining.ratings.pairing`). `label_errors` are the items whose labels differ
     from a key (see `voirdire.examining.labels.label_errors`). `juries` says what each jury is
     worth on each attribute, `steps` what raters of several steps did, such as agents and debates,
     and `step_gains` what they gained by it. `probes` are the effects that `voirdire probe` left in
@@ -262,7 +241,6 @@ class Examination:
     preferences: Preferences | None = None
     pairs: pl.DataFrame | None = None
     disagreements: pl.DataFrame | None = None
-    influential: pl.DataFrame | None = None
     label_errors: pl.DataFrame | None = None
     session: Path | None = None
     evidence: tuple[Evidence, ...] = ()
@@ -314,6 +292,15 @@ class Examination:
             if mean.rater in humans and math.isfinite(mean.overall):
                 own.append(mean.overall)
         return {name: sum(own) / len(own) if own else math.nan for name, own in means.items()}
+
+    def influential(self, most: int = 200) -> pl.DataFrame:
+        """The responses that move the verdicts most: see `voirdire.examining.influential`.
+
+        They are looked for when they are asked for: most examinations end in numbers alone.
+        """
+        from voirdire.examining.influential import influential  # noqa: PLC0415 - as said
+
+        return influential(self.ratings, self.study, self.panel, self.verdicts, most)
 
     def result(self, judge: str, attribute: str) -> PairResult:
         """The result of one judge and attribute."""

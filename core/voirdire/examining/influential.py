@@ -14,11 +14,14 @@ from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Examination
+    from voirdire.examining.panel import Panel
     from voirdire.examining.verdict.case import Case
     from voirdire.examining.verdict.facts import Verdict
+    from voirdire.study import Study
 
 INFLUENTIAL = pl.Schema(
     {
@@ -38,14 +41,21 @@ INFLUENTIAL = pl.Schema(
 )
 
 
-def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
+def influential(
+    ratings: pl.DataFrame,
+    study: Study,
+    panel: Panel | None,
+    verdicts: Sequence[Verdict],
+    most: int = 200,
+) -> pl.DataFrame:
     """The responses on which judge and humans differ that move a verdict most.
 
     Of each judge and attribute the weakest verdict counts, and of it the component that decided.
 
     Parameters
     ----------
-    examination : Examination
+    ratings, study, panel, verdicts
+        As an Examination holds them; `Examination.influential` asks so.
     most : int
         How many are kept.
 
@@ -59,7 +69,8 @@ def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
         without it; null where the component is no sum of responses), ``times`` (its size in
         multiples of the root mean square of that component's, so that components compare) and
         ``row`` (the response's number among those of the judge). The largest `times` first, then
-        the widest differences.
+        the widest differences. Empty without a reference, and of a stream, which keeps no single
+        responses.
 
     Examples
     --------
@@ -67,18 +78,17 @@ def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
     >>> rows = [(f"i{k}", who, float(k % 5)) for k in range(60) for who in ("human", "judge")]
     >>> rows[7] = ("i3", "judge", 0.0)
     >>> table = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
-    >>> influential(examine(table, reference=["human"], resamples=0))["item"].to_list()
+    >>> examine(table, reference=["human"], resamples=0).influential()["item"].to_list()
     ['i3']
     """
-    panel, study = examination.panel, examination.study
-    if panel is None or not panel.references or examination.pairs is None:
+    if panel is None or not panel.references or ratings.is_empty():
         return INFLUENTIAL.to_frame()
-    cube = build_cube(examination.ratings, panel.names, panel.attributes, panel.systems)
+    cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
     items = item_names(cube)
     frames = [INFLUENTIAL.to_frame()]
-    for at, case in enumerate(gather_cases(cube, panel, study, examination.ratings)):
+    for at, case in enumerate(gather_cases(cube, panel, study, ratings)):
         # The verdict that stands in the way is the one whose responses are worth reading.
-        verdict = weakest(one for one in examination.verdicts if _of(one, case))
+        verdict = weakest(one for one in verdicts if _of(one, case))
         part = None if verdict is None else deciding(verdict)
         if verdict is not None and part is not None:
             moved = influences(case, part, study.margins)

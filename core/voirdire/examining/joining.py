@@ -168,7 +168,7 @@ def joined(
     probes = _probes(inputs.session)
     hashes = {} if rated is None else dict(rated.hashes)
     read = inputs.ratings if rated is None else rated.ratings
-    examination = Examination(
+    return Examination(
         study=study,
         date=dt.datetime.now(dt.UTC).date().isoformat(),
         seed=study.analysis.seed,
@@ -215,23 +215,12 @@ def joined(
         session=inputs.session,
         panel=inputs.panel,
     )
-    return _with_influential(examination)
 
 
 def _findings(inputs: Inputs, judged: Judged) -> tuple[Finding, ...]:
     """What the audit and the verdicts find odd, worst first."""
     of_verdicts = (*careless_findings(judged.evidence), *copied_findings(judged.evidence))
     return by_severity((*inputs.findings, *of_verdicts))
-
-
-def _with_influential(examination: Examination) -> Examination:
-    """The examination with the responses that move its verdicts most."""
-    # A stream keeps no single responses, and without a verdict none moves one.
-    if not examination.verdicts or examination.ratings.is_empty():
-        return examination
-    from voirdire.examining.influential import influential  # noqa: PLC0415 - of verdicts alone
-
-    return examination.replace(influential=influential(examination))
 
 
 def _shown(preferences: Preferences | None) -> tuple[Section, ...]:

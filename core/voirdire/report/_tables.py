@@ -23,7 +23,8 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from voirdire.examining.examination import Examination, PairResult, SystemTest, UnderRule
+    from voirdire.examining.examination import Examination, PairResult, SystemTest
+    from voirdire.examining.ratings.pairing import UnderRule
     from voirdire.tabular import Cell
 
 #: Pairs of systems grow with their square; files for programs hold them all.

@@ -215,9 +215,7 @@ _LONGEST_ADDRESS = 2_000
 def disagreements(examination: Examination, *, with_text: bool) -> tuple[Disagreement, ...]:
     """The 200 most influential ones, with their texts where these may be shown."""
     texts = Texts.of(examination) if with_text else Texts.none()
-    if examination.influential is None:
-        return ()
-    rows = examination.influential.to_dicts()
+    rows = examination.influential().to_dicts()
     return tuple(_influential(row, examination, texts) for row in rows)
 
 

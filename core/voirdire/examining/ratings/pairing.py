@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.examination import SystemPair, UnderRule
 from voirdire.stats import panel_mean, system_sums
 
 if TYPE_CHECKING:
@@ -30,6 +29,27 @@ PAIRS = {
     **dict.fromkeys(("judge", "attribute", "item", "system"), pl.String),
     **dict.fromkeys(("score", "reference"), pl.Float64),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """One row of the system-level matrix: means over the pairs of one system."""
+
+    system: str
+    reference: float
+    judge: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnderRule:
+    """The same judge under another rule of leaving systems out."""
+
+    excluded_systems: tuple[str, ...]
+    n_systems: int
+    icc_c1: float
+    icc_a1: float
+    bias: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.examination import Measure, UnderRule
+from voirdire.examining.examination import Measure
 from voirdire.examining.ratings.agreement import MANY_LEVELS, levels_of, system_level
-from voirdire.examining.ratings.pairing import FORMS, Pairing, level_of, reference_scores
+from voirdire.examining.ratings.pairing import (
+    FORMS,
+    Pairing,
+    UnderRule,
+    level_of,
+    reference_scores,
+)
 from voirdire.examining.ratings.results import icc_forms, result_of_forms
 from voirdire.examining.streaming.counted import Planned, PlannedSizes, dot
 from voirdire.stats import icc_batch

@@ -140,13 +140,11 @@ def find_calibrated_components(case: Case, before: Computed, margins: Margins) -
     parts += levels(case, ClusterSums(sums.sums.clusters, columns), before.spread, margins)
     parts += of_systems(case, before.panel.systems, observed, before.spread, margins, quoted=True)
     panel = before.panel
-    if all(part.state != "no" for part in parts):  # one is enough, and READ takes the longest
+    # One no is enough, and READ takes the longest.
+    if answered and all(part.state != "no" for part in parts):
         after = calibrated(case)
-        # Mostly calibration loses no response; then centring by systems need not be done again.
-        if after.size(after.paired) == panel.n:
-            panel = replace(panel, judge=after.scores[:, after.paired])
-        else:
-            panel = _attentive(after, after.panel(), before.careless)[0]
+        # Responses are lost only where all of them lie in one fold, and then nothing is answered.
+        panel = replace(panel, judge=after.scores[:, after.paired])
         parts.append(responses.reading(after, panel, margins, "READ"))
     return Computed({part.name: part for part in parts}, (), panel, before.humans)
 

@@ -122,52 +122,60 @@ def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
     if not done:
         raise SessionError(f"{out}: holds no finished cell; train with: voirdire classify fit")
     several = len({cell.data for cell in planned}) > 1
-    notes: dict[str, None] = {}
-    rows: list[dict[str, Any]] = []
-    labels: list[dict[str, Any]] = []
-    frames: list[pl.DataFrame] = []
-    tests: list[tuple[Cell, Predictions]] = []
-    for seeds in _by_seed(done):
-        tested = [_tested(cell, folder, several=several) for cell, folder in seeds]
-        results = [read_json(folder / RESULT) for _, folder in seeds]
-        frames += tested
-        cell = seeds[0][0]
-        predictions = matrices_of_predictions(pl.concat(tested), cell.name)
-        tests.append((cell, predictions))
-        scores = label_scores(
-            # No intervals: a grid has hundreds of cells, and `voirdire labels` gives
-            # them for those that matter.
-            predictions.truth,
-            predictions.given,
-            task=task_of(cell.task, cell.name),
-            resamples=0,
-        )
-        for place, ((cell, _), result) in enumerate(zip(seeds, results, strict=True)):
-            where = _where(cell, several=several)
-            rows.append({**where, "grid": cell.grid or cell.model, **_row(scores, place, result)})
-            notes |= dict.fromkeys(f"{cell.data}: {note}" for note in result["data_notes"])
-            each = scores.by_run[place].labels
-            labels += [{**where, "label": name, **parts} for name, parts in each.items()]
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    left = tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished")
-    by_label = pl.DataFrame(labels, infer_schema_length=None)
-    chosen = _best(table)
+    scored = [_scored(seeds, several=several) for seeds in _by_seed(done)]
+    table = pl.DataFrame([row for one in scored for row in one.rows], infer_schema_length=None)
+    labels = [row for one in scored for row in one.labels]
+    chosen, kept = _best(table), scored
     if best:
         if chosen.is_empty():
             raise SessionError(f"{out}: no grid of options was tried, or dev is empty")
-        kept = set(chosen.select(_CELL).iter_rows())
-        tests = [(c, p) for c, p in tests if (c.model, c.data, c.label_set, c.task) in kept]
-        frames = [f for f in frames if f.select(_CELL).row(0) in kept]
+        names = set(chosen.select(_CELL).iter_rows())
+        kept = [one for one in scored if _configuration(one.cell) in names]
     return Evaluation(
         table,
         _summary(table),
         chosen,
-        by_label,
-        pl.concat(frames),
-        _ratings(tests, several=several),
-        left,
-        tuple(notes),
+        pl.DataFrame(labels, infer_schema_length=None),
+        pl.concat([frame for one in kept for frame in one.tested]),
+        _ratings([(one.cell, one.predictions) for one in kept], several=several),
+        tuple(cell.name for cell in planned if cell.state(Path(out)) != "finished"),
+        tuple(dict.fromkeys(note for one in scored for note in one.notes)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Cells that differ in their seed alone: their predictions, and a row of scores each."""
+
+    cell: Cell
+    predictions: Predictions
+    tested: list[pl.DataFrame]
+    rows: list[dict[str, Any]]
+    labels: list[dict[str, Any]]
+    notes: list[str]
+
+
+def _scored(seeds: list[tuple[Cell, Path]], *, several: bool) -> _Scored:
+    cell = seeds[0][0]
+    tested = [_tested(own, folder, several=several) for own, folder in seeds]
+    predictions = matrices_of_predictions(pl.concat(tested), cell.name)
+    task = task_of(cell.task, cell.name)
+    # No intervals: a grid has hundreds of cells, and `voirdire labels` gives them for those that
+    # matter.
+    scores = label_scores(predictions.truth, predictions.given, task=task, resamples=0)
+    rows, labels, notes = [], [], []
+    for place, (own, folder) in enumerate(seeds):
+        result, where = read_json(folder / RESULT), _where(own, several=several)
+        rows.append({**where, "grid": own.grid or own.model, **_row(scores, place, result)})
+        each = scores.by_run[place].labels
+        labels += [{**where, "label": name, **parts} for name, parts in each.items()]
+        notes += [f"{own.data}: {note}" for note in result["data_notes"]]
+    return _Scored(cell, predictions, tested, rows, labels, notes)
+
+
+def _configuration(cell: Cell) -> tuple[str, ...]:
+    """What a cell is but for its seed, in the order of `_CELL`."""
+    return cell.model, cell.data, cell.label_set, cell.task
 
 
 def _ratings(tests: list[tuple[Cell, Predictions]], *, several: bool) -> pl.DataFrame:
@@ -217,9 +225,7 @@ def _by_seed(done: list[tuple[Cell, Path]]) -> list[list[tuple[Cell, Path]]]:
     """Finished cells that differ in nothing but their seed, together."""
     cells: dict[tuple[str, ...], list[tuple[Cell, Path]]] = {}
     for cell, folder in done:
-        cells.setdefault((cell.model, cell.data, cell.label_set, cell.task), []).append(
-            (cell, folder)
-        )
+        cells.setdefault(_configuration(cell), []).append((cell, folder))
     return list(cells.values())
 
 
@@ -241,9 +247,7 @@ def _planned(out: Path) -> list[Cell]:
     if not path.is_file():
         raise SessionError(f"{out}: holds no grid; train with: voirdire classify fit")
     cells = [cell_of(card) for card in read_json(path)]
-    return sorted(
-        cells, key=lambda cell: (cell.model, cell.data, cell.label_set, cell.task, cell.seed)
-    )
+    return sorted(cells, key=lambda cell: (*_configuration(cell), cell.seed))
 
 
 def _where(cell: Cell, *, several: bool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -59,6 +60,25 @@ def shared() -> Path:
 def example_study() -> Path:
     """The study of the example that ships with the repository."""
     return ROOT / "examples" / "examine" / "study.toml"
+
+
+@pytest.fixture(scope="session")
+def example(example_study: Path) -> Any:
+    """The examination of that example, once for all tests: it is frozen, and `replace` copies it."""
+    from voirdire.examining import examine  # tests of other parts do not load it
+
+    return examine(example_study, resamples=100)
+
+
+@pytest.fixture(scope="session")
+def example_report(example: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its report with all figures, drawn once, which takes seconds; only to be read."""
+    from voirdire.report import write_outputs
+
+    folder = tmp_path_factory.mktemp("example")
+    written = write_outputs(example, folder, ["html"])
+    assert written[0].name == "report.html"
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -92,11 +92,6 @@ def test_another_seed_draws_another_panel(demo, tmp_path):
     assert not (tmp_path / "figures").exists()
 
 
-@pytest.fixture(scope="module")
-def example(example_study):
-    return examine(example_study, resamples=100)
-
-
 def test_the_planted_oddities_are_found(example):
     found = {(finding.kind, finding.count) for finding in example.findings}
     kinds = {kind for kind, _ in found}

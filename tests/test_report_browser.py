@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,12 +32,11 @@ def engineer():
 
 
 @pytest.fixture(scope="module")
-def reports(example_study, tmp_path_factory):
+def reports(example, example_report, tmp_path_factory):
     """A folder with the example's report and a hostile one."""
     folder = tmp_path_factory.mktemp("reports")
-    found = examine(example_study, resamples=100)
-    write_outputs(found, folder / "plain", ["html"])
-    write_outputs(hostile(found), folder / "hostile", ["html"], with_text=True)
+    shutil.copytree(example_report, folder / "plain")
+    write_outputs(hostile(example), folder / "hostile", ["html"], with_text=True)
     gated = examine(engineer(), reference=["human"], gate=1, resamples=0)
     write_outputs(gated, folder / "gated", ["html"], figures=False)
     humans = [f"human-{at}" for at in (1, 2, 3)]

@@ -44,20 +44,8 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def example(example_study):
-    return examine(example_study, resamples=100)
-
-
-@pytest.fixture(scope="module")
-def report(example, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("html")
-    assert write_outputs(example, folder, ["html"])[0].name == "report.html"
-    return folder
-
-
-@pytest.fixture(scope="module")
-def html(report):
-    return (report / "report.html").read_text(encoding="utf-8")
+def html(example_report):
+    return (example_report / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +128,8 @@ def test_states_are_said_in_words_as_well(html):
     assert said >= {"order: yes", "score: no", "repeat: not tested"} or len(said) >= 3
 
 
-def test_figures_are_inline_and_follow_the_scheme(html, report):
-    assert html.count("<figure ") == len(list((report / "figures").glob("*.svg"))) == 9
+def test_figures_are_inline_and_follow_the_scheme(html, example_report):
+    assert html.count("<figure ") == len(list((example_report / "figures").glob("*.svg"))) == 9
     assert "var(--ink)" in html
     assert "<metadata>" not in html
 

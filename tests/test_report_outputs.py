@@ -44,11 +44,6 @@ def csv_rows(path):
 
 
 @pytest.fixture(scope="module")
-def example(example_study):
-    return examine(example_study)
-
-
-@pytest.fixture(scope="module")
 def written(example, tmp_path_factory):
     folder = tmp_path_factory.mktemp("out")
     write_outputs(example, folder, TEXT_FORMATS, figures=False)

@@ -18,11 +18,6 @@ from voirdire.shown import terminal, visible
 from voirdire.tabular import Section, Table, number, text
 
 
-@pytest.fixture(scope="module")
-def example(example_study):
-    return examine(example_study, resamples=50)
-
-
 def printed(examination, width=100, folder=None, encoding="utf-8", **options):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding)

@@ -40,8 +40,9 @@ Examples:
 
   voirdire gate check session --lock judge.lock --require "shift_low@Safety>=-0.1"
 
-Of a study whose judges ask a model, the canary is asked about again first, and nothing else; calls
-and cost are printed before. Sessions, files and studies of ratings are read as they are.
+If the judges of a study ask a model, they are first asked about the canary again, and about
+nothing else; calls and cost are printed before. Sessions, files and studies of ratings are read as
+they are.
 
 Exit codes: 0 nothing has changed, 3 a part of the canary has no score, 4 a change, or a judge that
 is no longer good.

@@ -7,8 +7,9 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import MissingExtraError, TableError
+from voirdire.errors import TableError
 from voirdire.humans.sheets import SHEET, Column, columns, sheet_rows
+from voirdire.lazy import require
 from voirdire.tables import fit_cell
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def write_workbook(plan: Plan, rater: str, path: Path) -> int:
     TableError
         The file cannot be written.
     """
-    try:
-        import xlsxwriter  # noqa: PLC0415 - an extra, and only exports need it
-    except ModuleNotFoundError:
-        raise MissingExtraError("writing workbooks", "excel", "xlsxwriter") from None
+    xlsxwriter = require("xlsxwriter", "writing workbooks", "excel")
     book = xlsxwriter.Workbook(str(path))
     layout = columns(plan)
     cut = _rows(book, plan, rater, layout)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import MissingExtraError, TableError, listed
+from voirdire.errors import TableError, listed
+from voirdire.lazy import require
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
@@ -65,10 +66,7 @@ def write_xlsx(path: str | Path, sheets: Mapping[str, pl.DataFrame]) -> tuple[Fi
     """
     path = Path(path)
     _check(path, sheets)
-    try:
-        import xlsxwriter  # noqa: PLC0415  # an extra, and only exports need it
-    except ModuleNotFoundError:
-        raise MissingExtraError("writing workbooks", "excel", "xlsxwriter") from None
+    xlsxwriter = require("xlsxwriter", "writing workbooks", "excel")
     book = xlsxwriter.Workbook(str(path))
     losses = {name: _write_sheet(book.add_worksheet(name), frame) for name, frame in sheets.items()}
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import voirdire
+from voirdire.lazy import require
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import facts_of, json_of, objects, parsed, part
 
@@ -200,11 +201,8 @@ def _unpacked(file: BinaryIO, info: ZipInfo, name: str) -> bytes:
         raise voirdire.TableError(
             f"{name}, {info.filename}: is packed by method {info.compress_type}, which is not known"
         )
+    zstandard = require("zstandard", name, "eval")
     try:
-        from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise voirdire.MissingExtraError(f"{name}", "eval", "zstandard") from error
-    try:
-        return bytes(ZstdDecompressor().decompress(data, max_output_size=info.file_size))
-    except ZstdError as error:
+        return bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=info.file_size))
+    except zstandard.ZstdError as error:
         raise voirdire.TableError(f"{name}, {info.filename}: is damaged ({error})") from None

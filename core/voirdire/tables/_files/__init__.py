@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError, MissingExtraError, TableError, not_json, not_one_of
+from voirdire.errors import InputError, TableError, not_json, not_one_of
 from voirdire.files import near
+from voirdire.lazy import require
 from voirdire.tables._files._csv import read_csv, read_text
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._tables import EXACT, finding, plural
@@ -71,13 +72,10 @@ def read_raw(
 
 
 def _read_by_name(name: str) -> RawTable:
-    try:
-        from datasets import load_dataset  # noqa: PLC0415 - optional
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{BY_NAME}{name}", "datasets", "datasets") from error
+    datasets = require("datasets", f"{BY_NAME}{name}", "datasets")
     path, _, split = name.partition(":")
     try:
-        frame = pl.DataFrame(load_dataset(path, split=split or "test").to_dict())
+        frame = pl.DataFrame(datasets.load_dataset(path, split=split or "test").to_dict())
     except Exception as error:  # the library raises whatever its loaders raise
         raise InputError(f"{BY_NAME}{name} cannot be loaded: {error}") from error
     return build(name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)

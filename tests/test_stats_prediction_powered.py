@@ -514,6 +514,24 @@ def test_the_interval_of_worth_is_that_of_fishers_z(n):
     )
 
 
+def test_labels_that_happen_to_agree_take_the_spread_of_all_groups():
+    """Three labels a group give the judge no weight: s² / n, of one's own or of all."""
+    labels, judge = [4, 2, 3, 5, 5, 5, 1, 3, 5], [4, 3, 3, 5, 5, 5, 2, 2, 4]
+    means = prediction_powered_means([*labels, None], [*judge, 4], [*"aaabbbccc", "a"])
+    pooled = (1 + 0 + 4) / 3
+    errors = {name: one.standard_error for name, one in means.items()}
+    assert errors == pytest.approx(
+        {name: math.sqrt(max(own, pooled) / 3) for name, own in zip("abc", (1, 0, 4), strict=True)}
+    )
+
+
+def test_the_judge_alone_on_two_items_has_the_interval_of_two():
+    judge = prediction_powered_mean([4, 2, 5], [5, 3, None]).judge
+    half = stats.t.ppf(0.975, 1) * math.sqrt(2 / 2)
+    assert (judge.value, judge.n) == (4, 2)
+    assert judge.interval("t").high == pytest.approx(4 + half)
+
+
 def test_a_judge_of_one_system_alone_has_no_difference():
     labels, judge = columns(Y, F, U)
     none = np.full(len(judge), np.nan)

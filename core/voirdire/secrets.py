@@ -99,11 +99,11 @@ class Hider:
     def __init__(self, keys: Iterable[str]) -> None:
         forms = {form for key in keys if len(key) >= _SHORTEST for form in _forms(key)}
         longest_first = sorted(forms, key=len, reverse=True)
-        self._found = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
 
     def __call__(self, text: str) -> str:
         """The text without the keys."""
-        return self._found.sub(HIDDEN, text) if self._found is not None else text
+        return self._pattern.sub(HIDDEN, text) if self._pattern is not None else text
 
 
 def scrub(text: str, *keys: str) -> str:

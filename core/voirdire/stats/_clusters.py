@@ -92,7 +92,7 @@ def resampled(
 
 
 def mean_error(given: Comparisons, values: Floats) -> float:
-    """Standard error of a mean over groups that may hang together.
+    """Standard error of a mean over groups whose members may be alike.
 
     NaN with one group, and where no group lies off the mean: a spread that is not seen is unknown,
     not zero.

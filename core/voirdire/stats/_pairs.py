@@ -60,8 +60,8 @@ def pairs(judge: Any, reference: Any) -> Pairs:
 def round_off(*arrays: Floats) -> float:
     """Differences of this size are round-off of values of this size."""
     largest = max((float(np.abs(array).max()) for array in arrays if len(array)), default=0.0)
-    # Scores are often means themselves, such as 3.3333, whose last digits hang on how they were
-    # summed.
+    # Scores are often means themselves, such as 3.3333, whose last digits depend on the order in
+    # which they were summed.
     return 16 * float(np.finfo(np.float64).eps) * largest
 
 

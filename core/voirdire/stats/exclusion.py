@@ -329,7 +329,7 @@ def _coded(
 def _by_size(form: str, squares: Floats, n: Floats) -> Floats:
     """An ICC of mean squares (3, ...) of two raters, with `n` (...) systems each."""
     values = np.full(n.shape, np.nan)
-    # Judges differ in how many systems they are left with: the forms' coefficients hang on it.
+    # Judges differ in how many systems they are left with: the forms' coefficients depend on it.
     for size in np.unique(n[n > 1]):
         same = n == size
         values[same] = value(form, squares[:, same], float(size), 2)

@@ -158,7 +158,7 @@ def krippendorff_alpha(
     intervals: list[Interval] = []
     for method in asked:
         if method == "jackknife":
-            # Of other metrics the largest difference hangs on the scale's ends, which nobody need
+            # Of other metrics the largest difference depends on the scale's ends, which nobody need
             # have used.
             worst = 1 / expected if name == "nominal" and not reason else math.nan
             intervals.append(jackknife_interval(value, left, counts, level, worst))

@@ -212,7 +212,7 @@ def prediction_powered_means(  # noqa: PLR0913 - as prediction_powered_mean, and
     """
     data = _columns(labels, judge, clusters, probabilities, scale)
     names = row_names(groups, len(data.labels), "groups")
-    # In the order of first appearance, so that a system's place does not hang on its name.
+    # In the order of first appearance, so that a system's place does not depend on its name.
     parts = {name: data.part(names == name) for name in dict.fromkeys(names.tolist())}
     # With others to pool with, agreement by luck is held against theirs; alone, against the ends of
     # the scale.
@@ -398,7 +398,7 @@ def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Correct
 def _shift(fit: Fit, level: float) -> float:
     """By how much skewed labels move the interval, after Johnson's modified t.
 
-    With few labels that pile up at one end, mean and spread hang together, and an interval around
+    With few labels that pile up at one end, mean and spread go together, and an interval around
     the mean misses on one side. It is moved, and keeps its width; never past the value.
     """
     # At the bounds, not at the mean: there the skew moves a t statistic by 1 + 2 z² (Johnson 1978).

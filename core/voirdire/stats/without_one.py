@@ -97,7 +97,6 @@ def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> 
     sides = [within.mean_vectors(panel), *(panel.vectors(run) for run in panel.judge)]
     totals, hard = np.zeros((len(rows), 3)), np.zeros(len(rows), dtype=bool)
     neighbours = _Neighbours.of(panel, crossed=crossed)
-    # Effects are a row of systems for each response left out.
     block = max(_AT_ONCE // len(panel.systems), 1)
     for place in range(sides[0].shape[1]):
         fits = [_Fit.of(panel, side[:, place], crossed=crossed) for side in sides]
@@ -145,14 +144,12 @@ class _Cell:
         """From raw vectors (R, n, D)."""
         raw = np.moveaxis(vectors, 0, 1)
         present = ~np.isnan(raw[..., 0])
-        # As `centred` does: fewer scores have no mean, and stay out.
-        present &= present.sum(axis=0) >= _FEWEST
+        present &= present.sum(axis=0) >= _FEWEST  # fewer have no mean: see `centred`
         n = present.sum(axis=0)
         zeroed = np.where(present[..., None], raw, 0.0)
         values = zeroed - np.where(
             present[..., None], zeroed.sum(axis=0) / np.maximum(n, 1)[:, None], 0.0
         )
-        # Scores of the cell without the response, where it has one.
         left = n - present
         return cls(
             values, present * 1.0, 1 / np.maximum(left, 1) * present,
@@ -208,8 +205,7 @@ def _form(one: _Cell, two: _Cell, weight: Floats) -> Floats:
         x, y = one.values[:, :, place], two.values[:, :, place]
         d, e = -x * one.shift, -y * two.shift  # without it, the centre is lower by its own excess
         wx, wp = x * weight[:, None], one.present * weight[:, None]
-        # (x - d)(y - e) summed over all responses, each term a form in the d and e of the one left
-        # out.
+        # (x - d)(y - e) summed over all responses: each term is a form in one's own d and e.
         moved = (
             _quadratic(f, wx.T @ y, g)
             - _quadratic(f * d, wp.T @ y, g)
@@ -317,7 +313,6 @@ class _Fit:
 
     def without(self, panel: ResponsePanel, out: NDArray[np.intp]) -> _Moved:
         """The effects without each of the responses `out`, one at a time."""
-        # A row of systems for each response left out, 1 at its own.
         own = np.eye(len(panel.systems))[panel.system[out]] * self.first[out, None]
         start = -(self.total - own * self.scores[out, None]) / np.maximum(self.n - own, 1)
         small = self.small[panel.system[out]]
@@ -380,7 +375,6 @@ class _Products:
     def of(cls, panel: ResponsePanel, fits: list[_Fit]) -> _Products:
         """Of the mean human and the runs."""
         human, runs = fits[0], fits[1:]
-        # A response counts once, however many runs scored it.
         shared = np.sum([run.kept for run in runs], axis=0)
         weight: Floats = np.where(human.kept & (shared > 0), 1 / np.maximum(shared, 1), 0.0)
         once: Floats = (weight > 0).astype(np.float64)
@@ -437,7 +431,6 @@ def _form_of(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floa
     systems, n_items = one.counts.shape[::-1]
     cell = panel.item * systems + panel.system
     counted = np.bincount(cell, weight, n_items * systems).reshape(n_items, systems)
-    # What the effect of an item is in terms of the systems' `before`.
     item_one, item_two = (-fit.counts / fit.size[:, None] for fit in (one, two))
     x, y = (fit.scores - fit.mean[panel.item] for fit in (one, two))
     wx, wy = weight * x, weight * y

@@ -14,6 +14,9 @@ import pytest
 from scipy.stats import t as student
 
 from voirdire import stats
+from voirdire.stats.bias_by_system import HumanSpread
+from voirdire.stats.held_out import rate_against
+from voirdire.stats.response_panel import ResponsePanel
 
 NAN = math.nan
 
@@ -179,6 +182,15 @@ def test_what_few_humans_reach_is_not_known():
     assert math.isnan(stats.system_bias(judge, humans, system, items=item).allowance)
 
 
+def test_the_margin_is_widened_to_what_humans_reach():
+    spread = HumanSpread(variance=0.09, leniency=0.0, df=9, raters=3)
+    reach = student.ppf(1 - 0.05 / (2 * 4), 9) * math.sqrt(0.09 * 4 / 3 * 2)
+    assert spread.allow(0.1, 2.0, 4) == pytest.approx(reach)
+    assert spread.allow(5.0, 2.0, 4) == 5.0
+    for unknown in (HumanSpread(math.nan, 0.0, 9, 3), HumanSpread(0.09, 0.0, 7, 3)):
+        assert unknown.allow(0.1, 2.0, 4) == 0.1
+
+
 def less_means(values, groups, least):
     """Values (n,) less the mean of their group; NaN in a group of fewer than `least`."""
     out = np.full(len(values), NAN)
@@ -192,7 +204,7 @@ def less_means(values, groups, least):
 
 @pytest.mark.parametrize("crossed", [True, False])
 def test_correlation_within_systems(crossed):
-    judge, humans, system, item = panel(5)
+    judge, humans, system, item = panel(5, gaps=0.3)  # some items keep two responses, some one
     if not crossed:  # each response an item of its own: no effect of items can be told
         item = np.arange(len(item))
     rows = rows_with_both(judge, humans)
@@ -283,6 +295,16 @@ def test_what_judge_and_humans_share_on_single_responses(seed):
     assert worth.value == pytest.approx(rho2 / (1 - rho2) / (q / (1 - q)))
     assert worth.details["following"] == pytest.approx(math.sqrt(rho2))
 
+    def follows(some):
+        c, _, j, u = shared(some)
+        return fisher(j / math.sqrt(u * c))
+
+    # Its interval is that of what the judge follows, one human's reliability being taken as known.
+    at, error, df = jackknifed(follows(every), [follows(some) for some in left])
+    bounds = [r * abs(r) / (1 - r * r) * (1 - q) / q for r in ends(at, error, df, math.tanh)]
+    interval = worth.interval("cluster_jackknife")
+    assert [interval.low, interval.high] == pytest.approx(bounds)
+
 
 def test_reliability_of_one_human():
     _, humans, system, item = panel(4, gaps=0)
@@ -344,3 +366,20 @@ def test_rates_beside_a_held_out_human():
         difference = beside[name].difference
         assert difference.value == pytest.approx(at)
         assert difference.interval().width / 2 == pytest.approx(student.ppf(0.975, df) * error)
+
+
+def test_a_rate_against_one_human_by_hand():
+    """Of four responses that the human passes, the judge passes three; of three failed, one."""
+    judge = [1, 1, 1, 0, 0, 0, 1, NAN]
+    humans = [[1], [1], [1], [1], [0], [0], [0], [1]]
+    panel_ = ResponsePanel.of(judge, humans)
+    for passes, hits, size in ((True, 3, 4), (False, 2, 3)):
+        rate, n = rate_against(panel_, 0, passes=passes)
+        assert (rate.value, n) == (pytest.approx(hits / size), size)
+        assert rate.se == pytest.approx(math.sqrt(hits / size * (1 - hits / size) / (size - 1)))
+
+
+def test_one_human_is_held_against_nobody():
+    for rate in stats.rates_beside_human([4, 2, 5], [[4], [2], [5]], gate=4).values():
+        assert rate.difference.reason == "too_few_raters"
+        assert rate.n == 0

@@ -67,7 +67,9 @@ from voirdire.stats.juries import explained_gain as explained_gain
 from voirdire.stats.juries import jury_worth as jury_worth
 from voirdire.stats.krippendorff import krippendorff_alpha as krippendorff_alpha
 from voirdire.stats.missing import MissingBounds as MissingBounds
+from voirdire.stats.missing import PanelMean as PanelMean
 from voirdire.stats.missing import bias_bounds as bias_bounds
+from voirdire.stats.missing import panel_mean as panel_mean
 from voirdire.stats.multiplicity import adjust_p as adjust_p
 from voirdire.stats.paired_tests import PairedTest as PairedTest
 from voirdire.stats.paired_tests import compare_systems as compare_systems
@@ -76,8 +78,6 @@ from voirdire.stats.paired_tests import paired_t as paired_t
 from voirdire.stats.paired_tests import wilcoxon as wilcoxon
 from voirdire.stats.pairwise import BradleyTerry as BradleyTerry
 from voirdire.stats.pairwise import bradley_terry as bradley_terry
-from voirdire.stats.panel import PanelMean as PanelMean
-from voirdire.stats.panel import panel_mean as panel_mean
 from voirdire.stats.passing import roc_auc as roc_auc
 from voirdire.stats.passing import rogan_gladen as rogan_gladen
 from voirdire.stats.passing import tail_misses as tail_misses

@@ -14,23 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.stats._arrays import Floats, check_draws, check_level
 from voirdire.stats._patterns import collapse, of_counts, one_item_less, resampled_counts
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement
 from voirdire.stats.intervals import (
+    Asked,
     jackknife_interval,
-    methods,
     outside,
     percentile_interval,
     student_interval,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
+    from voirdire.stats._arrays import Floats
     from voirdire.stats._ratings import Ratings
     from voirdire.stats._weights import Weights
 
@@ -40,17 +38,13 @@ def coefficient(
     kind: str,
     name: str,
     weights: Weights,
-    interval: dict[str, Any],
+    asked: Asked,
     *,
     pooled: bool = False,
 ) -> Estimate:
     """Estimate, intervals and what was left out."""
-    asked = methods(interval["ci"], ("t", "jackknife", "percentile"))
-    check_level(interval["level"])
-    check_draws(interval["n_resamples"])
     table = count_table(ratings, kind, weights, pooled=pooled)
-    rest = {key: interval[key] for key in ("level", "n_resamples", "seed")}
-    whole = estimate(table, name, asked, **rest)
+    whole = estimate(table, name, asked)
     # An empty table has no pair either, but that there is no rating says more.
     reason = "no_data" if ratings.codes.size == 0 else whole.reason
     details = {**whole.details, "levels": ratings.levels}
@@ -79,6 +73,8 @@ def positions(ratings: Ratings) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.arange(len(ratings.levels), dtype=np.float64)
 
 
+#: Intervals that each of the coefficients has.
+INTERVALS = ("t", "jackknife", "percentile")
 FLEISS, AC, BRENNAN_PREDIGER = "fleiss", "ac", "brennan_prediger"
 
 
@@ -152,15 +148,7 @@ class CountTable:
         return np.full(len(shares), v.sum() / (q * q))
 
 
-def estimate(
-    table: CountTable,
-    name: str,
-    asked: Sequence[str],
-    *,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> Estimate:
+def estimate(table: CountTable, name: str, asked: Asked) -> Estimate:
     """The coefficient with its non-null standard error and the intervals asked for."""
     reason = undefined(table)
     parts = point(table) if table.n else (math.nan, math.nan, np.full(table.ratings.shape[1], 0.0))
@@ -170,13 +158,15 @@ def estimate(
     intervals: list[Interval] = []
     for method in asked:
         if method == "t":
-            intervals.append(student_interval(value, se, table.n - 1, level))
+            intervals.append(student_interval(value, se, table.n - 1, asked.level))
         elif method == "jackknife":
             left = np.full(len(table.counts), math.nan) if reason else one_left_out(table)
-            intervals.append(jackknife_interval(value, left, table.counts, level, worst(table)))
+            intervals.append(
+                jackknife_interval(value, left, table.counts, asked.level, worst(table))
+            )
         else:
-            drawn = np.array([]) if reason else resampled(table, n_resamples, seed)
-            intervals.append(percentile_interval(drawn, level, table.n))
+            drawn = np.array([]) if reason else resampled(table, asked)
+            intervals.append(percentile_interval(drawn, asked.level, table.n))
     details: dict[str, Any] = {
         "agreement": 1 - observed,
         "expected_agreement": 1 - expected,
@@ -270,9 +260,9 @@ def one_left_out(table: CountTable) -> Floats:
     return of_counts(partial(coefficients, table), table.features(), one_item_less(table.counts))
 
 
-def resampled(table: CountTable, n_resamples: int, seed: int) -> Floats:
+def resampled(table: CountTable, asked: Asked) -> Floats:
     """The coefficient of each bootstrap resample over items; NaN where undefined."""
-    blocks = resampled_counts(table.counts, n_resamples, seed)
+    blocks = resampled_counts(table.counts, asked.n_resamples, asked.seed)
     return of_counts(partial(coefficients, table), table.features(), blocks)
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import Floats, check_draws, check_level
 from voirdire.stats._chance_corrected import (
     AC,
     BRENNAN_PREDIGER,
     FLEISS,
+    INTERVALS,
     CountTable,
     coefficient,
     count_table,
@@ -28,13 +28,14 @@ from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._ratings import Ratings, encode, encode_pair
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import weights_name
-from voirdire.stats.intervals import methods, percentile_interval, student_interval, wilson_interval
+from voirdire.stats.intervals import Asked, percentile_interval, student_interval, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike
 
+    from voirdire.stats._arrays import Floats
     from voirdire.stats._weights import Weights
 
 
@@ -89,9 +90,7 @@ def joint_agreement(
     >>> print(joint_agreement([["a", "a"], ["a", "b"], ["b", "b"], ["b", None]], ci="wilson"))
     joint agreement = 0.667, 95% CI [0.208, 0.939] (wilson), n = 3, k = 2
     """
-    asked = methods(ci, ("wilson", "t", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("wilson", "t", "percentile"), level, n_resamples, seed)
     ratings = encode(R, levels)
     if "wilson" in asked and ratings.m != 2:
         raise StatisticsError(f"the Wilson interval needs two raters, got {ratings.m}")
@@ -107,7 +106,7 @@ def joint_agreement(
         elif method == "t":
             intervals.append(student_interval(value, se, table.n - 1, level))
         else:
-            drawn = _resampled(table, own, n_resamples, seed) if table.n else np.array([])
+            drawn = _resampled(table, own, asked) if table.n else np.array([])
             intervals.append(percentile_interval(drawn, level, table.n))
     empty = "no_data" if ratings.codes.size == 0 else "no_pairable_item"
     details = {
@@ -136,8 +135,8 @@ def _own_agreement(table: CountTable) -> Floats:
     return agreement
 
 
-def _resampled(table: CountTable, own: Floats, n_resamples: int, seed: int) -> Floats:
-    blocks = resampled_counts(table.counts, n_resamples, seed)
+def _resampled(table: CountTable, own: Floats, asked: Asked) -> Floats:
+    blocks = resampled_counts(table.counts, asked.n_resamples, asked.seed)
     return np.concatenate([counts @ own / table.n for counts in blocks])
 
 
@@ -215,9 +214,9 @@ def fleiss_kappa(
     if unequal not in _UNEQUAL:
         raise not_one_of("unequal", unequal, _UNEQUAL, error=StatisticsError)
     name = f"Fleiss' kappa ({weights_name(weights)})"
-    interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
+    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
     pooled = unequal == "pooled"
-    return coefficient(encode(R, levels), FLEISS, name, weights, interval, pooled=pooled)
+    return coefficient(encode(R, levels), FLEISS, name, weights, asked, pooled=pooled)
 
 
 def scott_pi(
@@ -267,8 +266,8 @@ def scott_pi(
     # A single rating would count in Fleiss' shares; Scott's are those of pairs.
     complete = Ratings(ratings.codes[(ratings.codes >= 0).all(axis=1)], ratings.levels)
     name = f"Scott's pi ({weights_name(weights)})"
-    interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
-    estimate = coefficient(complete, FLEISS, name, weights, interval)
+    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    estimate = coefficient(complete, FLEISS, name, weights, asked)
     left_out = ratings.n - complete.n
     # Ratings there are, but never two of one item: not the same as no data.
     reason = "no_pairable_item" if left_out and not complete.n else estimate.reason
@@ -330,8 +329,8 @@ def gwet_ac(
     AC1 = 0.890, n = 20, k = 2
     """
     name = "AC1" if weights is None else f"AC2 ({weights_name(weights)})"
-    interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
-    return coefficient(encode(R, levels), AC, name, weights, interval)
+    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    return coefficient(encode(R, levels), AC, name, weights, asked)
 
 
 def brennan_prediger(
@@ -375,5 +374,5 @@ def brennan_prediger(
     Brennan-Prediger (unweighted) = 0.800, n = 20, k = 2
     """
     name = f"Brennan-Prediger ({weights_name(weights)})"
-    interval = {"ci": ci, "level": level, "n_resamples": n_resamples, "seed": seed}
-    return coefficient(encode(R, levels), BRENNAN_PREDIGER, name, weights, interval)
+    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    return coefficient(encode(R, levels), BRENNAN_PREDIGER, name, weights, asked)

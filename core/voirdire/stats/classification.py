@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
+from voirdire.stats._arrays import Floats, numbers
 from voirdire.stats._patterns import of_counts, resampled_counts
 from voirdire.stats._ratings import encode_pair, spelled
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.intervals import methods, percentile_interval
+from voirdire.stats.intervals import Asked, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,9 +136,7 @@ def classification_scores(
     >>> scores["f1_macro"].details["absent"]
     ['c']
     """
-    asked = methods(ci, ("percentile",))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
     given = classified(truth, predicted, labels)
     sums = given.counts.astype(np.float64) @ given.features()
     drawn = _resampled(given, n_resamples, seed) if asked and given.n else None

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
+from voirdire.stats._arrays import Floats, numbers
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.chance import best_constant_f1, kappa_f1, random_f1
-from voirdire.stats.intervals import methods, percentile_interval
+from voirdire.stats.intervals import Asked, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +103,7 @@ def f1_above_chance(
     >>> round(above.kappa.value, 3), above.random.value
     (0.467, 0.5)
     """
-    asked = methods(ci, ("percentile",))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
     known, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
     if known.shape != guessed.shape[1:]:
         raise StatisticsError(
@@ -121,16 +119,15 @@ def f1_above_chance(
     drawn = None
     if asked and n and mean.reason is None:
         drawn = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
-    options = (level, n, bool(asked))
     each = _label_f1(features.sum(axis=0)[None], len(guessed), width)[0]
     return F1AboveChance(
-        _dressed(mean, None if drawn is None else drawn[0], options),
+        _dressed(mean, None if drawn is None else drawn[0], asked, n),
         chance,
         constant,
-        _dressed(kappa_f1(mean, chance), None if drawn is None else drawn[1], options),
-        _dressed(kappa_f1(mean, constant), None if drawn is None else drawn[2], options),
+        _dressed(kappa_f1(mean, chance), None if drawn is None else drawn[1], asked, n),
+        _dressed(kappa_f1(mean, constant), None if drawn is None else drawn[2], asked, n),
         tuple(
-            _dressed(_of_label(each[:, c], n), None if drawn is None else drawn[3][:, c], options)
+            _dressed(_of_label(each[:, c], n), None if drawn is None else drawn[3][:, c], asked, n)
             for c in range(width)
         ),
     )
@@ -344,22 +341,9 @@ def _above(f1: Floats, floor: Floats) -> Floats:
     return np.divide(f1 - floor, 1 - floor, out=np.full(len(f1), np.nan), where=floor < 1)
 
 
-def _dressed(
-    estimate: Estimate, drawn: Floats | None, options: tuple[float, int, bool]
-) -> Estimate:
-    level, n, asked = options
+def _dressed(estimate: Estimate, drawn: Floats | None, asked: Asked, n: int) -> Estimate:
     intervals: tuple[Interval, ...] = ()
     if asked:
         values = np.array([]) if drawn is None or estimate.reason else drawn
-        intervals = (percentile_interval(values, level, n),)
-    return Estimate(
-        estimate.statistic,
-        estimate.value,
-        intervals,
-        estimate.n,
-        estimate.k,
-        estimate.left_out,
-        estimate.reason,
-        estimate.flags,
-        estimate.details,
-    )
+        intervals = (percentile_interval(values, asked.level, n),)
+    return replace(estimate, intervals=intervals)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import Floats, check_draws, check_level
 from voirdire.stats._chance_corrected import (
     AC,
     FLEISS,
@@ -25,8 +24,8 @@ from voirdire.stats._label_cells import LabelCells, joint_cells, label_cells, ta
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.intervals import (
+    Asked,
     jackknife_interval,
-    methods,
     outside,
     percentile_interval,
     student_interval,
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from voirdire.stats._arrays import Floats
 
 _DISAGREEMENT = 1.0 - np.eye(2)
 
@@ -136,15 +137,12 @@ def fleiss_per_label(
     >>> print(kappas.mean)
     mean of Fleiss' kappas = 0.212, n = 3, k = 3
     """
-    asked = methods(ci, ("jackknife", "t", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("jackknife", "t", "percentile"), level, n_resamples, seed)
     if unequal not in {"gwet", "pooled"}:
         raise not_one_of("unequal", unequal, ("gwet", "pooled"), error=StatisticsError)
     cells = label_cells(X)
     names = _names(labels, cells.labels)
     tables = _tables(cells, pooled=unequal == "pooled")
-    rest: dict[str, Any] = {"level": level, "n_resamples": n_resamples, "seed": seed}
     points = [_label(cells, table, name) for table, name in zip(tables, names, strict=True)]
     mean = _mean(points, names, cells)
     if not asked or not cells.items:
@@ -152,7 +150,7 @@ def fleiss_per_label(
     # Items with all their labels: resampled label by label, the interval of the mean would take
     # labels for independent.
     joint = JointItems(cells, *joint_cells(cells), tables)
-    parts = with_intervals(joint, [*points, mean], asked, **rest)
+    parts = with_intervals(joint, [*points, mean], asked)
     return LabelAgreement(names, tuple(parts[:-1]), parts[-1])
 
 
@@ -178,11 +176,10 @@ def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
 
 
 def _label(cells: LabelCells, table: CountTable, name: str) -> Estimate:
-    options = {"level": 0.95, "n_resamples": 1, "seed": 0}
-    kappa = estimate(table, f"Fleiss' kappa [{name}]", (), **options)  # type: ignore[arg-type]
+    kappa = estimate(table, f"Fleiss' kappa [{name}]", Asked())
     # AC1 beside it: of a rare label kappa is near 0 where runs seldom differ, and AC1 is not.
     other = CountTable(table.ratings, table.counts, table.disagreement, AC)
-    ac1 = estimate(other, "AC1", (), **options)  # type: ignore[arg-type]
+    ac1 = estimate(other, "AC1", Asked())
     details = {
         **kappa.details,
         "prevalence": float(kappa.details["prevalence"][1]),
@@ -252,15 +249,7 @@ class JointItems:
         return spread
 
 
-def with_intervals(
-    joint: JointItems,
-    parts: Sequence[Estimate],
-    asked: Sequence[str],
-    *,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> list[Estimate]:
+def with_intervals(joint: JointItems, parts: Sequence[Estimate], asked: Asked) -> list[Estimate]:
     """The estimates of the labels and, last, of their mean, with the intervals asked for."""
     used = [c for c, part in enumerate(parts[:-1]) if part.reason is None]
     mean = dataclasses.replace(
@@ -270,11 +259,11 @@ def with_intervals(
     columns: list[list[Interval]] = []
     for method in asked:
         if method == "t":
-            columns.append(_student(whole, level))
+            columns.append(_student(whole, asked.level))
         elif method == "jackknife":
-            columns.append(_jackknife(joint, whole, used, level))
+            columns.append(_jackknife(joint, whole, used, asked.level))
         else:
-            columns.append(_percentile(joint, whole, used, level, n_resamples, seed))
+            columns.append(_percentile(joint, whole, used, asked))
     return [
         dataclasses.replace(part, intervals=tuple(intervals))
         for part, *intervals in zip(whole, *columns, strict=True)
@@ -307,29 +296,25 @@ def _jackknife(
 
 
 def _percentile(
-    joint: JointItems,
-    parts: Sequence[Estimate],
-    used: Sequence[int],
-    level: float,
-    n_resamples: int,
-    seed: int,
+    joint: JointItems, parts: Sequence[Estimate], used: Sequence[int], asked: Asked
 ) -> list[Interval]:
-    drawn = _resampled(joint, n_resamples, seed)
+    drawn = _resampled(joint, asked)
     nothing = np.array([])
     values = [drawn[:, c] if c in used else nothing for c in range(len(parts) - 1)]
     values.append(drawn[:, used].mean(axis=1) if used else nothing)
     return [
-        percentile_interval(value, level, part.n) for value, part in zip(values, parts, strict=True)
+        percentile_interval(value, asked.level, part.n)
+        for value, part in zip(values, parts, strict=True)
     ]
 
 
-def _resampled(joint: JointItems, n_resamples: int, seed: int) -> Floats:
+def _resampled(joint: JointItems, asked: Asked) -> Floats:
     """Kappa of each resample and label, items drawn with all their labels: (b, q)."""
     parts = [joint.spread(c, table.features()) for c, table in enumerate(joint.tables)]
     width = parts[0].shape[1]
     features = np.concatenate(parts, axis=1)
     blocks = []
-    for drawn in resampled_counts(joint.counts, n_resamples, seed):
+    for drawn in resampled_counts(joint.counts, asked.n_resamples, asked.seed):
         sums = drawn.astype(np.float64) @ features
         kappas = [
             coefficients(table, sums[:, c * width : (c + 1) * width])

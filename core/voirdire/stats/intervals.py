@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import check_level
+from voirdire.stats._arrays import check_draws, check_level
 from voirdire.stats._results import Interval
 from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +36,48 @@ def methods(ci: str | Sequence[str] | None, allowed: tuple[str, ...]) -> tuple[s
         if method not in allowed:
             raise not_one_of("ci", method, allowed, error=StatisticsError)
     return asked
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which intervals a caller asks of a statistic, and how they are to be made; none by default.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        In the order asked for.
+    level : float
+        Nominal coverage.
+    n_resamples, seed : int
+        Of a bootstrap.
+    """
+
+    methods: tuple[str, ...] = ()
+    level: float = 0.95
+    n_resamples: int = 1
+    seed: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        ci: str | Sequence[str] | None,
+        allowed: tuple[str, ...],
+        level: float,
+        n_resamples: int,
+        seed: int,
+    ) -> Asked:
+        """Checked against the methods that a statistic offers."""
+        check_level(level)
+        check_draws(n_resamples)
+        return cls(methods(ci, allowed), level, n_resamples, seed)
+
+    def __iter__(self) -> Iterator[str]:
+        """The methods."""
+        return iter(self.methods)
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.methods)
 
 
 def few_units(n: int) -> tuple[str, ...]:

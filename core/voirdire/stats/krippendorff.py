@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import check_draws, check_level
 from voirdire.stats._jit import interpreted, njit
 from voirdire.stats._patterns import (
     Patterns,
@@ -22,9 +21,9 @@ from voirdire.stats._ratings import Ratings, as_is, encode
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import matrix_of
 from voirdire.stats.intervals import (
+    Asked,
     jackknife_error,
     jackknife_interval,
-    methods,
     outside,
     percentile_interval,
 )
@@ -135,9 +134,7 @@ def krippendorff_alpha(
     >>> print(krippendorff_alpha(R, "ordinal", levels=[1, 2, 3]))
     alpha (ordinal) = 0.773, n = 4, k = 3
     """
-    asked = methods(ci, ("percentile", "jackknife"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("percentile", "jackknife"), level, n_resamples, seed)
     name = metric if isinstance(metric, str) else "matrix"
     if name not in {*_METRICS, "matrix"}:
         raise not_one_of("metric", metric, (*_METRICS, "a matrix"), error=StatisticsError)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import Floats, check_draws, check_level, row_names
+from voirdire.stats._arrays import Floats, row_names
 from voirdire.stats._clusters import Comparisons, comparisons
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.intervals import methods, normal_interval, percentile_interval
+from voirdire.stats.intervals import Asked, normal_interval, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,9 +129,7 @@ def bradley_terry(
     >>> bradley_terry(["x", "x"], ["y", "y"], [1, 1])["x"].flags
     ('unbounded',)
     """
-    asked = methods(ci, ("wald", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("wald", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, math.inf)
     left, right = (
         row_names(side, len(given.kept), name).astype(str) for side, name in ((a, "a"), (b, "b"))

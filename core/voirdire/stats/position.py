@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.stats._arrays import Floats, check_draws, check_level, row_names, yes_or_no
+from voirdire.stats._arrays import Floats, row_names, yes_or_no
 from voirdire.stats._clusters import Comparisons, comparisons, resampled
 from voirdire.stats._results import Estimate, Interval
-from voirdire.stats.intervals import methods, percentile_interval
+from voirdire.stats.intervals import Asked, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,9 +90,7 @@ def position_effect(
     Hills and Armitage (1979), British Journal of Clinical Pharmacology 8, 7-20: period effect of a
     crossover.
     """
-    asked = methods(ci, ("percentile",))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
     given = comparisons(scores, items, math.inf)
     first = yes_or_no(a_first, len(given.kept), "a_first")[given.kept]
     keys = items if pairs is None else pairs
@@ -101,8 +99,8 @@ def position_effect(
     # One pair asked both ways says more than all single orders, which lean on chance having dealt
     # them.
     if both.any():
-        return _from_both(given, first, pair, both, asked, level, n_resamples, seed)
-    return _from_one(given, first, asked, level, n_resamples, seed)
+        return _from_both(given, first, pair, both, asked)
+    return _from_one(given, first, asked)
 
 
 def _both_orders(pair: NDArray[np.int64], first: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -120,10 +118,7 @@ def _from_both(
     first: NDArray[np.bool_],
     pair: NDArray[np.int64],
     both: NDArray[np.bool_],
-    asked: tuple[str, ...],
-    level: float,
-    n_resamples: int,
-    seed: int,
+    asked: Asked,
 ) -> Estimate:
     names, lead, place = np.unique(pair[both], return_index=True, return_inverse=True)
     scores, forward = given.scores[both], first[both]
@@ -149,8 +144,10 @@ def _from_both(
     }
     intervals: list[Interval] = []
     if asked:
-        drawn = resampled(sums, lambda total: total[:, 0] / total[:, 1], n_resamples, seed)
-        intervals.append(percentile_interval(drawn, level, len(sums)))
+        drawn = resampled(
+            sums, lambda total: total[:, 0] / total[:, 1], asked.n_resamples, asked.seed
+        )
+        intervals.append(percentile_interval(drawn, asked.level, len(sums)))
     left_out = given.left_out + int((~both).sum())
     value = float(effect.mean())
     return Estimate(_NAME, value, tuple(intervals), int(both.sum()), 2, left_out, details=details)
@@ -159,10 +156,7 @@ def _from_both(
 def _from_one(
     given: Comparisons,
     first: NDArray[np.bool_],
-    asked: tuple[str, ...],
-    level: float,
-    n_resamples: int,
-    seed: int,
+    asked: Asked,
 ) -> Estimate:
     forward = first.astype(np.float64)
     columns = [given.scores * forward, forward, given.scores * ~first, (~first).astype(np.float64)]
@@ -171,8 +165,8 @@ def _from_one(
     reason = "no_data" if not given.n else "not_estimable" if math.isnan(value) else None
     intervals: list[Interval] = []
     if asked:
-        drawn = np.array([]) if reason else resampled(sums, _slope, n_resamples, seed)
-        intervals.append(percentile_interval(drawn, level, given.groups))
+        drawn = np.array([]) if reason else resampled(sums, _slope, asked.n_resamples, asked.seed)
+        intervals.append(percentile_interval(drawn, asked.level, given.groups))
     details = {
         "design": "one order",
         "pairs": 0,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import Floats, check_draws, check_level, numbers
+from voirdire.stats._arrays import Floats, numbers
 from voirdire.stats._clusters import Comparisons, comparisons, mean_error, resampled
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.agreement import joint_agreement
-from voirdire.stats.intervals import methods, percentile_interval, student_interval, wilson_interval
+from voirdire.stats.intervals import Asked, percentile_interval, student_interval, wilson_interval
 from voirdire.stats.krippendorff import krippendorff_alpha
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def mean_preference(
     >>> print(mean_preference([2, 1, 0, -1, 1, 1], ci="t"))
     mean preference = 0.667, 95% CI [-0.417, 1.751] (t), n = 6, k = 2
     """
-    asked = methods(ci, ("t", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("t", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, scale)
     value = float(given.scores.mean()) if given.n else math.nan
     se = mean_error(given, given.scores)
@@ -162,9 +160,7 @@ def win_tie_loss(
     ----------
     Wilson (1927), JASA 22, 209-212.
     """
-    asked = methods(ci, ("wilson", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, scale)
     # Comparisons of one item are no independent shares.
     if "wilson" in asked and given.groups < given.n:
@@ -173,8 +169,7 @@ def win_tie_loss(
             "items; use ci='percentile'"
         )
     outcome = np.sign(given.scores)
-    options = (asked, level, n_resamples, seed)
-    parts = [_share(given, outcome == sign, name, *options) for sign, name in _OUTCOMES]
+    parts = [_share(given, outcome == sign, name, asked) for sign, name in _OUTCOMES]
     wins, ties, losses = (int((outcome == sign).sum()) for sign, _ in _OUTCOMES)
     return WinTieLoss(wins, ties, losses, *parts)
 
@@ -186,19 +181,18 @@ def _share(
     given: Comparisons,
     which: NDArray[np.bool_],
     name: str,
-    asked: tuple[str, ...],
-    level: float,
-    n_resamples: int,
-    seed: int,
+    asked: Asked,
 ) -> Estimate:
     value = float(which.mean()) if given.n else math.nan
     intervals: list[Interval] = []
     for method in asked:
         if method == "wilson":
-            intervals.append(wilson_interval(value, given.n, level))
+            intervals.append(wilson_interval(value, given.n, asked.level))
         else:
-            drawn = resampled(_sums(given, which.astype(np.float64)), _mean, n_resamples, seed)
-            intervals.append(percentile_interval(drawn, level, given.groups))
+            drawn = resampled(
+                _sums(given, which.astype(np.float64)), _mean, asked.n_resamples, asked.seed
+            )
+            intervals.append(percentile_interval(drawn, asked.level, given.groups))
     reason = None if given.n else "no_data"
     return Estimate(f"share of {name}", value, tuple(intervals), given.n, 2, given.left_out, reason)
 
@@ -273,9 +267,7 @@ def preference_agreement(
     Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability, section D. Davison, A. C.
     and Hinkley, D. V. (1997), 3.8 (whole items drawn). Wilson (1927), JASA 22, 209-212.
     """
-    asked = methods(ci, ("wilson", "percentile"))
-    check_level(level)
-    check_draws(n_resamples)
+    asked = Asked.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
     x, y = (numbers(side, "scores") for side in (first, second))
     if x.shape != y.shape:
         raise StatisticsError(

@@ -17,6 +17,7 @@ from voirdire import stats
 from voirdire.stats.bias_by_system import HumanSpread
 from voirdire.stats.held_out import rate_against
 from voirdire.stats.response_panel import ResponsePanel
+from voirdire.stats.within import follows_others
 
 NAN = math.nan
 
@@ -366,6 +367,54 @@ def test_rates_beside_a_held_out_human():
         difference = beside[name].difference
         assert difference.value == pytest.approx(at)
         assert difference.interval().width / 2 == pytest.approx(student.ppf(0.975, df) * error)
+
+
+def test_how_far_humans_rates_differ_beyond_their_own_noise():
+    """Two of three humans, as strict as they like: the third has too few verdicts to count."""
+    rng = np.random.default_rng(9)
+    quality = rng.normal(0, 1, 300)
+    humans = (quality[:, None] + rng.normal(0, 0.5, (300, 3)) > [-1.0, 1.0, 0.0]) * 1.0
+    humans[9:, 2] = NAN
+    judge = (quality > 0) * 1.0
+    rates = []
+    for h in (0, 1):
+        hits, of = 0.0, 0.0
+        for row in humans:
+            others = present([row[o] for o in range(3) if o != h])
+            hits, of = hits + mean(others) * row[h], of + mean(others)
+        rates.append((hits / of, of))
+    noise = mean([rate * (1 - rate) / of for rate, of in rates])
+    between = math.sqrt(np.var([rate for rate, _ in rates], ddof=1) - noise)
+    assert stats.rates_beside_human(judge, humans, 1)["sensitivity"].between == pytest.approx(
+        between
+    )
+
+
+def test_whether_one_human_follows_the_others():
+    _, humans, system, item = panel(7, gaps=0.2)
+    whole = ResponsePanel.of(humans, humans, systems=system, items=item)
+    factor = {}
+    centred = []
+    for h in range(3):
+        out = less_means(humans[:, h], system, 5)
+        for name in set(system):
+            n = sum(not math.isnan(v) for v, s in zip(out, system, strict=True) if s == name)
+            factor[name] = math.sqrt(n / (n - 1))
+        centred.append([value * factor[s] for value, s in zip(out, system, strict=True)])
+    rows = [(centred[0][i], present([centred[1][i], centred[2][i]]), item[i]) for i in range(96)]
+    rows = [(own, mean(others), k) for own, others, k in rows if others and not math.isnan(own)]
+
+    def ratio(some):
+        product, a, b = (sum(f(own, rest) for own, rest, _ in some) for f in (
+            lambda own, rest: own * rest, lambda own, _: own * own, lambda _, rest: rest * rest
+        ))  # fmt: skip
+        return fisher(product / math.sqrt(a * b))
+
+    parts = [ratio([row for row in rows if row[2] != k]) for k in sorted({k for _, _, k in rows})]
+    at, error, _ = jackknifed(ratio(rows), parts)
+    follows = follows_others(whole, 0)
+    assert (follows.at, follows.se) == pytest.approx((at, error))
+    assert follows_others(ResponsePanel.of(humans[:29], humans[:29]), 0) is None
 
 
 def test_a_rate_against_one_human_by_hand():

@@ -213,6 +213,27 @@ def test_every_yes_is_shown_at_five_per_cent_and_remains_where_it_is_the_only_on
     assert (cover.state, cover.p) == ("yes", 0.0)
 
 
+def test_a_stream_advises_to_calibrate_and_cannot_say_what_comes_of_it(tmp_path):
+    """Distinct rows of ratings stand for responses in several folds at once."""
+    strict = (pl.col("score") - 1).clip(1, 5)
+    judged = pl.when(pl.col("rater") == "judge").then(strict).otherwise("score")
+    panel(5, items=150).with_columns(score=judged).write_parquet(tmp_path / "ratings.parquet")
+    steps = {
+        streaming: voirdire.examine(
+            tmp_path / "ratings.parquet",
+            reference=["human 0", "human 1"],
+            resamples=0,
+            streaming=streaming,
+        )
+        .verdict("judge", "score", "score")
+        .next
+        for streaming in (False, True)
+    }
+    assert [step.action for step in steps.values()] == ["calibrate", "calibrate"]
+    assert steps[False].after is not None
+    assert steps[True].after is None
+
+
 def test_a_judge_that_repeats_a_human_is_a_serious_finding():
     """A copy is as good as that human, so the verdict cannot tell; the equal scores do."""
     frame = panel(7, items=60, raters=2)

@@ -86,8 +86,7 @@ def find_components(case: Case, margins: Margins) -> Computed:
         observed = means.Means.of(panel) if len(panel.systems) > 1 else None
         parts += of_systems(case, panel.systems, observed, spread, margins)
     parts += responses.subgroups(case, panel, sums, humans, margins)
-    if case.gate is not None and not case.nominal:
-        parts += responses.pass_and_fail(case, panel, humans, margins)
+    parts += responses.pass_and_fail(case, panel, humans, margins)
     parts += [
         responses.repeated_runs(case, panel, margins),
         responses.labels_saved(case, panel, margins),

@@ -204,7 +204,7 @@ def pass_and_fail(
 ) -> list[Component]:
     """GREAD, GITEM, SENS and SPEC on 1[score >= gate]."""
     rule = case.gate
-    if rule is None:
+    if rule is None or case.nominal:  # labels without an order have no threshold
         return []
     bits = panel.passing(rule.at)
     table = within.item_table(bits.only_humans(humans), beside=True)

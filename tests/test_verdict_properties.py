@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import voirdire
 from voirdire.examining.correcting import calibrate_ratings
+from voirdire.examining.simulate import simulate_panel, tidy_ratings
 from voirdire.stats import ClusterSums
 from voirdire.study import AttributeSpec, Data, RubricSpec, Source, Study, System
 
@@ -232,6 +233,26 @@ def test_a_stream_advises_to_calibrate_and_cannot_say_what_comes_of_it(tmp_path)
     assert [step.action for step in steps.values()] == ["calibrate", "calibrate"]
     assert steps[False].after is not None
     assert steps[True].after is None
+
+
+def test_a_component_is_yes_exactly_where_its_p_says_so():
+    """One-sided at 5 %, and for reading at 0.5 %: state and p are two views of one test."""
+    kinds = ("good", "lenient", "noisy", "flat", "partisan", "one system", "blind with noise")
+    people = simulate_panel(5, 120, 4, kinds=kinds)
+    found = voirdire.examine(
+        tidy_ratings(people, "tone"), reference=["human-1", "human-2", "human-3"], resamples=0,
+        gate=4,
+    )  # fmt: skip
+    states = set()
+    for evidence in found.evidence:
+        for part in evidence.components:
+            # A pair of systems is clear for either of two reasons, so that its p is no single one.
+            if part.state == "not tested" or part.reason or part.name == "REVERSE":
+                continue
+            sure = 0.005 if part.name in {"READ", "GREAD"} else 0.05
+            assert (part.p <= sure) == (part.state == "yes"), (evidence.judge, part)
+            states.add(part.state)
+    assert states == {"yes", "open", "no"}
 
 
 def test_a_judge_that_repeats_a_human_is_a_serious_finding():

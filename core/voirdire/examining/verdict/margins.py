@@ -94,7 +94,7 @@ def inside(
     elif known.all() and (np.abs(at) + reach <= inner).all():
         state = "yes"
     # The one that is shown is the farthest out, be the answer yes or no.
-    k = int(np.argmax(np.where(known, np.abs(at) / margin, -1)))
+    k = int(np.argmax(np.where(known, np.abs(at), -1)))
     # The largest p is that of the intersection-union test (Berger 1982): all must lie inside.
     p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(

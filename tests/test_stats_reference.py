@@ -61,6 +61,12 @@ def test_reasons_instead_of_invented_values():
     assert "do not vary" in str(stats.wilcoxon([1, 2], [1, 2]))
 
 
+def test_a_difference_is_one_of_two_raters():
+    for difference in (stats.bias, stats.mae, stats.mse, stats.rmse):
+        assert difference([4, 5, 3], [3, 5, 4]).k == 2
+    assert stats.normalised_bias([4, 5, 3], [3, 5, 4], (1, 5)).k == 2
+
+
 def test_unusable_arrays_are_named():
     with pytest.raises(StatisticsError, match="must be paired, got 2 and 3 values"):
         stats.bias([1, 2], [1, 2, 3])

@@ -15,8 +15,8 @@ import pytest
 from command_line import invoke
 from machine import second
 
-from voirdire import Plugins, TableError
-from voirdire.tables import read_file, read_foreign, readers
+from voirdire import Plugins, QuestionError, TableError
+from voirdire.tables import read_file, read_foreign, readers, write_xlsx
 
 ROOT = Path(__file__).parent.parent
 FOREIGN = ROOT / "tests/foreign"
@@ -375,3 +375,22 @@ def test_a_judges_file_and_one_of_labels_whose_columns_have_other_names(tmp_path
     assert {(one["judge"], one["attribute"]) for one in found["verdicts"]} == {
         ("gpt_score", "score")
     }
+
+
+def test_with_labels_beside_it_a_workbook_is_read_by_the_sheet_that_was_named(tmp_path):
+    """The sheet is that of every workbook that has it; where none has, those there are are named."""
+    frame = pl.DataFrame({"id": [f"x{at}" for at in range(60)], "gpt": [1, 2, 3, 4, 5] * 12})
+    other = frame.with_columns(gpt=6 - pl.col("gpt"))
+    write_xlsx(tmp_path / "judged.xlsx", {"First": other, "Second": frame})
+    write_xlsx(tmp_path / "mine.xlsx", {"Labels": frame.rename({"gpt": "ann"})})
+    judged, mine = tmp_path / "judged.xlsx", tmp_path / "mine.xlsx"
+    with pytest.raises(QuestionError, match="sheets 'First', 'Second' hold the same columns"):
+        run("examine", judged, "--human", mine)
+    ratings = read_file(judged, human=[mine], keys={"sheet": "Second"})[1].ratings
+    by_rater = ratings.pivot("rater", index="item", values="score")
+    assert (by_rater["gpt"] == by_rater["mine"]).all()
+    ratings = read_file(judged, human=[mine], keys={"sheet": "First"})[1].ratings
+    by_rater = ratings.pivot("rater", index="item", values="score")
+    assert (by_rater["gpt"] == 6 - by_rater["mine"]).all()
+    with pytest.raises(TableError, match=r"'Third' .*First, Second, Labels"):
+        run("examine", judged, "--human", mine, "--sheet", "Third")

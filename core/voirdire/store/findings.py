@@ -18,7 +18,12 @@ from voirdire.protocols import Finds
 from voirdire.schema import Finding
 from voirdire.store.counts import count_finished
 from voirdire.store.replies import rater_number
-from voirdire.store.session import OLD_REPLY_FINDINGS, REPLY_FINDINGS, read_session
+from voirdire.store.session import (
+    OLD_REPLY_FINDINGS,
+    RATER_FINDINGS,
+    REPLY_FINDINGS,
+    read_session,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -220,9 +225,6 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
     return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=COLUMNS)
 
 
-OWN = "findings.json"
-
-
 def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None:
     """Keep what raters find, given as (name, rater); one that says None keeps what it said before.
 
@@ -233,7 +235,7 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     new = {name: rows for name, rows in rows_by_rater.items() if rows is not None}
     if not new:
         return
-    write_json(Path(folder) / OWN, {**_kept(folder), **new})
+    write_json(Path(folder) / RATER_FINDINGS, {**_kept(folder), **new})
 
 
 def rater_findings(name: str, rater: Any) -> tuple[Finding, ...]:
@@ -274,7 +276,7 @@ def take_findings(folder: str | Path, other: str | Path) -> None:
             {**row, "piece": number} for row in rows if _as_finding(row) not in known_findings
         ]
     if kept:
-        write_json(Path(folder) / OWN, kept)
+        write_json(Path(folder) / RATER_FINDINGS, kept)
 
 
 def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:
@@ -320,7 +322,7 @@ def _as_finding(row: dict[str, Any]) -> Finding:
 
 
 def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:
-    path = Path(folder) / OWN
+    path = Path(folder) / RATER_FINDINGS
     if not path.is_file():
         return {}
     kept: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))

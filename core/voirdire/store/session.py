@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 DATABASE, STUDY, RATERS = "session.sqlite", "study.toml", "raters.parquet"
 #: The findings on replies, as they are called today and in version 0.1.
 REPLY_FINDINGS, OLD_REPLY_FINDINGS = "reply_findings.parquet", "remarks.parquet"
+#: The findings of raters themselves, such as examples that leak.
+RATER_FINDINGS = "findings.json"
 #: Under which the table of raters says of which session it is.
 SESSION_KEY = "voirdire_session"
 #: What a session writes into its folder.
 WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
-    REPLY_FINDINGS, OLD_REPLY_FINDINGS,
+    REPLY_FINDINGS, OLD_REPLY_FINDINGS, RATER_FINDINGS,
 )  # fmt: skip
 # Only the current call: what an older prompt asked at this step says nothing of this one.
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params

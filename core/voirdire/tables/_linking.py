@@ -344,7 +344,7 @@ def check_readers(keys: Mapping[str, Any], raws: Sequence[RawTable | Reading], f
 def own_keys(keys: Mapping[str, Any], raw: RawTable | Reading) -> dict[str, Any]:
     """The keys that name columns of this file, and those that name none."""
     if isinstance(raw, Reading):
-        return {k: v for k, v in keys.items() if k in ("assume", "sheet")}
+        return {k: v for k, v in keys.items() if k == "assume"}
     columns = raw.frame.columns
     own = {k: v for k, v in keys.items() if k not in _COLUMNS or v in columns}
     if "ignore" in own:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
 
-__all__ = ["RawTable", "read_raw"]
+__all__ = ["RawTable", "read_raw", "sheet_names"]
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -86,6 +86,15 @@ _PROGRAMS = {
     ".sav": "SPSS", ".por": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".rds": "R",
     ".rdata": "R", ".jasp": "JASP", ".numbers": "Numbers", ".gsheet": "Google Sheets",
 }  # fmt: skip
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The sheets of a workbook by name; none of a file that is no workbook."""
+    if path.suffix.lower() not in _EXCEL:
+        return []
+    from voirdire.tables._files._excel import names_of_sheets  # noqa: PLC0415 - only for workbooks
+
+    return names_of_sheets(path)
 
 
 def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:

@@ -42,11 +42,8 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     import fastexcel  # noqa: PLC0415  # 40 ms that other formats need not pay
 
     zipped = zipfile.is_zipfile(path)
-    if zipped:
-        check_size(path)
-        check_opendocument(path)
     try:
-        book = fastexcel.read_excel(path)
+        book = _open(path)
         sheets = list(book.sheet_names)
         if sheet is not None and sheet not in sheets:
             raise not_one_of("sheet", sheet, sheets, path.name, TableError)
@@ -67,10 +64,40 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
                 return replace(table, sheets=read).noted(*notes)
             lacks[name] = table
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
-        cause = str(error).splitlines()[0]
-        raise TableError(f"{path.name}: cannot be read as a workbook ({cause})") from None
+        raise _unreadable(path, error) from None
     reasons = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
     raise TableError(f"{path.name}: {', '.join(reasons) or 'the workbook has no sheet'}")
+
+
+def names_of_sheets(path: Path) -> list[str]:
+    """The sheets of a workbook, in its order.
+
+    Raises
+    ------
+    TableError
+        Not a workbook, or one that is too large.
+    """
+    import fastexcel  # noqa: PLC0415  # as above
+
+    try:
+        return list(_open(path).sheet_names)
+    except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
+        raise _unreadable(path, error) from None
+
+
+def _open(path: Path) -> Any:
+    """The workbook, whose size is looked at before room is made for it."""
+    import fastexcel  # noqa: PLC0415  # as above
+
+    if zipfile.is_zipfile(path):
+        check_size(path)
+        check_opendocument(path)
+    return fastexcel.read_excel(path)
+
+
+def _unreadable(path: Path, error: Exception) -> TableError:
+    cause = str(error).splitlines()[0]
+    return TableError(f"{path.name}: cannot be read as a workbook ({cause})")
 
 
 def _visible(book: Any, sheets: list[str]) -> dict[str, bool]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
 
 from voirdire import PluginError
+from voirdire.cli.showing import show_tables
 from voirdire.stats import Interval
 from voirdire.tabular import (
     KINDS,
@@ -112,3 +115,13 @@ def test_a_long_frame_is_a_matrix_with_gaps():
     named = frame_matrix(long, ("row", "by", "value"), heads, "Row", {"a": "A", "c": "C"})
     assert named.rows == (("A", None, None), ("C", None, None))
     assert [column.name for column in named.columns] == ["Row", "two", "one"]
+
+
+def test_as_json_every_table_of_a_section_is_there(capsys):
+    words, numbers = Table((text("a"),), (("1",),)), Table((count("n"),), ((3,), (4,)))
+    show_tables([Section("Two", "Both.", (words, numbers)), Section("None")], as_json=True)
+    assert json.loads(capsys.readouterr().out) == [
+        {"title": "Two", "text": "Both.", "rows": [{"a": "1"}]},
+        {"title": "Two", "text": "Both.", "rows": [{"n": 3}, {"n": 4}]},
+        {"title": "None", "text": "", "rows": []},
+    ]

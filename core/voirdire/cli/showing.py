@@ -74,13 +74,13 @@ def with_gates(result: object, held: Sequence[GateResult]) -> object:
 
 
 def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
-    """Print the tables of sections, all rows of them, or the first of each section as JSON."""
+    """Print the tables of sections, all rows of them; as JSON an object for each table."""
     if as_json:
         plain = [
-            {"title": s.title, "text": s.text,
-             "rows": [_plain(row) for row in s.table.records()]}
+            {"title": s.title, "text": s.text, "rows": [_plain(row) for row in table.records()]}
             for s in sections
-        ]  # fmt: skip
+            for table in s.tables or (s.table,)
+        ]
         typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
         return
     from voirdire.report.printing import print_section

@@ -255,6 +255,16 @@ def test_a_component_is_yes_exactly_where_its_p_says_so():
     assert states == {"yes", "open", "no"}
 
 
+@pytest.mark.parametrize(("whose", "beyond"), [("human", 2.0), ("judge", 0.5)])
+def test_a_judge_that_spreads_too_far_or_too_little_has_no_slope_to_be_trusted(whose, beyond):
+    own = pl.col("rater").str.starts_with(whose)
+    calm = pl.when(own).then(3 + 0.3 * (pl.col("score") - 3)).otherwise("score")
+    slope = examined(panel(5, items=150).with_columns(score=calm)).evidence[0].component("SLOPE")
+    assert (slope.estimate > beyond) == (whose == "human")
+    assert slope.state == "no"
+    assert slope.p > 0.95
+
+
 def test_a_judge_that_repeats_a_human_is_a_serious_finding():
     """A copy is as good as that human, so the verdict cannot tell; the equal scores do."""
     frame = panel(7, items=60, raters=2)

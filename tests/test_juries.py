@@ -171,6 +171,15 @@ def test_coefficients_over_all_raters_and_listwise_pairs_know_no_jury(tmp_path):
     listwise = examine(build_study(raw, folder=str(tmp_path)))
     assert listwise.juries[0].missing > 0
     assert listwise.result("a", "score").n_pairs == 200
+    # What the jury is worth rests on what all raters rated, as everything listwise does.
+    gaps = frame.filter((pl.col("rater") != "c") | (pl.col("item") >= "i050"))
+    gaps.write_csv(tmp_path / "ratings.csv")
+    less = examine(build_study(raw, folder=str(tmp_path)))
+    assert less.juries[0].worth.n < listwise.juries[0].worth.n
+    frame.filter(pl.col("item") >= "i050").write_csv(tmp_path / "ratings.csv")
+    assert (
+        less.juries[0].worth.n == examine(build_study(raw, folder=str(tmp_path))).juries[0].worth.n
+    )
 
 
 @pytest.mark.parametrize(

@@ -850,6 +850,8 @@ def test_what_sums_do_not_tell_is_said_with_what_to_do_instead(tmp_path):
         voirdire.examine(tmp_path / "wide.parquet", reference=["human1"], streaming=True)
     with pytest.raises(InputError, match="no --human or --data beside it"):
         voirdire.examine(path, human=[path], streaming=True)
+    with pytest.raises(InputError, match="repeats a published study on its whole table"):
+        voirdire.examine(path, reference=["human1"], compat="badawi2025", streaming=True)
     two = pl.concat([frame, frame.with_columns(attribute=pl.lit("warmth"))])
     two.rename({"attribute": "label"}).write_parquet(path)
     with pytest.raises(InputError, match=r"more than once: .*--attribute"):

@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.errors import InputError, StatisticsError, check_allowed
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.ratings.pairing import kept_responses
+from voirdire.examining.ratings.pairing import kept_responses, not_by_all
 from voirdire.examining.verdict.gathering import clusters_of
 from voirdire.stats import combine, panel_mean
 
@@ -81,11 +81,14 @@ def member_scores(jury: Rater, panel: Panel, cube: Cube) -> Floats:
 
 
 def human_scores(panel: Panel, cube: Cube, at: int) -> Floats:
-    """(N,) mean of the reference on one attribute; NaN where fewer rated than the quorum."""
+    """(N,) mean of the reference on one attribute.
+
+    NaN where fewer rated than the quorum and, in a listwise panel, where not all raters did.
+    """
     humans = cube.scores[[cube.raters.index(name) for name in panel.reference], at]
     quorum = min(panel.quorum, len(panel.reference))
     scores: Floats = panel_mean(humans.T, quorum=quorum).values
-    return scores
+    return np.where(not_by_all(cube, panel)[at], np.nan, scores) if panel.listwise else scores
 
 
 def clusters_or_items(ratings: pl.DataFrame, cube: Cube) -> NDArray[Any]:

@@ -105,6 +105,11 @@ def examine_stream(
             sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
             reading = {key: columns[key] for key in READING if key in columns}
             study, inputs = _inputs(stream, parts, sums, reference, changes, gate, reading)
+            if study.analysis.compat:
+                raise NotSummableError(
+                    f"compat {study.analysis.compat!r} repeats a published study on its whole "
+                    "table, which no stream holds: leave it out, or leave out --streaming"
+                )
             inputs = replace(inputs, findings=(*notes, *inputs.findings))
             again = _on_scale(taken, sums, study, inputs.panel)
             # Scores on no grid are condensed as they are read: whether some are off the scale is

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed, not_one_of, not_rated
+from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import Source, build_study
-from voirdire.tables._files import RawTable, sheet_names
+from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind
 from voirdire.tables._layout import Plan, unread_columns
@@ -44,7 +44,7 @@ from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -220,7 +220,7 @@ def _looked_at(
     known = dict(keys)
     joining: dict[str, Any] = {key: known.pop(key) for key in ("key", "about") if key in known}
     wanted = tuple(known.pop("only", ()))
-    sheets = _sheets(at, known.pop("sheet", None))
+    sheets = sheets_of(at, known.pop("sheet", None))
     opened = {path: open_file(path, Source(path="", sheet=sheets[path])) for path in at}
     raws_of = {path: _only(raw, wanted, path.name) for path, raw in opened.items()}
     check_named(known, raws_of)
@@ -238,23 +238,6 @@ def _looked_at(
         labels = _looked(raw, source, reference)
         looked.append(replace(labels, part=linked_part(labels.part, source, rated)))
     return looked
-
-
-def _sheets(paths: Iterable[Path], sheet: str | None) -> dict[Path, str | None]:
-    """The sheet that is read of each file: the one named, of every workbook that has it.
-
-    Raises
-    ------
-    TableError
-        No file has it.
-    """
-    if sheet is None:
-        return dict.fromkeys(paths)
-    names = {path: sheet_names(path) for path in paths}
-    if not any(sheet in of_one for of_one in names.values()):
-        there = [name for of_one in names.values() for name in of_one]
-        raise not_one_of("sheet", sheet, there, ", ".join(p.name for p in names), TableError)
-    return {path: sheet if sheet in of_one else None for path, of_one in names.items()}
 
 
 def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTable | Reading:

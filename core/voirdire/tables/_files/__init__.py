@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
 
-__all__ = ["RawTable", "read_raw", "sheet_names"]
+__all__ = ["RawTable", "read_raw", "sheets_of"]
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -88,7 +88,24 @@ _PROGRAMS = {
 }  # fmt: skip
 
 
-def sheet_names(path: Path) -> list[str]:
+def sheets_of(paths: Iterable[Path], sheet: str | None) -> dict[Path, str | None]:
+    """The sheet that is read of each file: the one named, of every workbook that has it.
+
+    Raises
+    ------
+    TableError
+        No file has it.
+    """
+    if sheet is None:
+        return dict.fromkeys(paths)
+    names = {path: _sheet_names(path) for path in paths}
+    if not any(sheet in of_one for of_one in names.values()):
+        there = [name for of_one in names.values() for name in of_one]
+        raise not_one_of("sheet", sheet, there, ", ".join(p.name for p in names), TableError)
+    return {path: sheet if sheet in of_one else None for path, of_one in names.items()}
+
+
+def _sheet_names(path: Path) -> list[str]:
     """The sheets of a workbook by name; none of a file that is no workbook."""
     if path.suffix.lower() not in _EXCEL:
         return []

@@ -261,7 +261,7 @@ def consensus(
 
 
 def gold_section(
-    gold: pl.DataFrame, said: Mapping[str, pl.DataFrame], labels: Sequence[str]
+    gold: pl.DataFrame, raters: Mapping[str, pl.DataFrame], labels: Sequence[str]
 ) -> Section:
     """How far raters agree with the gold labels of a sample, with intervals over its items.
 
@@ -269,20 +269,23 @@ def gold_section(
     ----------
     gold : pl.DataFrame
         ``item`` and a column a label with 1, 0 or null.
-    said : mapping
+    raters : mapping
         Name -> the same of a rater, or of several together; items that are not gold are left out.
     labels : sequence of str
     """
     # Items that are no gold would count as missing on one side, and lower nothing but the number
     # said.
-    frames = {_GOLD: gold, **{n: one.join(gold, on="item", how="semi") for n, one in said.items()}}
+    frames = {
+        _GOLD: gold,
+        **{n: one.join(gold, on="item", how="semi") for n, one in raters.items()},
+    }
     answers = pl.concat(
         frame.select("item", pl.lit(name).alias("annotator"), pl.col(labels).cast(pl.Int8))
         for name, frame in frames.items()
     )
     rows = [
         (name, label, share.value, share.interval(), kappa.value, kappa.interval(), kappa.n)
-        for name in said
+        for name in raters
         for label, agreement in annotator_agreement(
             answers, [_GOLD, name], labels, ci="percentile"
         ).items()
@@ -312,12 +315,14 @@ def with_items(final: Adjudicated, items: pl.DataFrame | None, ident: str = "id"
     if items is None:
         return plain
     check_columns("items", (ident,), items.columns)
-    known = items.drop(plain.columns, strict=False) if ident != "item" else items
-    known = known.with_columns(pl.col(ident).cast(pl.String))
-    absent = plain.join(known, left_on="item", right_on=ident, how="anti")
+    item_rows = items.drop(plain.columns, strict=False) if ident != "item" else items
+    item_rows = item_rows.with_columns(pl.col(ident).cast(pl.String))
+    absent = plain.join(item_rows, left_on="item", right_on=ident, how="anti")
     if absent.height:
         raise TableError(f"items: there is no item {absent['item'][0]!r}, which has labels")
-    return known.join(plain, left_on=ident, right_on="item", how="inner", maintain_order="right")
+    return item_rows.join(
+        plain, left_on=ident, right_on="item", how="inner", maintain_order="right"
+    )
 
 
 def agreement_section(
@@ -325,7 +330,7 @@ def agreement_section(
     annotators: Sequence[str],
     labels: Sequence[str],
     title: str = "Agreement of annotators",
-    said: str = "",
+    intro: str = "",
 ) -> Section:
     """Every coefficient of `annotator_agreement`, with intervals over items."""
     agreements = annotator_agreement(annotations, annotators, labels, ci="percentile")
@@ -334,7 +339,7 @@ def agreement_section(
         for label, coefficients in agreements.items()
         for name, one in coefficients.items()
     )
-    return Section(title, said, (Table(_AGREEMENT, rows),))
+    return Section(title, intro, (Table(_AGREEMENT, rows),))
 
 
 def adjudicated_section(final: Adjudicated) -> Section:
@@ -385,13 +390,13 @@ def _final(
     )
 
 
-def _by_rule(said: pl.Expr, secondary: pl.Expr, rule: Rule) -> pl.Expr:
-    mean = said.list.mean()
+def _by_rule(primary: pl.Expr, secondary: pl.Expr, rule: Rule) -> pl.Expr:
+    mean = primary.list.mean()
     if rule == "secondary":
         return secondary
     if rule == "majority":
         return pl.when(mean != 0.5).then((mean > 0.5).cast(pl.Int8))
-    return said.list.max() if rule == "at_least_one" else pl.lit(None, pl.Int8)
+    return primary.list.max() if rule == "at_least_one" else pl.lit(None, pl.Int8)
 
 
 def _flagged(annotations: pl.DataFrame) -> list[str]:

@@ -123,6 +123,6 @@ def _rows(jury: Rater, scores: Floats, cube: Cube) -> pl.DataFrame:
     return pl.concat(blocks).with_columns(status=status)
 
 
-def _check_members(juries: Sequence[Rater], known: set[str]) -> None:
+def _check_members(juries: Sequence[Rater], raters: set[str]) -> None:
     for jury in juries:
-        check_allowed("member", jury.members, sorted(known), f"jury {jury.name!r}")
+        check_allowed("member", jury.members, sorted(raters), f"jury {jury.name!r}")

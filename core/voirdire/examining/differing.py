@@ -191,12 +191,12 @@ def _lengths(aside: _Aside, texts: Mapping[str, str]) -> Section:
 def _items(
     aside: _Aside, texts: Mapping[str, str], excerpt: int, evidence: Mapping[str, str]
 ) -> Section:
-    said = {0.0: "no", 1.0: "yes"}
+    words = {0.0: "no", 1.0: "yes"}
     rows = []
     for pair, frame in aside:
         for item, truth, a, b in frame.filter(pl.col("a") != pl.col("b")).head(_SHOWN).iter_rows():
             shown = shortened(texts.get(item, ""), excerpt, evidence.get(item, ""))
-            cells = (pair.label, pair.a, said[a], pair.b, said[b], item, said[truth])
+            cells = (pair.label, pair.a, words[a], pair.b, words[b], item, words[truth])
             rows.append((*cells, shown) if excerpt else cells)
     heads = ("Label", "First", "First says", "Second", "Second says", "Item", "Gold")
     columns = tuple(map(text, (*heads, "Excerpt") if excerpt else heads))

@@ -254,10 +254,10 @@ class Examination:
 
     def __repr__(self) -> str:
         """One line: the whole holds every rating, which no prompt should print."""
-        said = Counter(verdict.state for verdict in self.verdicts)
+        states = Counter(verdict.state for verdict in self.verdicts)
         return (
             f"Examination(study={self.study.name!r}, judges={self.judges}, "
-            f"attributes={self.attributes}, findings={len(self.findings)}, verdicts={dict(said)})"
+            f"attributes={self.attributes}, findings={len(self.findings)}, verdicts={dict(states)})"
         )
 
     @property

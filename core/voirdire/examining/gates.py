@@ -202,9 +202,9 @@ def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
     """The values that a gate is about; there must be one, of the kind that it asks for."""
     named = [gate_value for gate_value in values if gate_value.name == gate.name]
     if not named:
-        known = listed(list(dict.fromkeys(gate_value.name for gate_value in values))) or "none"
+        names = listed(list(dict.fromkeys(gate_value.name for gate_value in values))) or "none"
         raise InputError(
-            f"requirement {gate.text!r}: there is no number {gate.name!r} (known: {known})"
+            f"requirement {gate.text!r}: there is no number {gate.name!r} (known: {names})"
         )
     chosen = [
         gate_value
@@ -212,8 +212,10 @@ def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
         if gate.of in gate_value.of or (gate.of is None and not gate_value.apart)
     ]
     if not chosen:
-        known = listed(list(dict.fromkeys(one for gate_value in named for one in gate_value.of)))
-        raise InputError(f"requirement {gate.text!r}: no result for {gate.of!r} (known: {known})")
+        subjects = listed(list(dict.fromkeys(one for gate_value in named for one in gate_value.of)))
+        raise InputError(
+            f"requirement {gate.text!r}: no result for {gate.of!r} (known: {subjects})"
+        )
     # Values of one name are all numbers or all states.
     state = isinstance(chosen[0].value, str)
     if state != isinstance(gate.limit, str):

@@ -112,10 +112,10 @@ def _differing(case: Case, names: NDArray[np.str_], moved: NDArray[np.float64]) 
     """The responses on which both differ, and what each does to the component."""
     human, score = mean_present(case.humans), mean_present(case.scores)
     at = np.flatnonzero(case.paired & (human != score))
-    known = moved[np.isfinite(moved)]
+    finite = moved[np.isfinite(moved)]
     # By the root mean square of its own component: a correlation and points of a scale would not
     # compare.
-    typical = float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
+    typical = float(np.sqrt(np.mean(finite**2))) if len(finite) else 0.0
     times = np.abs(moved[at]) / typical if typical > 0 else np.full(len(at), np.nan)
     systems = np.full(len(at), "") if case.systems is None else case.systems[at].astype(str)
     return pl.DataFrame(

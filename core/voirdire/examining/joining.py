@@ -292,7 +292,7 @@ def _raters(inputs: Inputs) -> pl.DataFrame:
     rated = RATERS.to_frame() if inputs.tables is None else inputs.tables.raters
     if inputs.preferences is None:
         return rated
-    known = set(rated["rater"])
+    raters = set(rated["rater"])
     compared = inputs.preferences.table["rater"].unique(maintain_order=True)
     rows = []
     for name in compared:
@@ -301,7 +301,7 @@ def _raters(inputs: Inputs) -> pl.DataFrame:
         # Who only compares has no ratings, and would be missing from the table of raters.
         rows.append((name, kind or None, family, None, spec.model_names or None if spec else None))
     more = pl.DataFrame(
-        [(*row, None, None) for row in rows if row[0] not in known],
+        [(*row, None, None) for row in rows if row[0] not in raters],
         schema=dict(RATERS),
         orient="row",
     )

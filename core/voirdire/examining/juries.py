@@ -73,9 +73,9 @@ def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
     for jury in inputs.study.juries:
         prices = tuple(spent.get(name, Price(name)) for name in jury.members)
         each = member_scores(jury, inputs.panel, cube)
-        known = prices if spent else ()
+        priced = prices if spent else ()
         results += [
-            _result(jury, at, each[:, at], inputs, cube, known) for at in range(each.shape[1])
+            _result(jury, at, each[:, at], inputs, cube, priced) for at in range(each.shape[1])
         ]
     return tuple(results)
 
@@ -91,7 +91,7 @@ def _result(
     attribute, names = cube.attributes[at], jury.members
     own = cube.of(jury.name, attribute)
     asked = cube.asked[cube.raters.index(jury.name)]
-    known = ~np.isnan(each)
+    rated = ~np.isnan(each)
     worth = jury_worth(
         each,
         own,
@@ -106,10 +106,10 @@ def _result(
         attribute=attribute,
         combine=jury.combine,
         members=names,
-        dead=tuple(name for name, row in zip(names, known, strict=True) if not row.any()),
+        dead=tuple(name for name, row in zip(names, rated, strict=True) if not row.any()),
         abstained={
             name: int((asked & ~row).sum())
-            for name, row in zip(names, known, strict=True)
+            for name, row in zip(names, rated, strict=True)
             if row.any()
         },
         asked=int(asked.sum()),
@@ -226,8 +226,8 @@ def examine_jury(
 
 def jury_sections(results: Sequence[JuryResult]) -> tuple[Section, ...]:
     """What each jury is worth, and what it costs."""
-    said = " ".join(worth_sentence(result) for result in results)
-    parts = [Section(_SECTION, f"{said} {_HOW}", (_worths(results), _members(results)))]
+    sentences = " ".join(worth_sentence(result) for result in results)
+    parts = [Section(_SECTION, f"{sentences} {_HOW}", (_worths(results), _members(results)))]
     priced = {result.jury: result for result in results if result.prices}
     if priced:
         parts.append(Section("What each jury costs", _COST, (_prices(list(priced.values())),)))

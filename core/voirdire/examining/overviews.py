@@ -69,9 +69,9 @@ def _systems(examination: Examination) -> list[str]:
 
 def _ranks(means: Mapping[str, float]) -> dict[str, float]:
     """Ranks from 1 (the highest mean); ties share theirs, and what has no mean has none."""
-    known = {name: value for name, value in means.items() if not math.isnan(value)}
-    falling = pl.Series(list(known.values()), dtype=pl.Float64).rank("average", descending=True)
-    ranks = dict(zip(known, falling.to_list(), strict=True))
+    present = {name: value for name, value in means.items() if not math.isnan(value)}
+    falling = pl.Series(list(present.values()), dtype=pl.Float64).rank("average", descending=True)
+    ranks = dict(zip(present, falling.to_list(), strict=True))
     return {name: ranks.get(name, math.nan) for name in means}
 
 
@@ -152,11 +152,11 @@ def spending(examination: Examination, session: Path) -> Section:
         rated = int(sum(r.n_pairs for r in own) / len(own)) if own else 0
         means = [fmean(getattr(r, name) for r in own) if own else math.nan
                  for name in ("icc_c1", "icc_a1", "mse")]  # fmt: skip
-        known = row["input_unknown"] == row["output_unknown"] == 0
+        counted = row["input_unknown"] == row["output_unknown"] == 0
         given, out = row["input"], row["output"]
         prices = examination.study.run.prices.get(spec.model)
-        cost = prices.cost(given, out, row["cached"]) if known and prices is not None else None
-        tokens = (given, out) if known else (None, None)
+        cost = prices.cost(given, out, row["cached"]) if counted and prices is not None else None
+        tokens = (given, out) if counted else (None, None)
         seconds = row["latency"] / row["calls"]
         rows.append((judge, *means, row["calls"], *tokens, seconds, cost, rated))
     columns = (

@@ -115,7 +115,7 @@ def means_of(
 
 def printed_checks(
     title: str,
-    said: str,
+    intro: str,
     averages: Iterable[PrintedAverage],
     sums: Iterable[PrintedSum],
     means: Iterable[PrintedMean],
@@ -137,7 +137,7 @@ def printed_checks(
         if not one.possible
     ]
     heads = ("Where", "What", "Printed", "Computed", "Result")
-    return Section(title, said, (Table(tuple(map(text, heads)), tuple(rows)),))
+    return Section(title, intro, (Table(tuple(map(text, heads)), tuple(rows)),))
 
 
 def _result(*, fits: bool) -> str:

@@ -140,8 +140,8 @@ def _crossed(ratings: pl.DataFrame, judges: Sequence[Worded], attribute: str) ->
     means = []
     for one in judges:
         scores = _scores(ratings, one, attribute)
-        known = ~np.isnan(scores)
-        total, n = np.where(known, scores, 0.0).sum(axis=2), known.sum(axis=2)
+        rated = ~np.isnan(scores)
+        total, n = np.where(rated, scores, 0.0).sum(axis=2), rated.sum(axis=2)
         means.append(np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0))
     # Judges that rated other responses cannot be crossed with prompts: the row stays, its parts
     # empty.

@@ -172,16 +172,16 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
     if not gate_values:
         raise InputError(f"requirement {gate.text!r}: {_nothing(examination, gate.name)}")
     if gate.of is not None and not any(gate.of in value.of for value in gate_values):
-        known = ", ".join(examination.attributes) or "none"
+        names = ", ".join(examination.attributes) or "none"
         if gate.name in _PROBED:
-            known = ", ".join(dict.fromkeys(effect.probe for effect in examination.probes))
+            names = ", ".join(dict.fromkeys(effect.probe for effect in examination.probes))
             raise InputError(
-                f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {known})"
+                f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {names})"
             )
         judges = ", ".join(dict.fromkeys(result.judge for result in examination.results)) or "none"
         raise InputError(
             f"requirement {gate.text!r}: no result for {gate.of!r} "
-            f"(attributes: {known}; judges: {judges})"
+            f"(attributes: {names}; judges: {judges})"
         )
     return gate_values
 

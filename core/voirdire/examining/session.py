@@ -152,9 +152,9 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
     """What a session says of its own replies."""
     rows = list(reply_findings_frame(folder).iter_rows(named=True))
     played = [row for row in rows if row["kind"] == "simulated"]
-    said = [_finding(row) for row in rows if row not in played]
+    findings = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
-    return (*said, *played_by, *(kept_findings(folder) or ()))
+    return (*findings, *played_by, *(kept_findings(folder) or ()))
 
 
 def _finding(row: dict[str, Any]) -> Finding:

@@ -338,8 +338,8 @@ def _fair(bias: Floats, family: NDArray[np.bool_], spread: HumanSpread) -> bool:
 
 def _ordered(human: Floats, judge: Floats, spread: HumanSpread) -> tuple[bool | None, ...]:
     a, b = np.triu_indices(len(human), 1)
-    apart, said = human[a] - human[b], judge[a] - judge[b]
-    against = np.abs(apart)[apart * said < 0]
+    apart, judged = human[a] - human[b], judge[a] - judge[b]
+    against = np.abs(apart)[apart * judged < 0]
     margin, worst = spread.allow(_SYSTEM, 2.0, 1), float(against.max(initial=0.0))
     reversed_ = True if worst <= margin else False if worst > 2 * margin else None
     return bool(means.correlation(means.moments(human, judge)) >= _ORDER), reversed_

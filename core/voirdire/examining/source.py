@@ -314,13 +314,13 @@ def _studied(
 
 
 def _benchmark(name: str, data: str | Path | None) -> tuple[Study, Benchmark]:
-    known = plugins().names("benchmark")
-    if name not in known and Path(name).suffix:
+    benchmarks = plugins().names("benchmark")
+    if name not in benchmarks and Path(name).suffix:
         raise InputError(f"{name}: there is no such file")
-    if name not in known:
+    if name not in benchmarks:
         raise InputError(
             f"{name!r} is neither a file, a session folder nor a benchmark "
-            f"(benchmarks: {', '.join(known) or 'none'})"
+            f"(benchmarks: {', '.join(benchmarks) or 'none'})"
         )
     benchmark = registered_benchmark(name)
     folder = None if data is None else Path(data)

@@ -98,10 +98,10 @@ class Texts:
 
     def response(self, item: str, system: str) -> str | None:
         """The text of a response; several one after another, each under its heading."""
-        said = self.answers(item, system)
-        if len(said) == 1:
-            return said[0][1]
-        return "\n\n".join(f"{title}: {text}" for title, text in said) or None
+        answers = self.answers(item, system)
+        if len(answers) == 1:
+            return answers[0][1]
+        return "\n\n".join(f"{title}: {text}" for title, text in answers) or None
 
     def said(self, item: str, system: str, rater: str = "") -> list[dict[str, Any]]:
         """What each rater (or one) replied, and what was read of it; one entry a rater and run.
@@ -112,16 +112,16 @@ class Texts:
         here = here & (pl.col("rater") == rater) if rater else here
         rows, beside = self.replies.filter(here), self.reasons.filter(here)
         runs = rows.partition_by("rater", "run", maintain_order=True)
-        said = [self._run(run) for run in runs]
+        replies = [self._run(run) for run in runs]
         for (who, run), reasons in beside.group_by("rater", "run", maintain_order=True):
             given = [
                 (name or "", text) for name, text in reasons.select("attribute", "text").rows()
             ]
-            said.append(
+            replies.append(
                 {"rater": who, "run": run, "status": None, "shown": [], "steps": [],
                  "reasons": given, "flags": []}
             )  # fmt: skip
-        return said
+        return replies
 
     def reply(self, item: str, system: str, rater: str) -> str | None:
         """What a rater said of a response in its first run; several steps, or reasons, one after
@@ -139,8 +139,8 @@ class Texts:
                 .otherwise(pl.format("{}: {}", "attribute", "text"))
                 .alias("text")
             )
-        said = rows.filter(pl.col("run") == pl.col("run").min())["text"].drop_nulls()
-        return "\n\n".join(said) or None
+        texts = rows.filter(pl.col("run") == pl.col("run").min())["text"].drop_nulls()
+        return "\n\n".join(texts) or None
 
     def _shown(self, first: dict[str, Any]) -> list[tuple[str, str]]:
         """Role and text of what the rater was sent: its prompt, with the examples in it."""
@@ -244,9 +244,9 @@ def _read_anew(folder: Path, run: pl.DataFrame) -> Parsed | None:
 
 def _reasons(read: Parsed) -> list[tuple[str, str]]:
     """Why a score is missing, and texts beside the scores, such as the judge's own reason."""
-    said = [(name, str(reason)) for name, reason in read.reasons.items()]
+    reasons = [(name, str(reason)) for name, reason in read.reasons.items()]
     texts = {**read.extra, **dict(read.extra.get("fields") or {})}
-    return said + [(str(name), text) for name, text in texts.items() if isinstance(text, str)]
+    return reasons + [(str(name), text) for name, text in texts.items() if isinstance(text, str)]
 
 
 def scores_of(ratings: pl.DataFrame, item: str, system: str) -> pl.DataFrame:

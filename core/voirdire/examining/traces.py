@@ -118,9 +118,9 @@ def _steps(name: str, tasks: Sequence[TracedTask], study: Study) -> StepsResult:
                     (score, task.parsed.scores.get(attribute))
                     for attribute, score in beside.scores.items()
                 ]
-                known = [(a, b) for a, b in pairs if a is not None and b is not None]
-                compared += len(known)
-                changed += sum(a != b for a, b in known)
+                complete = [(a, b) for a, b in pairs if a is not None and b is not None]
+                compared += len(complete)
+                changed += sum(a != b for a, b in complete)
     lengths = [len(task.steps) for task in tasks]
     whole = _mean([_use(task.steps, name, study) for task in tasks])
     return StepsResult(
@@ -135,7 +135,7 @@ def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
     """What some replies took; not known where one of them is not."""
     tokens, money = 0, 0.0
     asks = spec.asks if (spec := study.rater(rater)) is not None else {}
-    known = True
+    priced = True
     for role, usage in steps:
         # One reply without counts makes the whole unknown: a sum that lacks some would look cheap.
         if usage.input is None or usage.output is None:
@@ -144,16 +144,16 @@ def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
         asked = asks.get(role) or asks.get("")
         prices = study.run.prices.get(asked.model) if asked is not None else None
         if prices is None:
-            known = False
+            priced = False
         else:
             money += prices.cost(usage.input, usage.output, usage.cached or 0)
-    return Use(tokens, money if known else None)
+    return Use(tokens, money if priced else None)
 
 
 def _mean(uses: Sequence[Use]) -> Use:
     def mean(values: Sequence[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known and len(known) == len(values) else None
+        present = [value for value in values if value is not None]
+        return sum(present) / len(present) if present and len(present) == len(values) else None
 
     return Use(mean([use.tokens for use in uses]), mean([use.money for use in uses]))
 
@@ -239,16 +239,16 @@ def _of_rater(rater: Rater, inputs: Inputs) -> Use:
     """What one response took of a rater of one step, over all of its attempts."""
     if inputs.session is None:
         return Use()
-    tokens, money, calls, known = 0, 0.0, 0, True
+    tokens, money, calls, priced = 0, 0.0, 0, True
     for model, spent in spent_by_rater(inputs.session).get(rater.name, {}).items():
         prices = inputs.study.run.prices.get(model_name(model))
         calls, tokens = calls + spent.calls, tokens + spent.input + spent.output
-        known = known and prices is not None
+        priced = priced and prices is not None
         if prices is not None:
             money += spent.cost(prices)
         if spent.blind:
             return Use()
-    return Use(tokens / calls, money / calls if known else None) if calls else Use()
+    return Use(tokens / calls, money / calls if priced else None) if calls else Use()
 
 
 def _as_dear(whole: Use, use: Use) -> int:
@@ -287,8 +287,8 @@ def trace_sections(
     """What further steps are worth, and what was done in them."""
     parts = []
     if gains:
-        said = " ".join(gain_sentence(gain) for gain in gains)
-        parts.append(Section(_WORTH, f"{said} {_HOW}", (_worths(gains),)))
+        sentences = " ".join(gain_sentence(gain) for gain in gains)
+        parts.append(Section(_WORTH, f"{sentences} {_HOW}", (_worths(gains),)))
     if results:
         tables = tuple(filter(None, (_done(results), _used(results))))
         parts.append(Section("What was done in further steps", _STEPS, tables))

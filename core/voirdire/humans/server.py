@@ -231,7 +231,7 @@ class Desk:
         judgement = self._own(rater, ident)
         return {"id": ident, "shown": judgement.shown, "answers": self._book.answered(ident)}
 
-    def keep(self, rater: str, ident: str, said: Any) -> dict[str, int]:
+    def keep(self, rater: str, ident: str, sent: Any) -> dict[str, int]:
         """Keep one answer (null takes it back), and say how many questions are open.
 
         Raises
@@ -240,12 +240,12 @@ class Desk:
             Not this rater's judgement, no such question, or an answer that it does not take.
         """
         form = self._own(rater, ident).form
-        if not isinstance(said, dict) or set(said) != {"question", "answer"}:
+        if not isinstance(sent, dict) or set(sent) != {"question", "answer"}:
             raise InputError("a question and an answer are needed")
-        question = next((q for q in form if q.name == said["question"]), None)
+        question = next((q for q in form if q.name == sent["question"]), None)
         if question is None:
-            raise InputError(f"there is no question {said['question']!r}")
-        self._book.keep(ident, question.name, check_answer(question, said["answer"]))
+            raise InputError(f"there is no question {sent['question']!r}")
+        self._book.keep(ident, question.name, check_answer(question, sent["answer"]))
         return {"open": len(open_questions(form, self._book.answered(ident)))}
 
     def sheet(self, rater: str) -> str:

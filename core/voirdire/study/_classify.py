@@ -146,9 +146,9 @@ class ClassifySpec(Part):
             if one.none and one.none not in labels:
                 where = f"label set {one.name!r}, key 'none'"
                 raise not_one_of("label", one.none, labels, where, ValueError)
-        known = sorted({label for _, labels in sets for label in labels})
-        if self.none and self.none not in known:
-            raise not_one_of("label", self.none, known, "classify.none", ValueError)
+        all_labels = sorted({label for _, labels in sets for label in labels})
+        if self.none and self.none not in all_labels:
+            raise not_one_of("label", self.none, all_labels, "classify.none", ValueError)
 
     @property
     def stratum(self) -> str:

@@ -217,16 +217,18 @@ def _looked_at(
         raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
         check_readers(keys, raws, at[files[0]])
         return [_looked(raw, s, reference) for raw, s in zip(raws, sources, strict=True)]
-    known = dict(keys)
-    joining: dict[str, Any] = {key: known.pop(key) for key in ("key", "about") if key in known}
-    wanted = tuple(known.pop("only", ()))
-    sheets = sheets_of(at, known.pop("sheet", None))
+    remaining = dict(keys)
+    joining: dict[str, Any] = {
+        key: remaining.pop(key) for key in ("key", "about") if key in remaining
+    }
+    wanted = tuple(remaining.pop("only", ()))
+    sheets = sheets_of(at, remaining.pop("sheet", None))
     opened = {path: open_file(path, Source(path="", sheet=sheets[path])) for path in at}
     raws_of = {path: _only(raw, wanted, path.name) for path, raw in opened.items()}
-    check_named(known, raws_of)
+    check_named(remaining, raws_of)
 
     def source_of(path: Path, **joining: Any) -> Source:
-        own = own_keys(known, raws_of[path])
+        own = own_keys(remaining, raws_of[path])
         return Source(path=at[path], sheet=sheets[path], **own, **joining)
 
     looked = [_looked(raws_of[path], source_of(path), reference) for path in files]

@@ -341,25 +341,25 @@ def head_of(column: str) -> Head:
     return _read(match["said"]) if match else Head()
 
 
-def _read(said: str) -> Head:
-    best = _best(said)
-    if match := _RANGE.search(said):
+def _read(remark: str) -> Head:
+    best = _best(remark)
+    if match := _RANGE.search(remark):
         low, high = float(match["low"]), float(match["high"])
         return Head(low, high, best) if low < high else Head(best=best)
     # Anchors are mostly those of both ends: "1 = worst, 5 = best".
-    numbers = sorted(float(each["number"]) for each in _ANCHOR.finditer(said))
+    numbers = sorted(float(each["number"]) for each in _ANCHOR.finditer(remark))
     if len(numbers) > 1 and numbers[0] < numbers[-1]:
         return Head(numbers[0], numbers[-1], best)
-    if match := _OUT_OF.search(said):
+    if match := _OUT_OF.search(remark):
         return Head(None, float(match["high"]), best)
     return Head(best=best)
 
 
-def _best(said: str) -> Literal["low", "high"] | None:
+def _best(remark: str) -> Literal["low", "high"] | None:
     """Where the best score stands: by two anchors, by one, or by *lower is better*."""
-    if match := _BETTER.search(said):
+    if match := _BETTER.search(remark):
         return "low" if match["low"] else "high"
-    anchors = [(float(each["number"]), each["word"]) for each in _ANCHOR.finditer(said)]
+    anchors = [(float(each["number"]), each["word"]) for each in _ANCHOR.finditer(remark)]
     # "not good" and "bad or good" hold both kinds of words: they say nothing of the end.
     good = [number for number, word in anchors if _GOOD.search(word) and not _BAD.search(word)]
     bad = [number for number, word in anchors if _BAD.search(word)]

@@ -158,10 +158,10 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
     TableError
         Two readers are equally sure of the file.
     """
-    known = plugins().names("reader")
+    readers = plugins().names("reader")
     if name is not None:
-        if name not in known:
-            raise not_one_of("reader", name, known, path, TableError)
+        if name not in readers:
+            raise not_one_of("reader", name, readers, path, TableError)
         return reader_named(name)
     try:
         with path.open("rb") as file:
@@ -169,7 +169,7 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
     except OSError:
         return None  # whoever reads the file says what is wrong with it
     # All are asked: a reader of a third party may know a file better than one of ours.
-    sure = sorted(((_sniffed(one, path, head), one) for one in known), reverse=True)
+    sure = sorted(((_sniffed(one, path, head), one) for one in readers), reverse=True)
     sure = [(share, one) for share, one in sure if share >= SURE]
     # Which plugin was installed first must not decide what a file's numbers are.
     if len(sure) > 1 and sure[0][0] == sure[1][0]:

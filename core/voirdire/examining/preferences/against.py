@@ -92,8 +92,8 @@ def parts_of(items: Sequence[Item], parts: Mapping[str, tuple[str, Iterable[str]
         rows.append((item.id, *values.values()))
     frame = pl.DataFrame(rows, schema=["item", *parts], orient="row")
     return frame.with_columns(
-        pl.col(name).cast(pl.Enum(list(dict.fromkeys([*known, *frame[name]]))))
-        for name, (_, known) in parts.items()
+        pl.col(name).cast(pl.Enum(list(dict.fromkeys([*declared, *frame[name]]))))
+        for name, (_, declared) in parts.items()
     )
 
 
@@ -115,8 +115,8 @@ def part_section(preferences: Preferences, part: str, reference: str) -> Section
     for (rater, system), by in means.items():
         # The mean of the parts that there are: an empty part must not count as 0.
         row = [by.get(value, math.nan) for value in values]
-        known = [mean for mean in row if not math.isnan(mean)]
-        rows.append((rater, system, *row, fmean(known) if known else math.nan))
+        present = [mean for mean in row if not math.isnan(mean)]
+        rows.append((rater, system, *row, fmean(present) if present else math.nan))
     heads = (*(str(place) for place in range(1, len(values) + 1)), "Mean")
     names = "; ".join(f"{place}: {value}" for place, value in enumerate(values, start=1))
     return Section(

@@ -147,8 +147,8 @@ class Preferences:
             of all) and the lists ``attribute`` and ``score``.
         """
         key, score = ["item", "system_a", "system_b"], pl.col("score")
-        known = self.combined.filter(score.is_not_null())
-        means = known.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
+        scored = self.combined.filter(score.is_not_null())
+        means = scored.group_by(*key, "attribute", maintain_order=True).agg(score.mean())
         overall = pl.col("attribute").str.to_lowercase() == OVERALL.casefold()
         frame = means.group_by(key, maintain_order=True).agg(
             # What was asked overall counts; the mean over criteria stands in where nobody was.
@@ -311,8 +311,8 @@ def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]
             # them.
             if not both["item"].is_duplicated().any():
                 asked["ci"] = ("wilson", "percentile") if asked["ci"] else "wilson"
-            said = (frame[name].to_numpy() for name in (first, second, "item"))
-            agreed = preference_agreement(*said, **asked)
+            columns = (frame[name].to_numpy() for name in (first, second, "item"))
+            agreed = preference_agreement(*columns, **asked)
             yield RaterPair(first, second, str(attribute), agreed.winner, agreed.alpha)
 
 

@@ -104,10 +104,12 @@ def preference_findings(table: pl.DataFrame, name: str = "preferences") -> tuple
     findings = []
     for kind, rows in odd.items():
         severity, message, consequence = _FINDINGS[kind]
-        said = message.format(n=rows.height, all=combined.height, rows=table.height)
+        sentence = message.format(n=rows.height, all=combined.height, rows=table.height)
         if rows.height:
             places = _places(rows)
-            findings.append(Finding(kind, severity, name, rows.height, places, said, consequence))
+            findings.append(
+                Finding(kind, severity, name, rows.height, places, sentence, consequence)
+            )
     return (*findings, *_missing(table, combined))
 
 
@@ -120,14 +122,14 @@ def _missing(table: pl.DataFrame, combined: pl.DataFrame) -> Iterator[Finding]:
         if lost.is_empty():
             continue
         fates = blank.filter(pl.col("rater") == rater)["status"].value_counts(sort=True)
-        said = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
+        counts = ", ".join(f"{count:,} {status}" for status, count in fates.iter_rows())
         yield Finding(
             "preferences_missing",
             "serious" if lost.height > _MOST_MISSING * own.height else "note",
             str(rater),
             lost.height,
             _places(lost),
-            f"{lost.height:,} of {own.height:,} comparisons have no score (judgements: {said}).",
+            f"{lost.height:,} of {own.height:,} comparisons have no score (judgements: {counts}).",
             "They are in no number; a comparison of which one order is missing counts among them.",
         )
 

@@ -119,10 +119,10 @@ def _groups(paths: Iterable[Path], compared: pl.Series) -> pl.DataFrame | None:
     """
     beside = [path.with_name("items.parquet") for path in paths]
     tables = [pl.read_parquet(path) for path in beside if path.is_file()]
-    known = [_as_text(table) for table in tables if "item" in table.columns]
-    if not known:
+    with_items = [_as_text(table) for table in tables if "item" in table.columns]
+    if not with_items:
         return None
-    items = pl.concat(known, how="diagonal").unique("item", keep="first", maintain_order=True)
+    items = pl.concat(with_items, how="diagonal").unique("item", keep="first", maintain_order=True)
     joined = items.join(compared.to_frame(), on="item", how="right", maintain_order="left")
     groups = joined.with_columns(pl.exclude("item").fill_null(_UNSAID))
     names = [n for n in groups.columns if n != "item" and _parts(groups[n])]

@@ -82,10 +82,10 @@ def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
     those of `voirdire.parsing.combine_orders`; where only one order was asked its score stands.
     """
     sign = pl.col("score").sign()
-    known = pl.col("score").count()
+    n_scores = pl.col("score").count()
     frame = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.len().alias("orders"),
-        known.alias("known"),
+        n_scores.alias("known"),
         # Winner, loser or tie: two different signs are two different answers.
         sign.drop_nulls().n_unique().alias("winners"),
         (sign.min() * sign.max()).alias("product"),
@@ -132,10 +132,10 @@ def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.Data
         raise TableError(
             f"{where}: a run, status, origin or probability cannot be read ({cause})"
         ) from None
-    said = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
+    default = pl.when(pl.col("score").is_null()).then(pl.lit("blank")).otherwise(pl.lit("ok"))
     first = pl.when(pl.col("shown_first") != "").then("shown_first")
     return typed.with_columns(
-        pl.col("status").fill_null(said.cast(STATUS)), first.alias("shown_first")
+        pl.col("status").fill_null(default.cast(STATUS)), first.alias("shown_first")
     )
 
 

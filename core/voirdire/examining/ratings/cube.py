@@ -53,16 +53,16 @@ class Cube:
 
     def with_composites(self, composites: Mapping[str, Sequence[str]]) -> Cube:
         """A cube whose attributes are the composites: the mean of all parts, missing if one is."""
-        known = {
+        places = {
             name: [self.attributes.index(part) for part in parts if part in self.attributes]
             for name, parts in composites.items()
         }
-        known = {name: at for name, at in known.items() if len(at) == len(composites[name])}
-        shape = (len(self.raters), len(known), self.item.size)
+        places = {name: at for name, at in places.items() if len(at) == len(composites[name])}
+        shape = (len(self.raters), len(places), self.item.size)
         scores = np.empty(shape)
-        for i, at in enumerate(known.values()):
+        for i, at in enumerate(places.values()):
             scores[:, i] = self.scores[:, at].mean(axis=1)
-        return replace(self, attributes=tuple(known), scores=scores)
+        return replace(self, attributes=tuple(places), scores=scores)
 
 
 def build_cube(

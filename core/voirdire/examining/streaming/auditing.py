@@ -99,8 +99,8 @@ def _counted(
     counted = pl.DataFrame([row[:-1] for row in rows], schema=_COUNTED, orient="row")
     counted = counted.with_columns(pl.Series("first", words, dtype=pl.List(PLACE)))
     counted = counted.filter(pl.col("attribute").is_in(list(panel.attributes)))
-    known = pl.coalesce(pl.col("status"), status_of(panel.scale).cast(pl.String))
-    return counted.with_columns(status=known, item=pl.lit(None, pl.String), rank=None).select(
+    status = pl.coalesce(pl.col("status"), status_of(panel.scale).cast(pl.String))
+    return counted.with_columns(status=status, item=pl.lit(None, pl.String), rank=None).select(
         *(pl.col(name).cast(kind) for name, kind in RATINGS.items() if name != "attribute"),
         pl.col("attribute").cast(pl.Enum(list(panel.attributes))),
         "n",

@@ -224,13 +224,13 @@ def _sample(sums: FirstSums) -> pl.DataFrame:
 
 def _with_every_rater(sample: pl.DataFrame, sums: FirstSums) -> pl.DataFrame:
     """Rows of the raters that the sample misses: one pattern of each."""
-    known = set(sample["rater"].cast(pl.String).unique())
+    sampled = set(sample["rater"].cast(pl.String).unique())
     rows = []
     for attribute, patterns in sums.patterns.items():
         scores = patterns.rows().scores
         for place, (rater, run) in enumerate(patterns.columns):
             there = np.flatnonzero(~np.isnan(scores[:, place]))
-            if rater not in known and len(there):
+            if rater not in sampled and len(there):
                 score = float(scores[there[0], place])
                 rows.append(("0", rater, run, attribute, score))
     if not rows:

@@ -320,15 +320,15 @@ def _of_responses(
     def sd(total: float, square: float) -> float:
         return math.sqrt(max(square - total**2 / n, 0) / (n - 1)) if n > 1 else math.nan
 
-    known = levels is not None and count <= MANY_LEVELS
+    few_levels = levels is not None and count <= MANY_LEVELS
     return {
         "human_sd": sd(x, xx),
         "judge_sd": sd(y, yy),
         "mse": of["rmse"].value ** 2,
         "mae": of["mae"].value,
         "rmse": of["rmse"].value,
-        "qwk": of["qwk"].value if known else math.nan,
-        "alpha_ordinal": of["alpha_ordinal"].value if known else math.nan,
+        "qwk": of["qwk"].value if few_levels else math.nan,
+        "alpha_ordinal": of["alpha_ordinal"].value if few_levels else math.nan,
     }
 
 

@@ -151,9 +151,9 @@ def _of_study(source: Any, *, asked: bool) -> Stream | None:
 
 def _keys(source: Source) -> dict[str, Any]:
     """The keys that a source of a study sets, but for those that a stream takes for granted."""
-    said = {name: getattr(source, name) for name in source.model_fields_set}
+    keys = {name: getattr(source, name) for name in source.model_fields_set}
     granted = {"path", *({"layout"} if source.layout in ("auto", "long") else ())}
-    return {name: value for name, value in said.items() if name not in granted and value}
+    return {name: value for name, value in keys.items() if name not in granted and value}
 
 
 def _more_than_sums(study: Study) -> str:
@@ -218,16 +218,16 @@ def parts_of(
         if wrong and not stream.asked:
             raise NotSummableError(f"{file}: a stream has no key {min(wrong)!r}")
         if wrong:
-            said = min(wrong) if stream.study is not None else f"--{min(wrong)}"
-            raise InputError(f"{said} does nothing for a stream: import the files with it first")
+            key = min(wrong) if stream.study is not None else f"--{min(wrong)}"
+            raise InputError(f"{key} does nothing for a stream: import the files with it first")
     # Composites are made where all attributes of an item are together: that is not in parts.
     composites = {} if stream.study is None else stream.study.rubric.composites
     # What renames or reads words has to be applied to the rows: the files cannot be taken as they
     # are.
     changed = composites or any(set(own) - {"assume"} for own in keys.values())
-    known = None if changed else _of_layout(stream)
-    if known is not None:
-        yield known
+    as_written = None if changed else _of_layout(stream)
+    if as_written is not None:
+        yield as_written
         return
     batches = chain.from_iterable(tidy_batches([file], own, notes) for file, own in keys.items())
     if stream.rows <= SORTED_IN_MEMORY:
@@ -243,11 +243,11 @@ def parts_of(
 
 def _of_layout(stream: Stream) -> tuple[Part, ...] | None:
     """The files as they are, where one import wrote them all; several may have cut a cluster."""
-    said = [said_of(file) for file in stream.files]
-    if not all(said) or len({one["set"] for one in said if one}) != 1:
+    headers = [said_of(file) for file in stream.files]
+    if not all(headers) or len({one["set"] for one in headers if one}) != 1:
         return None
     return tuple(
         Part(str(file), one["rows"], one["attribute"])
-        for file, one in zip(stream.files, said, strict=True)
+        for file, one in zip(stream.files, headers, strict=True)
         if one
     )

@@ -165,7 +165,7 @@ def _calibrated_sums(
     # A fold has no line where no other fold has both scores.
     moved = np.isfinite(lines.level)
     fold = fold if taught is sums else _folds(case, sums)
-    known = moved[fold]
+    has_line = moved[fold]
     stretch = lines.stretch[fold]
     # level + stretch (score - centre), written as stretch score + shift, so that sums move as
     # scores do.
@@ -173,8 +173,8 @@ def _calibrated_sums(
     cells = sums.cells.copy()
     # A sum of n scores on a line is stretch times the sum, plus n times the shift.
     cells[:, :, 1, 0] = stretch[:, None] * cells[:, :, 1, 0] + shift[:, None] * cells[:, :, 1, 1]
-    table = cells[known].reshape(int(known.sum()), -1)
-    left = replace(sums, sums=ClusterSums(sums.sums.clusters[known], table))
+    table = cells[has_line].reshape(int(has_line.sum()), -1)
+    left = replace(sums, sums=ClusterSums(sums.sums.clusters[has_line], table))
     return left, int(held[moved, :, 1, 1].sum())
 
 
@@ -209,10 +209,12 @@ def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Carel
         return ()
     # Two humans cannot outvote each other: with three there is a majority to be careless of.
     rows = {k: within.follows_others(panel, k) for k in range(len(panel.humans))}
-    known = {k: jackknifed for k, jackknifed in rows.items() if jackknifed is not None}
+    estimated = {k: jackknifed for k, jackknifed in rows.items() if jackknifed is not None}
     careless = []
-    for k, jackknifed in known.items():
-        others = float(np.median([other.value for m, other in known.items() if m != k] or [0.0]))
+    for k, jackknifed in estimated.items():
+        others = float(
+            np.median([other.value for m, other in estimated.items() if m != k] or [0.0])
+        )
         # The upper bound, so that chance alone makes nobody careless; a third of what the others
         # reach, since a human on hard items may fall below any fixed number.
         if jackknifed.bound(SURE_NO) < max(margins.read, others / 3):

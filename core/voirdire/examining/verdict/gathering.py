@@ -143,10 +143,10 @@ def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> pl.Series | N
     if column not in ratings.columns or ratings[column].null_count() == ratings.height:
         return None
     # A fact of a response may be written beside one of its ratings and left blank at the others.
-    known = ratings.filter(pl.col(column).is_not_null()).unique(
+    filled = ratings.filter(pl.col(column).is_not_null()).unique(
         ["item", "system"], keep="first", maintain_order=True
     )
-    facts = pl.DataFrame({"at": _responses(known, cube), "fact": known[column]})
+    facts = pl.DataFrame({"at": _responses(filled, cube), "fact": filled[column]})
     every = pl.DataFrame({"at": np.arange(cube.item.size)})
     return every.join(facts, on="at", how="left", maintain_order="left")["fact"]
 
@@ -230,7 +230,7 @@ def _responses(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.intp]:
     item = places_of(ratings["item"], cube.items)
     system = places_of(ratings["system"].cast(pl.String).fill_null(""), cube.systems)
     key = item * len(cube.systems) + system
-    known = cube.item * len(cube.systems) + cube.system
+    keys = cube.item * len(cube.systems) + cube.system
     # Past the end there is no key to compare with: the last one differs, which is what counts.
-    at = np.minimum(np.searchsorted(known, key), known.size - 1)
-    return np.where((item >= 0) & (system >= 0) & (known[at] == key), at, -1)
+    at = np.minimum(np.searchsorted(keys, key), keys.size - 1)
+    return np.where((item >= 0) & (system >= 0) & (keys[at] == key), at, -1)

@@ -330,9 +330,9 @@ def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
     """(N,) the humans' mean of the system of each response that the judge scored."""
     human = mean_present(case.humans)
     codes = np.unique(systems, return_inverse=True)[1]
-    known = ~np.isnan(human)
-    n = np.bincount(codes[known], minlength=int(codes.max()) + 1)
-    total = np.bincount(codes[known], weights=human[known], minlength=len(n))
+    rated = ~np.isnan(human)
+    n = np.bincount(codes[rated], minlength=int(codes.max()) + 1)
+    total = np.bincount(codes[rated], weights=human[rated], minlength=len(n))
     means = np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
     return np.where(case.judged, means[codes], np.nan)
 

@@ -78,8 +78,8 @@ def inside(
     lies outside, with Bonferroni's correction.
     """
     at, se = np.atleast_1d(jackknifed.at), np.atleast_1d(jackknifed.se)
-    known = np.isfinite(at) & np.isfinite(se)
-    if not known.any():
+    finite = np.isfinite(at) & np.isfinite(se)
+    if not finite.any():
         return Component(name, "open", margin=margin, reason="no interval")
     # The stricter margin for yes leaves a strip between the two in which the answer stays open.
     inner = margin if margin_yes is None else margin_yes
@@ -88,13 +88,13 @@ def inside(
     # no.
     far = quantile(1 - (1 - SURE_NO) / len(at), jackknifed.df) * se
     state: State = "open"
-    if (np.abs(at) - far > margin)[known].any():
+    if (np.abs(at) - far > margin)[finite].any():
         state = "no"
     # A yes needs every one of them to be known: what cannot be tested must not pass unseen.
-    elif known.all() and (np.abs(at) + reach <= inner).all():
+    elif finite.all() and (np.abs(at) + reach <= inner).all():
         state = "yes"
     # The one that is shown is the farthest out, be the answer yes or no.
-    k = int(np.argmax(np.where(known, np.abs(at), -1)))
+    k = int(np.argmax(np.where(finite, np.abs(at), -1)))
     # The largest p is that of the intersection-union test (Berger 1982): all must lie inside.
     p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(

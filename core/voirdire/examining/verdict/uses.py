@@ -79,11 +79,11 @@ class Decision:
 
 def decide(case: Case, computed: Computed, use: Use, target: Target) -> Decision:
     """No if any component is no; else not tested if any is; else open; else yes."""
-    known: Components = computed.components
+    components: Components = computed.components
     # Nothing can be held against humans who do not agree with one another; that a judge repeats
     # itself can be said all the same.
     if computed.components.get("HUMANS", _NEVER).state == "no" and use != "repeat":
-        return Decision("not tested", ("HUMANS",), "humans disagree", 1.0, (known["HUMANS"],))
+        return Decision("not tested", ("HUMANS",), "humans disagree", 1.0, (components["HUMANS"],))
     # A judge that answered nothing has no system either, and COVER says so.
     if use in OF_MEANS and len(computed.panel.systems) == 1:
         return Decision("not tested", (), "one system", 1.0, ())
@@ -102,9 +102,9 @@ _NEVER = Component("HUMANS", "not tested")
 
 
 def _required(case: Case, computed: Computed, use: Use, target: Target) -> Iterable[Component]:
-    known: Components = computed.components
+    components: Components = computed.components
     for name in REQUIRED[use, target]:
-        part = known.get(name)
+        part = components.get(name)
         if part is None:
             # A component that should be there and is not must not pass in silence.
             if not (name in OPTIONAL or (name == "SYS" and case.nominal)):

@@ -100,17 +100,17 @@ def annotators(
     annotations = annotating.read_annotations(file, labels)
     sections = [annotating.agreement_section(annotations, primary, labels)]
     if adjudicates:
-        known = None if items is None else read_raw(items).frame
+        item_frame = None if items is None else read_raw(items).frame
         texts = None
-        if known is not None and text in known.columns and ident in known.columns:
-            texts = known.rename({ident: "item", text: "text"}).select("item", "text")
+        if item_frame is not None and text in item_frame.columns and ident in item_frame.columns:
+            texts = item_frame.rename({ident: "item", text: "text"}).select("item", "text")
         final = annotating.adjudicate(
             annotations, primary, labels, rule=rule, secondary=secondary, texts=texts,
             keep=keep or (),
         )  # fmt: skip
         sections.append(annotating.adjudicated_section(final))
         if out is not None:
-            _write(annotating.with_items(final, known, ident), out)
+            _write(annotating.with_items(final, item_frame, ident), out)
     show_tables(sections, as_json=as_json)
 
 

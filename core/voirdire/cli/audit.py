@@ -54,7 +54,7 @@ def audit(
     from voirdire.examining import audit_source
 
     findings = answered(
-        lambda known, named: audit_source(source, data=data, reference=named, columns=known),
+        lambda keys, named: audit_source(source, data=data, reference=named, columns=keys),
         columns,
         reference,
     )
@@ -64,10 +64,10 @@ def audit(
         _print(findings)
     blocking = [finding for finding in findings if finding.severity == "blocking"]
     if strict and blocking:
-        said = "finding" if len(blocking) == 1 else "findings"
+        noun = "finding" if len(blocking) == 1 else "findings"
         raise RequirementUnmetError(
             [
-                f"--strict: {len(blocking)} blocking {said}: {finding.message}"
+                f"--strict: {len(blocking)} blocking {noun}: {finding.message}"
                 for finding in blocking
             ]
         )

@@ -139,13 +139,13 @@ def column_keys(
     return {key: value for key, value in given.items() if value is not None}
 
 
-def answer(key: str, said: str) -> dict[str, Any]:
+def answer(key: str, value: str) -> dict[str, Any]:
     """The key of a source, or the reference, that an answer gives."""
     if key == "reference":
-        return {key: tuple(names_of([said]))}
+        return {key: tuple(names_of([value]))}
     if key == "words":
-        return {key: _numbers(said)}
-    return {key: (said,) if key in ("only", "ignore") else said}
+        return {key: _numbers(value)}
+    return {key: (value,) if key in ("only", "ignore") else value}
 
 
 def _numbers(text: str) -> dict[str, float | str]:
@@ -162,14 +162,14 @@ def _numbers(text: str) -> dict[str, float | str]:
     return numbers
 
 
-def merged(keys: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+def merged(keys: dict[str, Any], new_keys: dict[str, Any]) -> dict[str, Any]:
     """Keys of a source with an answer; words are added to those that are known.
 
     >>> merged({"words": {"poor": 1.0}}, {"words": {"dunno": "missing"}, "item": "id"})
     {'words': {'poor': 1.0, 'dunno': 'missing'}, 'item': 'id'}
     """
-    words = {**keys.get("words", {}), **said.get("words", {})}
-    return keys | said | ({"words": words} if words else {})
+    words = {**keys.get("words", {}), **new_keys.get("words", {})}
+    return keys | new_keys | ({"words": words} if words else {})
 
 
 def answered(
@@ -193,9 +193,9 @@ def answered(
             # Of both streams: with standard error in a file the question would not be seen.
             if question.of_study or not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            said = _ask(question)
-            named = said.pop("reference", named)
-            keys = merged(keys, said)
+            new_keys = _ask(question)
+            named = new_keys.pop("reference", named)
+            keys = merged(keys, new_keys)
 
 
 def _ask(question: QuestionError) -> dict[str, Any]:
@@ -204,6 +204,6 @@ def _ask(question: QuestionError) -> dict[str, Any]:
         typer.echo(f"  {visible(choice)}", err=True)
     # Enter takes a likely answer; a mere guess must be typed.
     first = question.choices[0] if question.likely else None
-    said = str(typer.prompt(f"--{question.key}", default=first, err=True)).strip()
-    typer.echo(f"Next time: {visible(question.option(question.key, said))}", err=True)
-    return answer(question.key, said)
+    value = str(typer.prompt(f"--{question.key}", default=first, err=True)).strip()
+    typer.echo(f"Next time: {visible(question.option(question.key, value))}", err=True)
+    return answer(question.key, value)

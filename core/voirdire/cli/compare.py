@@ -96,11 +96,11 @@ def compare(
     wanted = read_gates(require or [])
     judges, systems = two_names("--judge", judge), two_names("--of", of)
     comparison = answered(
-        lambda known, named: changing.compare(
+        lambda keys, named: changing.compare(
             a,
             b,
             reference=named,
-            columns=known,
+            columns=keys,
             judges=judges,
             systems=systems,
             margin=margin,

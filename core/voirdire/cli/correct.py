@@ -131,10 +131,10 @@ def correct(
 
     wanted = read_gates(require or [])
     correction = answered(
-        lambda known, named: correcting.correct(
+        lambda keys, named: correcting.correct(
             source,
             reference=named,
-            columns=known,
+            columns=keys,
             judges=judge or (),
             by=by,
             compare=[_pair(text) for text in compare or ()],
@@ -179,8 +179,8 @@ def calibrate(
     from voirdire.examining import correcting
 
     made = answered(
-        lambda known, named: correcting.calibrate_ratings(
-            source, reference=named, columns=known, judges=judge or (), method=method,
+        lambda keys, named: correcting.calibrate_ratings(
+            source, reference=named, columns=keys, judges=judge or (), method=method,
             simulate=simulate,
         ),
         columns,
@@ -192,8 +192,8 @@ def calibrate(
     )
     if out is not None:
         study = correcting.write_calibrated(made, out)
-        said = f"Examine the calibrated judges beside the raw: voirdire examine {study}"
-        typer.echo(said, err=as_json)
+        next_step = f"Examine the calibrated judges beside the raw: voirdire examine {study}"
+        typer.echo(next_step, err=as_json)
 
 
 @takes_columns()
@@ -260,12 +260,12 @@ def plan(
         raise InputError("plan: give --half-width, or --detect, and not both")
     wanted = _numbers("--detect" if detect else "--half-width", detect or half_width)
     label_plan = answered(
-        lambda known, named: correcting.plan_labels(
+        lambda keys, named: correcting.plan_labels(
             source,
             wanted,
             power=power if detect else None,
             reference=named,
-            columns=known,
+            columns=keys,
             judges=judge or (),
             by=by,
             judged=judged,
@@ -335,8 +335,8 @@ def escalate(
     from voirdire.examining import correcting
 
     escalation = answered(
-        lambda known, named: correcting.escalate(
-            source, agree=agree, risk=risk, reference=named, columns=known, judge=judge, on=on,
+        lambda keys, named: correcting.escalate(
+            source, agree=agree, risk=risk, reference=named, columns=keys, judge=judge, on=on,
             tolerance=tolerance, gate=gate, seed=seed,
         ),
         columns,

@@ -109,8 +109,10 @@ def _function(name: str, declared: Mapping[str, Any], where: str) -> Any:
 def _parameter(name: str, declared: Mapping[str, Any], where: str) -> Parameter:
     """One parameter as typer reads it."""
     if name in _SHARED and not declared:
-        known, said = _SHARED[name]
-        return Parameter(name, Parameter.KEYWORD_ONLY, annotation=known, default=said)
+        shared_hint, shared_default = _SHARED[name]
+        return Parameter(
+            name, Parameter.KEYWORD_ONLY, annotation=shared_hint, default=shared_default
+        )
     where = f"{where}, parameter {name!r}"
     check_allowed("key", declared, sorted(_PARAMETER), where, PluginError)
     kind = declared.get("kind", "text")

@@ -197,11 +197,11 @@ def examine(
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
         examination = answered(
-            lambda known, named: run_examination(
+            lambda keys, named: run_examination(
                 source,
                 data=data,
                 reference=named,
-                columns=known,
+                columns=keys,
                 off_scale=off_scale,
                 pairs=pairs,
                 resamples=resamples,

@@ -101,8 +101,8 @@ def freeze(
     from voirdire.examining import changing
 
     frozen = answered(
-        lambda known, named: changing.freeze(
-            source, reference=named, columns=known, judges=judge or (), items=items,
+        lambda keys, named: changing.freeze(
+            source, reference=named, columns=keys, judges=judge or (), items=items,
             margin=margin, alpha=alpha, seed=seed,
         ),
         columns,
@@ -200,8 +200,8 @@ def check(
         raise no_columns(columns)
     today = source if study is None else _ask(study, folder, max_cost)
     outcome, remembered = answered(
-        lambda known, named: changing.check_lock(
-            today, locked, reference=named, columns=known, look=look
+        lambda keys, named: changing.check_lock(
+            today, locked, reference=named, columns=keys, look=look
         ),
         columns,
         reference,

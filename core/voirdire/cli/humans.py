@@ -148,8 +148,8 @@ def serve(
         if network:
             warn_of_network("a rater's address can read the texts and answer")
         links = (f"  {rater}: {link}" for rater, link in server.links.items())
-        said = "One address for each rater; whoever opens it answers in that name:"
-        serve_until_stopped(server, (said, *links))
+        heading = "One address for each rater; whoever opens it answers in that name:"
+        serve_until_stopped(server, (heading, *links))
         typer.echo(f"\nEvery answer is kept. Read them: voirdire humans import {work} --out ...")
 
 

@@ -65,8 +65,8 @@ def init(
     remarks = "".join(f"# {line}\n" for line in taken)
     out.write_text(remarks + study_to_toml(study), encoding="utf-8")
     who = ", ".join(study.data.reference)
-    said = f"reference: {who}" if who else "no reference was found: name one under [data]"
-    typer.echo(f"Wrote {out} ({said}). Check it, the scale and the systems, then run:")
+    reference_text = f"reference: {who}" if who else "no reference was found: name one under [data]"
+    typer.echo(f"Wrote {out} ({reference_text}). Check it, the scale and the systems, then run:")
     typer.echo(f"  voirdire examine {out} --out out")
     for line in taken:
         typer.echo(line)
@@ -88,8 +88,8 @@ def _drafted(
     while True:
         try:
             return answered(
-                lambda known, named: draft_study(
-                    ratings, keys=known, reference=named, folder=folder
+                lambda settled_keys, named: draft_study(
+                    ratings, keys=settled_keys, reference=named, folder=folder
                 ),
                 keys,
                 reference,
@@ -99,9 +99,9 @@ def _drafted(
                 raise
             choices = " or ".join(question.choices)
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
-            said = answer(question.key, question.choices[0])
-            reference = said.pop("reference", reference)
-            keys = merged(keys, said)
+            new_keys = answer(question.key, question.choices[0])
+            reference = new_keys.pop("reference", reference)
+            keys = merged(keys, new_keys)
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

@@ -48,7 +48,7 @@ def item(
     from voirdire.examining.item import item_sections
 
     sections = answered(
-        lambda known, named: item_sections(source, name, data=data, reference=named, columns=known),
+        lambda keys, named: item_sections(source, name, data=data, reference=named, columns=keys),
         columns,
         reference,
     )

@@ -79,14 +79,14 @@ def jury(
     from voirdire.files import write_csv
 
     examined = answered(
-        lambda known, named: examine_jury(
+        lambda keys, named: examine_jury(
             source,
             tuple(names_of([members])),
             combine,
             name=name,
             data=data,
             reference=named,
-            columns=known,
+            columns=keys,
             level=level,
         ),
         columns,

@@ -108,8 +108,8 @@ def look(
 
     def made(source: str, columns: Any, beside: Material | None = None) -> Material:
         return answered(
-            lambda known, named: _material(
-                source, data, named, known, gate, with_text=with_text, beside=beside
+            lambda keys, named: _material(
+                source, data, named, keys, gate, with_text=with_text, beside=beside
             ),
             columns,
             reference,

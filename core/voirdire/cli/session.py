@@ -185,12 +185,12 @@ class _Told:
             return []
         task = (row["rater"], row["item"], row["first"], row["run"])
         messages = shown_messages(self.folder, *task)
-        said = self._said.setdefault(task, set())
+        seen = self._said.setdefault(task, set())
         lines = []
         for one in messages:
             key = (one.role, one.text)
-            if one.step == row["step"] and key not in said:
-                said.add(key)
+            if one.step == row["step"] and key not in seen:
+                seen.add(key)
                 who = f"result of {one.tool}" if one.role == "tool" else f"sent, as {one.role}"
                 if self.sent or one.role == "tool":
                     lines.append(f"    {_plain(who)}: {_lines(one.text)}")

@@ -111,9 +111,9 @@ class Material:
             There is no such judge or attribute.
         """
         for key in ("judge", "attribute"):
-            known = tuple(dict.fromkeys(getattr(pair, key) for pair in self.pairs))
-            if getattr(view, key) not in ("", *known):
-                raise not_one_of(key, getattr(view, key), known, "address", InputError)
+            names = tuple(dict.fromkeys(getattr(pair, key) for pair in self.pairs))
+            if getattr(view, key) not in ("", *names):
+                raise not_one_of(key, getattr(view, key), names, "address", InputError)
         for pair in self.pairs:
             asked = (view.judge or pair.judge, view.attribute or pair.attribute, view.turn)
             if asked == (pair.judge, pair.attribute, pair.turn):
@@ -271,8 +271,8 @@ class Material:
             if getattr(view, column):
                 rows = rows.filter(pl.col(column) == getattr(view, column))
         if view.sort not in rows.columns:
-            known = (*SORTS, *(OF + name for name in pair.reference))
-            raise not_one_of("sort", view.sort, known, "address", InputError)
+            sorts = (*SORTS, *(OF + name for name in pair.reference))
+            raise not_one_of("sort", view.sort, sorts, "address", InputError)
         rows = self._sought(self._labelled(rows, pair), view, pair)
         if view.changed:
             both = pl.col("score").is_not_null() | pl.col("before").is_not_null()

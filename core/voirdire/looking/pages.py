@@ -95,10 +95,10 @@ def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
     """Each use in the grid -> what it means."""
     there = {use["name"] for cell in cells for use in cell["uses"]}
     means = {**DO, "order": "put systems in order", "score": "quote the means of systems"}
-    known: dict[str, str] = {use: what for use, what in means.items() if use in there}
+    meanings: dict[str, str] = {use: what for use, what in means.items() if use in there}
     if any(name.endswith("+") for name in there):
-        known["+"] = "for systems to come"
-    return known
+        meanings["+"] = "for systems to come"
+    return meanings
 
 
 def _cell(material: Material, pair: Pair) -> dict[str, Any]:
@@ -367,8 +367,8 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
     cells: dict[tuple[str, str], list[str]] = {}
     named = rows.with_columns(pl.col("rater", "attribute", "status").cast(pl.String)).sort("run")
     for one in named.to_dicts():
-        said = plain(one["score"]) if one["status"] in ("ok", "repaired") else one["status"]
-        cells.setdefault((one["rater"], one["attribute"]), []).append(said)
+        value = plain(one["score"]) if one["status"] in ("ok", "repaired") else one["status"]
+        cells.setdefault((one["rater"], one["attribute"]), []).append(value)
     raters = list(dict.fromkeys(rater for rater, _ in cells))
     attributes = list(dict.fromkeys(pair.attribute for pair in material.pairs))
     return {
@@ -384,7 +384,7 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
 def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
     item, system = row["item"], row["system"]
     texts = [("Item", material.texts.item(item)), *material.texts.answers(item, system)]
-    said = material.texts.said(item, system)
+    replies = material.texts.said(item, system)
     if material.beside is not None:
         there = material.beside.texts
         answers = {text for _, text in texts}
@@ -393,12 +393,14 @@ def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, 
             for title, text in there.answers(item, system)
             if text not in answers
         ]
-        same = [_words_of(one) for one in said if one["rater"] == pair.judge]
+        same = [_words_of(one) for one in replies if one["rater"] == pair.judge]
         before = there.said(item, system, pair.judge)
-        said += [{**one, "beside": True} for one in before if _words_of(one) not in same]
+        replies += [{**one, "beside": True} for one in before if _words_of(one) not in same]
     return {
         "texts": [{"title": title, **cut(text)} for title, text in texts if text is not None],
-        "replies": sorted((_reply(one, pair) for one in said), key=lambda reply: not reply["own"]),
+        "replies": sorted(
+            (_reply(one, pair) for one in replies), key=lambda reply: not reply["own"]
+        ),
     }
 
 

@@ -80,11 +80,11 @@ class View:
         InputError
             A key that there is none of, or a value that it does not take; both are named.
         """
-        known = tuple(field.name for field in fields(cls))
+        keys = tuple(field.name for field in fields(cls))
         values: dict[str, Any] = {}
         for key, text in query:
-            if key not in known:
-                raise not_one_of("key", key, known, "address", InputError)
+            if key not in keys:
+                raise not_one_of("key", key, keys, "address", InputError)
             if text:
                 values[key] = _value(key, text)
         return cls(**values)
@@ -93,12 +93,12 @@ class View:
         """The address of this view, or of it with changes."""
         changed = replace(self, **changes)
         plain = View()
-        said = [
+        query = [
             (field.name, _text(getattr(changed, field.name)))
             for field in fields(changed)
             if getattr(changed, field.name) != getattr(plain, field.name)
         ]
-        return f"{path}?{urlencode(said, errors='replace')}" if said else path
+        return f"{path}?{urlencode(query, errors='replace')}" if query else path
 
     @property
     def chosen(self) -> View:

@@ -102,13 +102,13 @@ def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
 
 def _untested(examination: Examination, tested: Sequence[Use]) -> str:
     """The uses without a column, each with its reason."""
-    said = []
+    clauses = []
     for use in uses_of(examination):
         reasons = [v.reason for v in examination.verdicts if v.use == use]
         if use not in tested and tested:
             why = next((REASONS[reason] for reason in reasons if reason), "")
-            said.append(f"{use} ({why})" if why else use)
-    return f"Not tested: {'; '.join(said)}." if said else ""
+            clauses.append(f"{use} ({why})" if why else use)
+    return f"Not tested: {'; '.join(clauses)}." if clauses else ""
 
 
 def grid_section(examination: Examination, answers: Sequence[Answer]) -> Section:

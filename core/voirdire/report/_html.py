@@ -206,14 +206,14 @@ def build_page(
 def _facts(examination: Examination) -> str:
     ratings = examination.ratings
     systems = ratings["system"].drop_nulls().n_unique()
-    said = [
+    parts = [
         examination.date[:10],
         f"{ratings['score'].drop_nulls().len():,} scores",
         plural(ratings["item"].n_unique(), "item"),
         plural(systems, "system") if systems else "",
         plural(examination.raters.height, "rater"),
     ]
-    return " · ".join(part for part in said if part)
+    return " · ".join(part for part in parts if part)
 
 
 def _audit_summary(examination: Examination) -> str:
@@ -221,11 +221,11 @@ def _audit_summary(examination: Examination) -> str:
     if not counts:
         return "The audit found nothing odd."
     nouns = {"blocking": "blocking finding", "serious": "serious finding", "note": "note"}
-    said = [plural(counts[name], nouns[name]) for name in WORST_FIRST if counts[name]]
+    phrases = [plural(counts[name], nouns[name]) for name in WORST_FIRST if counts[name]]
     rule = (
         " A blocking finding forbids any verdict on what it touches." if counts["blocking"] else ""
     )
-    return f"The audit reports {listed(said)}.{rule}"
+    return f"The audit reports {listed(phrases)}.{rule}"
 
 
 def _findings(examination: Examination) -> list[dict[str, Any]]:
@@ -309,12 +309,12 @@ def _judge_facts(examination: Examination, answer: Answer) -> str:
     if not results:
         return ""
     pairs = sum(result.n_pairs for result in results)
-    said = [f"{plural(pairs, 'pair')} of ratings over {plural(len(results), 'attribute')}"]
+    clauses = [f"{plural(pairs, 'pair')} of ratings over {plural(len(results), 'attribute')}"]
     names = reference_of(examination, results[0])
     if names:
         several = "the mean of " if len(names) > 1 else ""
-        said.append(f"held against {several}{', '.join(names)}")
+        clauses.append(f"held against {several}{', '.join(names)}")
     left_out = list(dict.fromkeys(name for r in results for name in r.excluded_systems))
     labels = [examination.study.system(name).label or name for name in left_out]
-    said.append(f"left out: {', '.join(labels)}" if labels else "no system left out")
-    return "; ".join(said)
+    clauses.append(f"left out: {', '.join(labels)}" if labels else "no system left out")
+    return "; ".join(clauses)

@@ -101,9 +101,9 @@ _PARAGRAPHS = (
 def methods(examination: Examination) -> tuple[str, ...]:
     """Paragraphs: units, coefficients, intervals, bias, verdict."""
     study = examination.study
-    said = {"units": examination.units, "level": f"{100 * study.analysis.level:g}"}
+    values = {"units": examination.units, "level": f"{100 * study.analysis.level:g}"}
     texts = (_SYSTEMS if examination.units == "systems" else _RESPONSES, *_PARAGRAPHS)
-    return tuple(" ".join(text.split()).format(**said) for text in texts)
+    return tuple(" ".join(text.split()).format(**values) for text in texts)
 
 
 _MARGINS = {
@@ -128,7 +128,7 @@ _MARGINS = {
 def margins_section(examination: Examination) -> Section:
     """The margins that the study declares."""
     asked = examination.study.margins
-    rows = tuple((said, _said(getattr(asked, name))) for name, said in _MARGINS.items())
+    rows = tuple((label, _said(getattr(asked, name))) for name, label in _MARGINS.items())
     return Section(
         "Margins",
         "What a verdict asks for, as the study declares it before the data are read.",

@@ -105,14 +105,14 @@ def _agreement(evidence: Sequence[Evidence], *, gated: bool) -> Section:
 def _score_rows(
     seen: Evidence, agreement: ResponseAgreement, own: ResponseAgreement | None
 ) -> Iterable[tuple[Cell, ...]]:
-    for name, said in SCORES.items():
+    for name, label in SCORES.items():
         if name in agreement.scores:
             human = own.scores.get(name) if own is not None else None
             estimate = agreement[name]
             yield (
                 seen.judge,
                 seen.attribute,
-                said,
+                label,
                 agreement.n,
                 estimate.value,
                 estimate.interval(),

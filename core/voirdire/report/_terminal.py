@@ -145,15 +145,15 @@ def _print_rest(examination: Examination, console: Console) -> None:
         console.print(Text(visible(choice), style="dim"))
     for section in examination.sections:
         console.print()
-        print_section(section, console, said=False)
+        print_section(section, console, with_text=False)
     for note in examination.notes:
         console.print(Text(visible(f"\n{note}")))
 
 
 def print_answers(examination: Examination, answers: Sequence[Answer], console: Console) -> None:
     """A sentence a judge, and the grid: judges by uses, or by attributes with one sign a use."""
-    for said in leads(answers):
-        console.print(Text(brief(visible(said), _SENTENCE)))
+    for sentence in leads(answers):
+        console.print(Text(brief(visible(sentence), _SENTENCE)))
     grid = grid_of(examination, answers)
     cells = {
         (row, column): " ".join(STATES[state].sign for _, state in cell)
@@ -162,9 +162,9 @@ def print_answers(examination: Examination, answers: Sequence[Answer], console: 
     }
     console.print()
     _print_grid([name for name, _ in grid.rows], grid.columns, cells, console)
-    said = ", ".join(f"{word.sign} {name}" for name, word in STATES.items())
+    legend = ", ".join(f"{word.sign} {name}" for name, word in STATES.items())
     order = "" if grid.by_use else f"In each cell: {', '.join(grid.uses)}. "
-    for line in (f"{order}{said}. {grid.untested}", multiplicity_text(examination)):
+    for line in (f"{order}{legend}. {grid.untested}", multiplicity_text(examination)):
         if line:
             console.print(Text(visible(line.strip()), style="dim"))
     console.print(Text(scope_text(examination), style="dim"))
@@ -208,11 +208,11 @@ def _print_list(
             console.print(line.append_text(_cell(cells[row, name])))
 
 
-def _cell(said: str) -> Text:
+def _cell(signs: str) -> Text:
     """Signs, each in the colour of its state."""
     styles = {word.sign: word.style for word in STATES.values()}
     cell = Text()
-    for sign in said:
+    for sign in signs:
         cell.append(sign, style=styles.get(sign, ""))
     return cell
 
@@ -229,17 +229,17 @@ def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
             many = len(point.attributes)
             where = point.attributes[0] if many == 1 else f"{many} attributes"
             on = f" on {where}" if several else ""
-            said = f"{point.label}{on}: {point.why}. {point.next}".rstrip()
+            sentence = f"{point.label}{on}: {point.why}. {point.next}".rstrip()
             line = Text(f"{word.sign} ", style=word.style)
-            line.append(brief(visible(said), _SENTENCE), style="none")
+            line.append(brief(visible(sentence), _SENTENCE), style="none")
             console.print(line)
     later = [point for point in shown if point.target != THESE]
     if later:
-        said = "; ".join(
+        summary = "; ".join(
             f"{' and '.join(point.uses)}: {point.state}{_on(point) if several else ''}"
             for point in later
         )
-        console.print(Text(f"For systems to come: {said}.", style="dim"))
+        console.print(Text(f"For systems to come: {summary}.", style="dim"))
 
 
 def _on(point: Point) -> str:

@@ -145,7 +145,7 @@ def _label_error(row: Mapping[str, Any]) -> Text:
         "missed": row["missed"],
         "wrongly named": row["wrong"],
     }
-    said = "; ".join(
+    scores = "; ".join(
         f"{name}: {', '.join(labels) or 'none'}"
         for name, labels in parts.items()
         if labels is not None
@@ -153,7 +153,7 @@ def _label_error(row: Mapping[str, Any]) -> Text:
     run = f" in run {row['run']}" if row["run"] > 1 else ""
     return Text(
         title=cut(f"{row['rater']} on item {row['item']}{run}"),
-        scores=said if row["given"] is not None else f"{said}; nothing given ({row['status']})",
+        scores=scores if row["given"] is not None else f"{scores}; nothing given ({row['status']})",
         item=cut(row["text"]),
         reply=cut(row["reply"]),
     )
@@ -221,12 +221,12 @@ def disagreements(examination: Examination, *, with_text: bool) -> tuple[Disagre
 
 def _influential(row: Mapping[str, Any], examination: Examination, texts: Texts) -> Disagreement:
     item, system, judge = row["item"], row["system"], row["judge"]
-    said = {
+    passages = {
         "Item": texts.item(item),
         "Answer": texts.response(item, system),
         "The judge's reply": texts.reply(item, system, judge),
     }
-    shown = ((title, allowed(own, examination.study)) for title, own in said.items())
+    shown = ((title, allowed(own, examination.study)) for title, own in passages.items())
     address = _address(row)
     return Disagreement(
         item,

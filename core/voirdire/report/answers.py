@@ -101,8 +101,8 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
         # One constant on all attributes is said once; different constants are a reason each.
         constants = {one.constant for one in seen if math.isfinite(one.constant)}
         constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan
-        said = _Saying(brief(name, 40), verdicts, systems, constant)
-        made.append(Answer(judge, name, said.sentence(), said.headline(), tuple(verdicts)))
+        saying = _Saying(brief(name, 40), verdicts, systems, constant)
+        made.append(Answer(judge, name, saying.sentence(), saying.headline(), tuple(verdicts)))
     return tuple(made)
 
 
@@ -152,8 +152,8 @@ class _Saying:
         # A sentence that begins with what is open would read as if the rest were settled.
         if clauses and clauses[0].startswith("whether"):
             clauses = [f"do not rely on {self.name} yet: {clauses[0]}", *clauses[1:]]
-        said = "; ".join(clauses) or f"nothing was tested of {self.name}"
-        return f"{said[:1].upper()}{said[1:]}."
+        sentence = "; ".join(clauses) or f"nothing was tested of {self.name}"
+        return f"{sentence[:1].upper()}{sentence[1:]}."
 
     def _useless(self) -> str | None:
         """The whole sentence where nothing may be done with a judge on any attribute."""
@@ -195,8 +195,8 @@ class _Saying:
                 groups.setdefault(where, []).append(verb)
         if not groups:
             return []
-        said = [f"{listed(verbs)}{where}" for where, verbs in groups.items()]
-        return [f"use {self.name} {'only ' if only else ''}to {', and to '.join(said)}"]
+        clauses = [f"{listed(verbs)}{where}" for where, verbs in groups.items()]
+        return [f"use {self.name} {'only ' if only else ''}to {', and to '.join(clauses)}"]
 
     def _no(self, *, with_reasons: bool) -> list[str]:
         """What it is not for; uses with the same reason together."""
@@ -294,8 +294,8 @@ class Point:
     @property
     def label(self) -> str:
         """The uses, and the target where it is systems to come."""
-        said = ", ".join(self.uses)
-        return said if self.target == THESE else f"{said} for {self.target}"
+        names = ", ".join(self.uses)
+        return names if self.target == THESE else f"{names} for {self.target}"
 
 
 def points(answer: Answer) -> tuple[Point, ...]:

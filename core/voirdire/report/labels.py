@@ -165,9 +165,9 @@ def print_labels(
     columns = tuple(table.columns[at] for at in kept)
     shown = Table(columns, tuple(tuple(row[at] for at in kept) for row in table.rows))
     print_fitted(console, shown)
-    said = "".join(cell for row in shown.written() for cell in row)
+    printed = "".join(cell for row in shown.written() for cell in row)
     for sign, meaning in _SIGNS.items():
-        if sign in said:
+        if sign in printed:
             console.print(f"{sign} {meaning}")
     for section in more:
         console.print()
@@ -224,11 +224,11 @@ def _draw_row(
             continue
         place = sets.index(cell["labels"])
         y = at + (place - (len(sets) - 1) / 2) * 0.6 / max(len(sets), 1)
-        colour, known = colour_of(place), cell["kappa_low"] is not None
-        if known:
+        colour, has_interval = colour_of(place), cell["kappa_low"] is not None
+        if has_interval:
             axes.hlines(y, cell["kappa_low"], cell["kappa_high"], color=colour, lw=1.3)
         axes.plot(cell["kappa"], y, marker_of(place), color=colour, ms=4.2,
-                  mfc=colour if known else HOLLOW)  # fmt: skip
+                  mfc=colour if has_interval else HOLLOW)  # fmt: skip
 
 
 def _handle(axes: Any, at: int, name: str) -> Any:

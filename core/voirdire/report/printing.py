@@ -59,15 +59,15 @@ def print_sections(
         for finding in sorted(findings, key=lambda one: WORST_FIRST.index(one.severity)):
             sign, style, _ = SEVERITIES[finding.severity]
             line = Text(f"{sign} {finding.severity}: ", style=style)
-            said = visible(f"{finding.message} {finding.consequence}".strip())
-            console.print(line.append(said, style="none"))
+            message = visible(f"{finding.message} {finding.consequence}".strip())
+            console.print(line.append(message, style="none"))
     console.file.write(legible(captured.get(), console.encoding))
 
 
 def print_section(
-    section: Section, console: Console, *, said: bool = True, most: int | None = MOST_ROWS
+    section: Section, console: Console, *, with_text: bool = True, most: int | None = MOST_ROWS
 ) -> None:
-    """Print the tables of a section, `most` rows of each, and, where `said`, its text."""
+    """Print the tables of a section, `most` rows of each, and, where `with_text`, its text."""
     console.print(Text(visible(section.title), style="bold"))
     for table in section.tables:
         print_fitted(console, Table(table.columns, table.rows[:most]))
@@ -77,7 +77,7 @@ def print_section(
     for figure in section.figures:
         if figure.kind == "intervals" and section.leading:
             _print_intervals(figure, console, most)
-    if said and section.text:
+    if with_text and section.text:
         console.print(Text(visible(section.text), style="dim"))
 
 
@@ -87,10 +87,10 @@ def _print_intervals(figure: SectionFigure, console: Console, most: int | None) 
     margin = max(map(cell_len, names)) + 3
     width = min(console.width - margin - 8, _WIDEST)
     drawn = [end for at in range(len(names)) for ends in figure.ends(at) for end in ends]
-    known = [end for end in drawn if not is_missing(end)]
-    if width < _NARROWEST or not known:
+    present = [end for end in drawn if not is_missing(end)]
+    if width < _NARROWEST or not present:
         return
-    low, high = min(known), max(known)
+    low, high = min(present), max(present)
     step = (high - low or 1.0) / (width - 1)  # equal values would divide by zero
     shown = len(figure.labels) if most is None else max(most // len(names), 1)
     for place, label in enumerate(figure.labels[:shown]):
@@ -246,9 +246,9 @@ def _filled(parts: Sequence[str], width: int) -> list[str]:
     """Parts joined by commas into lines, none broken that could stand in a line of its own."""
     lines: list[str] = []
     for at, part in enumerate(parts):
-        said = part if at == len(parts) - 1 else f"{part},"
-        if lines and cell_len(lines[-1]) + 1 + cell_len(said) <= width:
-            lines[-1] += f" {said}"
+        piece = part if at == len(parts) - 1 else f"{part},"
+        if lines and cell_len(lines[-1]) + 1 + cell_len(piece) <= width:
+            lines[-1] += f" {piece}"
         else:
-            lines.append(said)
+            lines.append(piece)
     return lines

@@ -114,17 +114,17 @@ def write_sections(
             case "html":
                 from voirdire.report._html import render_sections  # noqa: PLC0415 - loads jinja2
 
-                said = render_sections(title, sections, findings, drawings)
+                content = render_sections(title, sections, findings, drawings)
             case "md":
-                said = markdown_text(title, sections, findings)
+                content = markdown_text(title, sections, findings)
             case "tex":
-                said = latex_text(
+                content = latex_text(
                     {f"section_{at}": one for at, one in enumerate(sections, start=1)}
                 )
             case _:
                 shown = {"title": title, "sections": sections} if record is None else record
-                said = json_text(shown)
-        write_text(path, said.rstrip("\n") + "\n")
+                content = json_text(shown)
+        write_text(path, content.rstrip("\n") + "\n")
         written.append(path)
     return (*written, *(path for drawing in drawings for path in drawing.save(folder)))
 
@@ -157,17 +157,17 @@ def flat_columns(table: Table) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for at, column in enumerate(table.columns):
         cells = [row[at].value if isinstance(row[at], Marked) else row[at] for row in table.rows]
-        known = [None if is_missing(cell) else cell for cell in cells]
+        values = [None if is_missing(cell) else cell for cell in cells]
         if column.kind == "interval":
-            ends = [(None, None) if cell is None else bounds(cell) for cell in known]
+            ends = [(None, None) if cell is None else bounds(cell) for cell in values]
             columns[f"{column.name}, low"] = [low for low, _ in ends]
             columns[f"{column.name}, high"] = [high for _, high in ends]
-        elif any(isinstance(cell, Spread) for cell in known):
-            spreads = [cell if isinstance(cell, Spread) else Spread(cell) for cell in known]
+        elif any(isinstance(cell, Spread) for cell in values):
+            spreads = [cell if isinstance(cell, Spread) else Spread(cell) for cell in values]
             columns[column.name] = [spread.value for spread in spreads]
             columns[f"{column.name}, SD"] = [spread.sd for spread in spreads]
         else:
-            columns[column.name] = known
+            columns[column.name] = values
     return columns
 
 
@@ -230,17 +230,17 @@ def _latex_table(table: Table, title: str, label: str, note: str) -> str:
     caption = f"\\caption{{{escape(title)}}}\\label{{tab:{label}}}"
     head = _row(table.names)
     body = "\n".join(map(_row, table.written()))
-    said = f"\\par\\smallskip\\footnotesize {escape(note)}" if note else ""
+    note_line = f"\\par\\smallskip\\footnotesize {escape(note)}" if note else ""
     if len(table.rows) > _LONG:
         return (
             f"\\begin{{longtable}}{{{align}}}\n{caption}\\\\\n\\toprule\n{head}\n\\midrule\n"
             f"\\endfirsthead\n\\toprule\n{head}\n\\midrule\n\\endhead\n{body}\n"
-            f"\\bottomrule\n\\end{{longtable}}" + (f"\n{{{said}\\par}}" if note else "")
+            f"\\bottomrule\n\\end{{longtable}}" + (f"\n{{{note_line}\\par}}" if note else "")
         )
     return (
         f"\\begin{{table}}\n\\centering\n\\small\n{caption}\n{_FIT}\n\\begin{{tabular}}{{{align}}}\n"
         f"\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}}}\n"
-        + (f"{said}\n" if note else "")
+        + (f"{note_line}\n" if note else "")
         + "\\end{table}"
     )
 
@@ -272,9 +272,9 @@ def escape(text: str) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return " & ".join(_guard(escape(said)) for said in cells) + r" \\"
+    return " & ".join(_guard(escape(cell)) for cell in cells) + r" \\"
 
 
-def _guard(said: str) -> str:
+def _guard(cell: str) -> str:
     """A cell that begins with a bracket would be read as an argument of the row break."""
-    return "{}" + said if said.startswith("[") else said
+    return "{}" + cell if cell.startswith("[") else cell

@@ -132,12 +132,12 @@ def _needed(part: Component) -> str:
     return f" (needed: {margin_text(part)})"
 
 
-def _correlates(said: str) -> Callable[[Component], str]:
+def _correlates(template: str) -> Callable[[Component], str]:
     """A correlation or reliability inside a sentence."""
 
     def say(part: Component) -> str:
         value = number_text(part.estimate, _digits(part))
-        return said.format(value=f"{value}{span_text(part)}") + _needed(part)
+        return template.format(value=f"{value}{span_text(part)}") + _needed(part)
 
     return say
 
@@ -170,13 +170,15 @@ def _worth(part: Component) -> str:
     # Errors too large to be those of any number of humans have no worth in humans.
     if not math.isfinite(part.judge):
         return f"{where}{what}it errs more than a human may"
-    said = f"{where}{what}one run is worth {number_text(part.judge, 2)} humans on single responses"
+    clause = (
+        f"{where}{what}one run is worth {number_text(part.judge, 2)} humans on single responses"
+    )
     if not (times := _limit(part)) > 0:
-        return said
+        return clause
     # The point estimate is good enough and the interval is not: without this the clause would
     # contradict its own "needed".
     sure = ", but not surely" if part.state == "open" and part.judge >= 1 / times else ""
-    return f"{said}{sure} (needed: at least {number_text(1 / times, 2)})"
+    return f"{clause}{sure} (needed: at least {number_text(1 / times, 2)})"
 
 
 def _reversed(part: Component) -> str:
@@ -197,18 +199,18 @@ def _rate(does: str, label: str) -> Callable[[Component], str]:
     """SENS and SPEC: beside a held-out human, or against one column of labels."""
 
     def say(part: Component) -> str:
-        limit, known = _limit(part), math.isfinite(part.low)
+        limit, has_interval = _limit(part), math.isfinite(part.low)
         # Against one column of labels there is no second human to compare with: the rate itself is
         # held against the declared minimum.
         if math.isnan(part.human):
-            ends = f" [{share_text(part.low)}, {share_text(part.high)}]" if known else ""
+            ends = f" [{share_text(part.low)}, {share_text(part.high)}]" if has_interval else ""
             asked = "" if math.isnan(limit) else f" (needed: {share_text(limit)})"
             return f"it {does} {share_text(part.estimate)}{ends} of what should {label}{asked}"
         told = (
             f"of what one human would {label} it {does} {share_text(part.judge)}, "
             f"another human {share_text(part.human)}"
         )
-        if not known or math.isnan(limit):
+        if not has_interval or math.isnan(limit):
             return told
         points = f"{number_text(100 * part.estimate, 0, signed=True)} points"
         ends = interval_text(100 * part.low, 100 * part.high, 0)
@@ -297,15 +299,15 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
     """
     if verdict.reason == "constant":
         return REASONS["constant"]
-    said = [REASONS[verdict.reason]] if verdict.reason else []
+    reasons = [REASONS[verdict.reason]] if verdict.reason else []
     named = verdict.deciding if verdict.state != "yes" else _SHOWN[verdict.use]
     # A judge that does not follow the responses fails everything else by chance or by luck.
     if verdict.state == "no" and (unread := [n for n in named if n in ("READ", "GREAD")]):
         named = tuple(unread)
     parts = [part for name in named for part in verdict.components if part.name == name]
-    said += [because(part) for part in parts]
-    said = list(dict.fromkeys(said))
-    return "; ".join(said if most is None else said[:most])
+    reasons += [because(part) for part in parts]
+    reasons = list(dict.fromkeys(reasons))
+    return "; ".join(reasons if most is None else reasons[:most])
 
 
 def next_text(step: Next, state: State) -> str:

@@ -121,9 +121,9 @@ def _drawn(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
 
 
 def _stacked(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
-    known = np.nan_to_num(values)
-    bottoms = np.vstack([np.zeros(values.shape[1]), known.cumsum(axis=0)[:-1]])
-    for at, (own, bottom) in enumerate(zip(known, bottoms, strict=True)):
+    heights = np.nan_to_num(values)
+    bottoms = np.vstack([np.zeros(values.shape[1]), heights.cumsum(axis=0)[:-1]])
+    for at, (own, bottom) in enumerate(zip(heights, bottoms, strict=True)):
         _bars(axes, np.arange(len(own)), own, _band(len(own)), at, names[at], bottom=bottom)
 
 

@@ -193,10 +193,10 @@ def draw_bias(examination: Examination) -> Drawing:
         axes.plot(judge, places, "D", color=COLOURS[1], ms=4.4, label="judge", zorder=3)
         label_rows(axes, rows)
         spread = np.concatenate([human - margin, human + margin, judge])
-        known = spread[np.isfinite(spread)]
-        if known.size:
+        finite = spread[np.isfinite(spread)]
+        if finite.size:
             room = 0.03 * (high - low)
-            axes.set_xlim(max(known.min(), low) - room, min(known.max(), high) + room)
+            axes.set_xlim(max(finite.min(), low) - room, min(finite.max(), high) + room)
         axes.grid(axis="x")
         axes.set_xlabel(f"mean score on a scale of {low:g} to {high:g}")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handletextpad=0.5,
@@ -250,9 +250,9 @@ def draw_left_out(examination: Examination) -> Drawing | None:
 
 def _leave_room(axes: Any, values: list[float]) -> None:
     """Room for names on both sides."""
-    known = [value for value in values if math.isfinite(value)]
-    if known:
-        low, high = min(known), max(*known, 1.0)
+    finite = [value for value in values if math.isfinite(value)]
+    if finite:
+        low, high = min(finite), max(*finite, 1.0)
         width = max(high - low, _NAMED)
         axes.set_xlim(low - 0.22 * width, high + 0.18 * width)
 
@@ -260,15 +260,15 @@ def _leave_room(axes: Any, values: list[float]) -> None:
 def _name_extremes(axes: Any, rows: Rows, examination: Examination) -> None:
     """The system whose absence moves the value most."""
     for result, place in zip(rows.results, rows.places, strict=True):
-        known = {name: v for name, v in result.loo_c1.items() if math.isfinite(v)}
-        if not known:
+        coefficients = {name: v for name, v in result.loo_c1.items() if math.isfinite(v)}
+        if not coefficients:
             continue
-        name = max(known, key=lambda system: abs(known[system] - result.icc_c1))
-        shift = known[name] - result.icc_c1
+        name = max(coefficients, key=lambda system: abs(coefficients[system] - result.icc_c1))
+        shift = coefficients[name] - result.icc_c1
         if abs(shift) >= _NAMED:
             label = shorten(examination.study.system(name).label or name, 18)
             axes.annotate(
-                label, (known[name], place), (-4 if shift < 0 else 4, 0),
+                label, (coefficients[name], place), (-4 if shift < 0 else 4, 0),
                 textcoords="offset points", ha="right" if shift < 0 else "left", va="center",
                 size=6.2, color=MUTED,
             )  # fmt: skip

@@ -93,8 +93,8 @@ def _draw_one(
     )
     for (row, column), value in np.ndenumerate(values):
         ink = MUTED if math.isnan(value) else "#ffffff" if shade[row, column] > 0.55 else "#111111"
-        said = number_text(value, 2)
-        axes.text(column + 0.5, row + 0.5, said, ha="center", va="center", color=ink,
+        label = number_text(value, 2)
+        axes.text(column + 0.5, row + 0.5, label, ha="center", va="center", color=ink,
                   size=7.5)  # fmt: skip
     axes.set_xticks(
         np.arange(len(names)) + 0.5, names, rotation=40, ha="right", rotation_mode="anchor"

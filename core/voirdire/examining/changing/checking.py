@@ -452,27 +452,27 @@ def _lost(
 ) -> dict[tuple[str, str], tuple[LostUse, ...]]:
     """Uses that were a yes on the anchors and are none now."""
     # Only judges with a yes to lose, and labels to lose it by, are judged again.
-    known = {judge.name: judge.verdicts for judge in lock.judges}
+    frozen = {judge.name: judge.verdicts for judge in lock.judges}
     wanted = {
         key: scores
         for key, scores in today.items()
-        if "yes" in known[key[0]].get(key[1], {}).values() and not np.isnan(scores[anchors]).all()
+        if "yes" in frozen[key[0]].get(key[1], {}).values() and not np.isnan(scores[anchors]).all()
     }
     if not wanted:
         return {}
     cases = [case_of(lock, *key, scores, anchors) for key, scores in wanted.items()]
     losses: dict[tuple[str, str], list[LostUse]] = {}
     for verdict in judged_on(lock, cases).verdicts:
-        if _is_lost(verdict, known[verdict.judge].get(verdict.attribute, {})):
+        if _is_lost(verdict, frozen[verdict.judge].get(verdict.attribute, {})):
             lost = LostUse(verdict.use, verdict.state, verdict.deciding)
             losses.setdefault((verdict.judge, verdict.attribute), []).append(lost)
     return {key: tuple(uses) for key, uses in losses.items()}
 
 
-def _is_lost(verdict: Verdict, known: Mapping[str, str]) -> bool:
+def _is_lost(verdict: Verdict, frozen: Mapping[str, str]) -> bool:
     return (
         verdict.target == "these systems"
-        and known.get(verdict.use) == "yes"
+        and frozen.get(verdict.use) == "yes"
         and verdict.state != "yes"
     )
 

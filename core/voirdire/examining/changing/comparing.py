@@ -454,11 +454,11 @@ def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Itera
     """Judges whose model, prompt or temperature is another in B."""
     facts = ("model", "prompt_hash", "temperature")
     words = {"model": "model", "prompt_hash": "prompt", "temperature": "temperature"}
-    known = [
+    raters = [
         {row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)
     ]  # fmt: skip
     for judge, other in judges.items():
-        old, new = known[0].get(judge, {}), known[1].get(other, {})
+        old, new = raters[0].get(judge, {}), raters[1].get(other, {})
         for fact in facts:
             before, after = old.get(fact), new.get(fact)
             if before != after and before is not None and after is not None:

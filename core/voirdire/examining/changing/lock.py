@@ -307,10 +307,10 @@ def answered_by(measured: Measured) -> dict[str, Names]:
 
     if not is_session(measured.session):
         return {}
-    said = replies_frame(measured.session).filter(
+    replies = replies_frame(measured.session).filter(
         pl.col("final") == 1, pl.col("current") == 1, pl.col("answered_by") != ""
     )
-    models = said.group_by("rater").agg(pl.col("answered_by").unique().sort())
+    models = replies.group_by("rater").agg(pl.col("answered_by").unique().sort())
     return {rater: tuple(names) for rater, names in models.iter_rows()}
 
 

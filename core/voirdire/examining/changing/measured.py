@@ -260,9 +260,9 @@ def shared_responses(
     keys = []
     # Both sides are numbered by the items of A; -1 marks what A does not have.
     places = {name: at for at, name in enumerate(a.cube.items)}
-    for measured, known in ((a, number), (b, of_new)):
+    for measured, numbers in ((a, number), (b, of_new)):
         item = np.array([places.get(name, -1) for name in measured.cube.items])[measured.cube.item]
-        system = np.array([known.get(name, -1) for name in measured.cube.systems])
+        system = np.array([numbers.get(name, -1) for name in measured.cube.systems])
         at = system[measured.cube.system]
         keys.append(np.where((item < 0) | (at < 0), -1, item * len(number) + at))
     _, first, second = np.intersect1d(keys[0], keys[1], return_indices=True)

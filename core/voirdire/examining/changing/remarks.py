@@ -52,10 +52,10 @@ def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iter
 
 def changed_texts(lock: Lock, measured: Measured) -> Iterator[Finding]:
     """Labelled responses whose text is another today."""
-    now, known = text_hashes(measured), labelled(lock)
+    now, with_label = text_hashes(measured), labelled(lock)
     other = [
         one.item
-        for one, human in zip(lock.canary, known, strict=True)
+        for one, human in zip(lock.canary, with_label, strict=True)
         if human and one.text and now.get((one.item, one.system), one.text) != one.text
     ]
     if other:

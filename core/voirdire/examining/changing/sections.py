@@ -94,8 +94,8 @@ def _verdicts(comparison: SourceComparison) -> Section:
         )
         for one in comparison.verdicts
     )  # fmt: skip
-    said = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts are others."
-    return Section("Changed verdicts", said, (Table(tuple(map(text, columns)), rows),))
+    sentence = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts are others."
+    return Section("Changed verdicts", sentence, (Table(tuple(map(text, columns)), rows),))
 
 
 def _components(changes: Sequence[ComponentChange], names: tuple[str, str]) -> Section:
@@ -129,8 +129,8 @@ def _items(comparison: SourceComparison) -> Section:
     if with_text:
         columns += [text("Reply in A"), text("Reply in B")]
     rows = tuple(tuple(_item_row(one, with_text=with_text)) for one in comparison.items)
-    said = "" if rows else "No score is another."
-    return Section("Items that changed most", said, (Table(tuple(columns), rows),))
+    sentence = "" if rows else "No score is another."
+    return Section("Items that changed most", sentence, (Table(tuple(columns), rows),))
 
 
 def _item_row(one: ChangedItem, *, with_text: bool) -> Iterator[str | float]:
@@ -196,9 +196,9 @@ def gate_sentence(row: Held) -> str:
     shift = f"{number_text(row.change.difference, signed=True)} points [{low}, {high}]"
     if row.changed:
         whose = "" if row.who == "unknown" else f" ({row.who})"
-        said = f"changed{whose} by {shift}"
+        outcome = f"changed{whose} by {shift}"
     else:
-        said = f"no change shown, {shift}"
+        outcome = f"no change shown, {shift}"
     good = {"yes": "as good as at the freeze", "no": "no longer good", "open": "still good: open"}
     lost = ", ".join(
         [
@@ -211,7 +211,7 @@ def gate_sentence(row: Held) -> str:
             ),
         ]
     )
-    return f"{where}: {said}; {good[row.good]}" + (f" ({lost})." if lost else ".")
+    return f"{where}: {outcome}; {good[row.good]}" + (f" ({lost})." if lost else ".")
 
 
 def junit_text(check: GateCheck, held: Sequence[GateResult] = ()) -> str:
@@ -232,10 +232,12 @@ def junit_text(check: GateCheck, held: Sequence[GateResult] = ()) -> str:
         "testsuite", name="voirdire gate", tests=str(len(cases)),
         failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
     )  # fmt: skip
-    for whose, name, kind, said in cases:
+    for whose, name, kind, sentences in cases:
         case = ET.SubElement(suite, "testcase", classname=whose, name=name)
         if kind:
-            ET.SubElement(case, kind, message=_xml(said[0])).text = _xml("\n".join(said[1:]))
+            ET.SubElement(case, kind, message=_xml(sentences[0])).text = _xml(
+                "\n".join(sentences[1:])
+            )
     if check.findings:
         lines = [f"{one.severity}: {one.message} {one.consequence}" for one in check.findings]
         ET.SubElement(suite, "system-out").text = _xml("\n".join(lines))
@@ -248,6 +250,6 @@ def _requirement_case(held: GateResult) -> tuple[str, str, str, list[str]]:
     return "requirement", held.gate.text, kind, failure_texts(held) or [held.said]
 
 
-def _xml(said: str) -> str:
+def _xml(content: str) -> str:
     """Without the control characters that no XML may hold."""
-    return "".join(char for char in said if char >= " " or char in "\n\t")
+    return "".join(char for char in content if char >= " " or char in "\n\t")

@@ -142,11 +142,11 @@ def calibrate_ratings(
     changes = {"data": {"reference": tuple(reference) or None}}
     inputs = inputs_of(open_source(source, reference=reference, columns=columns, changes=changes))
     panel, study = inputs.panel, inputs.study
-    known = [member.name for member in panel.judges]
-    unknown = [name for name in judges if name not in known]
+    names = [member.name for member in panel.judges]
+    unknown = [name for name in judges if name not in names]
     if unknown:
-        raise not_there("judge", unknown[0], known)
-    if not panel.reference or not known:
+        raise not_there("judge", unknown[0], names)
+    if not panel.reference or not names:
         raise InputError(
             "calibration needs a judge and human scores: say by --reference who is human"
         )
@@ -220,8 +220,8 @@ def _beside(study: Study, judges: Sequence[CalibratedJudge]) -> Study:
 
 def _bias(case: Case) -> float:
     apart = mean_present(case.scores) - mean_present(case.humans)
-    known = apart[~np.isnan(apart)]
-    return float(known.mean()) if len(known) else float("nan")
+    present = apart[~np.isnan(apart)]
+    return float(present.mean()) if len(present) else float("nan")
 
 
 def _frame(case: Case, items: NDArray[np.str_], ratings: pl.DataFrame) -> pl.DataFrame:
@@ -294,11 +294,11 @@ def _verdicts(
         ):
             # The truth is about the means; that a judge passes and stops as a human does is no part
             # of this use.
-            known = replace(
+            panel = replace(
                 whole, humans=part.humans, means={"humans": people, name: means},
                 stops={name: True},
             )  # fmt: skip
-            truth = deserved(known, name)["score"]
+            truth = deserved(panel, name)["score"]
             # A close call: neither answer would be wrong.
             if truth is None:
                 continue

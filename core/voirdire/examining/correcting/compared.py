@@ -43,8 +43,8 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
     raters = table["rater"].unique(maintain_order=True).to_list()
     unknown = [name for name in people if name not in raters]
     if unknown or not people:
-        said = f"{unknown[0]!r} has no comparison" if unknown else "say who is human: --reference"
-        raise InputError(f"{said} (raters: {', '.join(raters)})")
+        reason = f"{unknown[0]!r} has no comparison" if unknown else "say who is human: --reference"
+        raise InputError(f"{reason} (raters: {', '.join(raters)})")
     findings = audit_of(replace(opened, tables=None))
     wins = _wins(table)
     by_pair = wins.with_columns(
@@ -66,14 +66,14 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
 def _wins(table: pl.DataFrame) -> pl.DataFrame:
     """One row a comparison, with what the file says of how it was chosen."""
     facts = [name for name in tables.FACTS if name in table.columns]
-    said = table.group_by(COMPARISON, maintain_order=True).agg(
+    by_comparison = table.group_by(COMPARISON, maintain_order=True).agg(
         pl.col(name).drop_nulls().first() for name in facts
     )
     # By how much a response is preferred does not count in a win rate: -1, 0, 1 become 0, half, 1.
     won = (pl.col("score").sign() + 1) / 2
     scored = combine_comparisons(table).with_columns(won.alias("score"))
     return scored.select(*COMPARISON, "score").join(
-        said, on=COMPARISON, how="left", maintain_order="left"
+        by_comparison, on=COMPARISON, how="left", maintain_order="left"
     )
 
 

@@ -329,9 +329,9 @@ def _shares(
             if name not in other.judges:
                 raise not_there("judge", name, other.judges, "the other source")
             seen = other.judge[other.judges.index(name), other.attributes.index(attribute)]
-            known = ~np.isnan(human) & ~np.isnan(seen)
+            both = ~np.isnan(human) & ~np.isnan(seen)
             # A mean of several humans counts as it stands: half way and below the gate is a fail.
-            truth, passed = human[known] >= cut, seen[known] >= cut
+            truth, passed = human[both] >= cut, seen[both] >= cut
             if not truth.any() or truth.all():
                 raise InputError(
                     f"the labels elsewhere all {'pass' if truth.all() else 'fail'} on "

@@ -140,14 +140,14 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     )  # fmt: skip
 
 
-def _named(what: str, option: str, wanted: str, known: Sequence[str]) -> int:
-    if wanted in known:
-        return known.index(wanted)
-    if not wanted and len(known) == 1:
+def _named(what: str, option: str, wanted: str, names: Sequence[str]) -> int:
+    if wanted in names:
+        return names.index(wanted)
+    if not wanted and len(names) == 1:
         return 0
     if wanted:
-        raise not_there(what, wanted, known)
-    raise InputError(f"say by --{option} which {what} is meant ({what}s: {', '.join(known)})")
+        raise not_there(what, wanted, names)
+    raise InputError(f"say by --{option} which {what} is meant ({what}s: {', '.join(names)})")
 
 
 def _halves(
@@ -178,8 +178,8 @@ def _agreement(scores: Floats, human: Floats, tolerance: float, gate: float | No
 
 
 def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else -1.0
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else -1.0
 
 
 def _features(
@@ -191,10 +191,10 @@ def _features(
     others = [j for j in range(len(data.judges)) if j != judge]
     if others:
         same = _agreement(data.judge[others, attribute], own, tolerance, gate)
-        known = ~np.isnan(same)
-        share = np.where(known, same, 0).sum(0) / np.maximum(known.sum(0), 1)
+        present = ~np.isnan(same)
+        share = np.where(present, same, 0).sum(0) / np.maximum(present.sum(0), 1)
         # An abstaining judge neither agrees nor differs: half way, so that no score is lost for it.
-        columns += [np.where(known.any(0), share, 0.5), *np.where(known, same, 0.5)]
+        columns += [np.where(present.any(0), share, 0.5), *np.where(present, same, 0.5)]
     columns.append(_steadiness(data, attribute, judge))
     certain = certainty_by_response(data, attribute, judge)
     if certain is not None:
@@ -237,26 +237,26 @@ def certainty_by_response(data: Labelled, attribute: int, judge: int) -> Floats 
 
     if not is_session(session):
         return None
-    known = (
+    means = (
         certainty_frame(session)
         .filter(rater=data.judges[judge], attribute=data.attributes[attribute])
         .group_by("item", pl.col("system").fill_null(""))
         .agg(pl.col("certainty").mean())
     )
-    if known.is_empty():
+    if means.is_empty():
         return None
-    certainty = _of_responses(data, known, "certainty")
+    certainty = _of_responses(data, means, "certainty")
     # A reply without probabilities is as certain as the judge is on the whole.
     return np.asarray(certainty.fill_null(certainty.mean()).to_numpy())
 
 
-def _of_responses(data: Labelled, known: pl.DataFrame, column: str) -> pl.Series:
+def _of_responses(data: Labelled, frame: pl.DataFrame, column: str) -> pl.Series:
     """A column of some responses (item, system) in the order of all; null where one has none."""
     responses = pl.DataFrame(
         {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
     )
     keys = ["item", "system"]
-    return responses.join(known, on=keys, how="left", maintain_order="left")[column]
+    return responses.join(frame, on=keys, how="left", maintain_order="left")[column]
 
 
 def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:

@@ -253,15 +253,15 @@ def _chosen(
         same = np.ptp(chances[labelled]) == 0 if labelled.any() else True
         return (None if same else chances), ()
     origins = names_by_response(inputs.ratings, cube, "origin")
-    said = [] if origins is None else [name for name in origins[labelled].tolist() if name]
-    if "chosen" in said:
-        count = said.count("chosen")
+    names = [] if origins is None else [name for name in origins[labelled].tolist() if name]
+    if "chosen" in names:
+        count = names.count("chosen")
         raise InputError(
             f"{count} labels are of origin 'chosen': somebody picked these responses, so they "
             "cannot stand for the others. Leave them out (--leave-out-chosen), label responses "
             "drawn at random, or give the probability of each in a column label_probability"
         )
-    if set(said) == {"random"}:
+    if set(names) == {"random"}:
         return None, ()
     return None, (
         Finding(
@@ -311,12 +311,12 @@ def _without_second_labels(data: Labelled) -> Labelled:
     if len(kept) == len(data.judges):
         return data
     names = [name for j, name in enumerate(data.judges) if j not in kept]
-    said = f"{listed(names)} scored the labelled responses, and hardly any of the others"
+    sentence = f"{listed(names)} scored the labelled responses, and hardly any of the others"
     if not kept:
-        raise InputError(f"{said}: there is nothing that its scores could add to the labels")
+        raise InputError(f"{sentence}: there is nothing that its scores could add to the labels")
     finding = Finding(
         "judge_beside_labels", "serious", "", len(names), tuple(names[:20]),
-        f"{said}: left out as a judge.",
+        f"{sentence}: left out as a judge.",
         "A second human is no judge of what nobody labelled: name it by --reference to use its "
         "labels too.",
     )  # fmt: skip
@@ -351,19 +351,19 @@ def _checked(data: Labelled) -> Labelled:
     if not worst:
         return data
     judge, attribute, apart, p = min(worst, key=lambda test: test[3])
-    said = (
+    sentence = (
         f"{judge} scores the labelled responses {abs(apart):.2f} points "
         f"{'higher' if apart > 0 else 'lower'} than the others on {attribute} (p = {p:.2g} after "
         "Holm's correction): they were not drawn at random"
     )
     if p < _REFUSED:
         raise InputError(
-            f"{said}. Label responses drawn at random, or give the probability of each in a "
+            f"{sentence}. Label responses drawn at random, or give the probability of each in a "
             "column label_probability"
         )
     finding = Finding(
         "labels_differ", "serious", judge, len(worst),
-        tuple(f"{one[0]}, {one[1]}" for one in worst[:20]), f"{said}, or by bad luck.",
+        tuple(f"{one[0]}, {one[1]}" for one in worst[:20]), f"{sentence}, or by bad luck.",
         "The corrected numbers rest on the labels being a random part of the responses.",
     )  # fmt: skip
     return replace(data, findings=(finding, *data.findings))
@@ -375,14 +375,14 @@ def _difference(
     """Mean of the labelled less that of the others, and Welch's p on means by cluster."""
     from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - slow to import
 
-    known = ~np.isnan(scores)
+    scored = ~np.isnan(scores)
     parts = []
     for side in (labelled, ~labelled):
-        values = scores[side & known]
+        values = scores[side & scored]
         if cluster is not None and len(values):
             # Means by cluster, since responses of one cluster are alike and would make any
             # difference look sure.
-            rows = np.unique(cluster[side & known], return_inverse=True)[1]
+            rows = np.unique(cluster[side & scored], return_inverse=True)[1]
             values = np.bincount(rows, weights=values) / np.bincount(rows)
         parts.append(values)
     # One value on a side has no spread to test by; all equal is no difference.

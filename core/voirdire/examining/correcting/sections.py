@@ -95,7 +95,7 @@ def _score_table(
     rows: Sequence[CorrectedScore], level: float, names: Sequence[str], group: str = ""
 ) -> Table:
     """The columns of these names, of those that tables of corrected scores may have."""
-    known: dict[str, tuple[Column, Callable[[CorrectedScore], Cell]]] = {
+    by_name: dict[str, tuple[Column, Callable[[CorrectedScore], Cell]]] = {
         "attribute": (text("Attribute"), lambda row: row.attribute),
         "judge": (text("Judge"), lambda row: row.judge),
         "group": (text(group), lambda row: row.group),
@@ -114,7 +114,7 @@ def _score_table(
             interval("Worth, interval", 0), lambda row: row.corrected.worth.interval(),
         ),
     }  # fmt: skip
-    columns = [known[name] for name in names]
+    columns = [by_name[name] for name in names]
     return Table(
         tuple(column for column, _ in columns),
         tuple(tuple(cell(row) for _, cell in columns) for row in rows),
@@ -135,12 +135,14 @@ def _overall(correction: Correction) -> Section:
     means = ("attribute", "judge", "corrected", "interval", "labels alone", "labels' interval",
              "judge alone")  # fmt: skip
     worth = ("attribute", "judge", "labels", "judged only", "weight", "worth", "worth's interval")
-    said = f"{_worths(rows)} {_HOW}"
+    sentences = f"{_worths(rows)} {_HOW}"
     if correction.clustered:
         units = max(score.corrected.n_clusters for score in rows)
-        said += f" Intervals take whole clusters as what was drawn: {units:,} of them have labels."
+        sentences += (
+            f" Intervals take whole clusters as what was drawn: {units:,} of them have labels."
+        )
     tables = tuple(_score_table(rows, correction.level, names) for names in (means, worth))
-    return Section("What humans would have said", said, tables, _figures(rows), leading=True)
+    return Section("What humans would have said", sentences, tables, _figures(rows), leading=True)
 
 
 def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
@@ -191,37 +193,37 @@ def _wins(correction: Correction) -> Section:
     names = ("attribute", "judge", "group", "labels", "corrected", "interval", "labels alone",
              "labels' interval", "judge alone", "worth")  # fmt: skip
     table = _score_table(rows, correction.level, names, "Preferred")
-    said = (
+    sentences = (
         f"{_worths(rows)} The share of comparisons in which humans would have preferred the one "
         "named first; a tie counts half. A system alone is set against all that it was compared "
         f"with. {_HOW}"
     )
-    return Section("Win rates by humans", said, (table,), _figures(rows), leading=True)
+    return Section("Win rates by humans", sentences, (table,), _figures(rows), leading=True)
 
 
 def _differences(correction: Correction) -> Section:
     pairs = {(one.group, one.against): one.basis for one in correction.differences}
     ways = {way.paired for way in pairs.values() if way is not None}
-    said = (
+    sentences = (
         "A less B: above 0 humans would have scored A higher. An interval that holds 0 leaves open "
         "which is better."
     )
     if True in ways:
-        said += " Paired: only items that both answered are used."
+        sentences += " Paired: only items that both answered are used."
     if False in ways:
-        said += (
+        sentences += (
             " Unpaired: fewer than half of the labels lie on items that both answered, so all "
             "items of both are used, and the two sets of items must be of the same kind. The "
             "interval counts what they share: "
         )
-        said += ", ".join(
+        sentences += ", ".join(
             f"{a} and {b} {way.shared or 'no'} {'item' if way.shared == 1 else 'items'}"
             for (a, b), way in pairs.items()
             if way is not None and not way.paired
         )
-        said += "."
+        sentences += "."
     if any(one.corrected.interval is None for one in correction.differences):
-        said += " Without two labels of each system there is no difference with an interval."
+        sentences += " Without two labels of each system there is no difference with an interval."
     columns = (
         text("Attribute"), text("Judge"), text("A"), text("B"), text("Compared"),
         count("Labels of A"), count("Labels of B"),
@@ -238,7 +240,7 @@ def _differences(correction: Correction) -> Section:
         for one in correction.differences
         if one.basis is not None
     )  # fmt: skip
-    return Section("Differences between systems", said, (Table(columns, rows),), leading=True)
+    return Section("Differences between systems", sentences, (Table(columns, rows),), leading=True)
 
 
 def _shares(correction: Correction) -> Section:
@@ -279,12 +281,12 @@ def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
         if plan.power is not None
         else "have an interval of that half width"
     )
-    said = (
+    sentences = (
         f"How many {plan.unit} it takes to {what}. The pilot is small itself: four plans in five "
         "need no more than the number under “at most”. A dash says that no number is enough."
     )
     title = "Labels for each " + ("half width" if plan.power is None else "difference")
-    parts = [Section(title, said, (_plans(plan),), leading=True)]
+    parts = [Section(title, sentences, (_plans(plan),), leading=True)]
     if plan.means:
         parts.append(_means_section(plan))
     if plan.panels:

@@ -98,8 +98,8 @@ def label_part(study: Study, tables: Tables) -> LabelPart:
 
 def families_of(study: Study) -> dict[str, str]:
     """Member of the panel -> the family of its model: as declared, else the model's provider."""
-    known = {rater.name: rater.family or rater.model.partition(":")[0] for rater in study.panel}
-    return {name: family for name, family in known.items() if family}
+    families = {rater.name: rater.family or rater.model.partition(":")[0] for rater in study.panel}
+    return {name: family for name, family in families.items() if family}
 
 
 def annotators(study: Study, tables: Tables) -> list[str]:
@@ -123,8 +123,8 @@ def label_runs_of(
     """Annotators grouped by what they declare, each group with its runs."""
     groups = labelling_groups(study, ratings, names)
     folder = session_behind(study)
-    said = None if folder is None else label_replies(folder)
-    return [(each, _runs(each, members, ratings, said)) for each, members in groups.items()]
+    replies = None if folder is None else label_replies(folder)
+    return [(each, _runs(each, members, ratings, replies)) for each, members in groups.items()]
 
 
 def labelling_groups(
@@ -138,10 +138,10 @@ def labelling_groups(
 
 
 def _runs(
-    labelling: Labelling, members: list[str], ratings: pl.DataFrame, said: pl.DataFrame | None
+    labelling: Labelling, members: list[str], ratings: pl.DataFrame, replies: pl.DataFrame | None
 ) -> LabelRuns:
     own = ratings.filter(pl.col("rater").cast(pl.String).is_in(members))
-    entries = None if said is None else said.filter(pl.col("rater").is_in(members))
+    entries = None if replies is None else replies.filter(pl.col("rater").is_in(members))
     return runs_of_ratings(
         own, labelling.labels, none=labelling.none, other=labelling.other, entries=entries
     )
@@ -285,9 +285,11 @@ def _against_humans(study: Study, tables: Tables) -> Iterator[Section]:
     humans = [spec.name for spec in study.panel if spec.kind == "human"]
     names = annotators(study, tables)
     for human in dict.fromkeys((*study.data.reference, *humans)):
-        known = set(tables.ratings.filter(pl.col("rater") == human)["attribute"].cast(pl.String))
+        attributes = set(
+            tables.ratings.filter(pl.col("rater") == human)["attribute"].cast(pl.String)
+        )
         for labelling, members in labelling_groups(study, tables.ratings, names).items():
-            labels = [label for label in labelling.labels if label in known]
+            labels = [label for label in labelling.labels if label in attributes]
             if labels:
                 ratings = tables.ratings.filter(pl.col("attribute").cast(pl.String).is_in(labels))
                 truth, given = matrices_against(ratings, human, members, labels)

@@ -79,8 +79,8 @@ def between_annotators(runs: LabelRuns) -> tuple[Between, ...]:
 
 def _shares(matrix: LabelMatrix, used: list[int]) -> Floats:
     """(items, labels) share of an item's known runs that name a label; NaN without one."""
-    known = matrix.known[:, :, None]
-    named = np.where(known, np.nan_to_num(matrix.values[:, :, used]), 0.0).sum(axis=0)
+    present = matrix.known[:, :, None]
+    named = np.where(present, np.nan_to_num(matrix.values[:, :, used]), 0.0).sum(axis=0)
     answered = matrix.known.sum(axis=0)[:, None]
     shares: Floats = np.full(named.shape, np.nan)
     np.divide(named, answered, out=shares, where=answered > 0)
@@ -107,10 +107,10 @@ def _mean_kappa(sums: Floats) -> Any:
         chance = p * q + (1 - p) * (1 - q)
         # Chance of 1: nobody ever names it, or both always do, and kappa is 0/0.
         kappa = np.where(chance < 1 - 1e-12, (agreed - chance) / (1 - chance), np.nan)
-    known = ~np.isnan(kappa)
-    total = np.where(known, kappa, 0.0).sum(axis=-1)
-    values = np.divide(total, known.sum(axis=-1), out=np.full(total.shape, np.nan),
-                      where=known.any(axis=-1))  # fmt: skip
+    defined = ~np.isnan(kappa)
+    total = np.where(defined, kappa, 0.0).sum(axis=-1)
+    values = np.divide(total, defined.sum(axis=-1), out=np.full(total.shape, np.nan),
+                      where=defined.any(axis=-1))  # fmt: skip
     return values if values.ndim else float(values)
 
 
@@ -181,8 +181,8 @@ def _by_family(
 
 
 def _mean(values: list[float]) -> float | None:
-    known = [value for value in values if not np.isnan(value)]
-    return fmean(known) if known else None
+    defined = [value for value in values if not np.isnan(value)]
+    return fmean(defined) if defined else None
 
 
 def sweep_section(runs: LabelRuns, unsure: tuple[str, str]) -> Section:
@@ -231,14 +231,14 @@ def item_section(runs: LabelRuns, final: pl.DataFrame, item: str) -> Section:
     for matrix in asked:
         place = matrix.items.index(item)
         named = [matrix.named(place, run) for run in range(len(matrix.runs))]
-        said = [
+        cells = [
             str(matrix.statuses[run, place]) if labels is None else "; ".join(labels) or "none"
             for run, labels in enumerate(named)
         ]
         own = final.filter((pl.col("rater") == matrix.rater) & (pl.col("item") == item))
         labels = own["labels"].to_list()[0] if own.height else None
         last = "; ".join(labels) if labels else str(own["category"].cast(pl.String)[0])
-        rows.append((matrix.rater, *said, *[None] * (most - len(said)), last))
+        rows.append((matrix.rater, *cells, *[None] * (most - len(cells)), last))
     columns = (text("Annotator"), *(text(f"Run {n}") for n in range(1, most + 1)), text("Final"))
     return Section(
         f"Item {item}, run by run",

@@ -105,18 +105,18 @@ def ask_about_separators(
             raise _question(*question, where, option)
 
 
-def _in_other_order(true: str | None, said: str | None) -> tuple[str, str] | None:
+def _in_other_order(true: str | None, predicted: str | None) -> tuple[str, str] | None:
     """A cell and the sign in it, where both sides hold the same parts in another order.
 
     >>> _in_other_order("anger and fear", "fear and anger"), _in_other_order("a b", "a c")
     (('anger and fear', ' and '), None)
     """
-    if not true or not said or true == said:
+    if not true or not predicted or true == predicted:
         return None
     # Longer signs first: *and* with its blanks before a blank alone.
     for sign in sorted({each.group() for each in _BETWEEN.finditer(true)}, key=len, reverse=True):
         parts = _parts(true, sign)
-        if len(parts) > 1 and parts == _parts(said, sign):
+        if len(parts) > 1 and parts == _parts(predicted, sign):
             return true, sign
     return None
 
@@ -133,8 +133,14 @@ def _several(
         # A part that is a cell of its own, or parts that all recur, are labels.
         if own & alone or all(count[part] > 1 for part in own):
             return text
-    for true, said in pairs:
-        if true and said and true != said and true in many and many[true] == many.get(said):
+    for true, predicted in pairs:
+        if (
+            true
+            and predicted
+            and true != predicted
+            and true in many
+            and many[true] == many.get(predicted)
+        ):
             return true
     return None
 

@@ -152,34 +152,34 @@ def _bounds(name: str, estimate: Estimate) -> dict[str, float | None]:
 
 
 def _printed(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
-    known: dict[str, Any] = {"n": printed.n, "f1": printed.f1, "f1_sd": printed.sd}
+    values: dict[str, Any] = {"n": printed.n, "f1": printed.f1, "f1_sd": printed.sd}
     if printed.shares:
-        known |= _from_shares(printed, options, multilabel=multilabel)
+        values |= _from_shares(printed, options, multilabel=multilabel)
     if printed.f1_random is not None:
-        known |= {"f1_random": printed.f1_random, "baseline": "printed"}
-    known["kappa"] = kappa_f1(printed.f1, known["f1_random"]).value
-    constant = known.get("f1_constant", math.nan)
-    known["kappa_constant"] = kappa_f1(printed.f1, constant).value
-    return known
+        values |= {"f1_random": printed.f1_random, "baseline": "printed"}
+    values["kappa"] = kappa_f1(printed.f1, values["f1_random"]).value
+    constant = values.get("f1_constant", math.nan)
+    values["kappa_constant"] = kappa_f1(printed.f1, constant).value
+    return values
 
 
 def _from_shares(printed: Printed, options: dict[str, Any], *, multilabel: bool) -> dict[str, Any]:
     support = whole_support(printed.shares, printed.n or _MANY, multilabel=multilabel)
     # Shares alone fix chance but for rounding to whole items, which so many make small.
     n = (printed.n or _MANY) if multilabel else None
-    known: dict[str, Any] = {
+    values: dict[str, Any] = {
         "f1_random": random_f1(support, n).value,
         "baseline": "theory",
         "f1_constant": best_constant_f1(support, n).value,
     }
     if printed.n is not None:
         drawn = simulate_random_f1(support, n, runs=options["draws"], seed=options["seed"])
-        known |= {
+        values |= {
             "f1_drawn": random_f1(support, n, draws="independent").value,
             "f1_simulated": drawn.value,
             "f1_simulated_sd": drawn.details.get("sd"),
         }
-    return known
+    return values
 
 
 def whole_support(shares: Sequence[float], n: int, *, multilabel: bool) -> NDArray[np.int64]:

@@ -50,10 +50,10 @@ def label_errors(truth: LabelMatrix, given: LabelMatrix) -> pl.DataFrame:
     for at, run in enumerate(given.runs):
         differ = truth.known[0] & (truth.values[0] != given.values[at]).any(axis=1)
         for place in np.flatnonzero(differ).tolist():
-            expected, said = truth.named(place) or (), given.named(place, at)
-            missed = None if said is None else [x for x in expected if x not in said]
-            wrong = None if said is None else [x for x in said if x not in expected]
-            shown = None if said is None else list(said)
+            expected, named = truth.named(place) or (), given.named(place, at)
+            missed = None if named is None else [x for x in expected if x not in named]
+            wrong = None if named is None else [x for x in named if x not in expected]
+            shown = None if named is None else list(named)
             status = str(given.statuses[at, place])
             item = truth.items[place]
             rows.append((item, given.rater, run, list(expected), shown, missed, wrong, status))
@@ -87,11 +87,11 @@ def with_texts(
     if replies is None or replies.is_empty():
         return frame.with_columns(blank.alias("reply"))
     keys = ["item", "rater", "run"]
-    said = replies.select(
+    answers = replies.select(
         pl.col("item").cast(pl.String), pl.col("rater").cast(pl.String),
         pl.col("run").cast(pl.Int32), "reply",
     ).unique(keys)  # fmt: skip
-    return frame.join(said, on=keys, how="left", maintain_order="left")
+    return frame.join(answers, on=keys, how="left", maintain_order="left")
 
 
 def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") -> Section:

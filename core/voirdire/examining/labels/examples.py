@@ -85,8 +85,8 @@ def described_section(
         *(number(heading, 1) for heading in fields.values()),
         number("Labels an example", 1), count("Most labels"),
     )  # fmt: skip
-    said = "From the files, the printed value in brackets; lengths in characters."
-    return Section(title, said, (Table(columns, tuple(rows)),))
+    sentence = "From the files, the printed value in brackets; lengths in characters."
+    return Section(title, sentence, (Table(columns, tuple(rows)),))
 
 
 def counts_section(
@@ -103,8 +103,8 @@ def counts_section(
     ]
     heads = (*((group,) if groups else ()), "Label")
     columns = (*map(text, heads), count("Examples"), number("Share"))
-    said = "How many examples carry each label, and their share."
-    return Section(title, said, (Table(columns, tuple(rows)),))
+    sentence = "How many examples carry each label, and their share."
+    return Section(title, sentence, (Table(columns, tuple(rows)),))
 
 
 def matrix_of_examples(
@@ -160,7 +160,7 @@ def implied_differences(
 
 def overlap_section(
     title: str,
-    said: str,
+    sentence: str,
     pools: Mapping[str, Sequence[Example]],
     tests: Mapping[str, Sequence[Example]],
 ) -> Section:
@@ -170,7 +170,7 @@ def overlap_section(
         for name, pool in pools.items()
     )
     columns = (text("Seeds"), count("Examples"), *(count(f"in {name}") for name in tests))
-    return Section(title, said, (Table(columns, rows),))
+    return Section(title, sentence, (Table(columns, rows),))
 
 
 def overlap_findings(
@@ -183,7 +183,7 @@ def overlap_findings(
         twice = tuple(sorted({ident for test in others for ident in overlap(pool, test)}))
         if twice:
             message = f"{len(twice)} of {len(pool)} seeds stand in another task's test set."
-            said = "They serve only their own task; a pool of several tasks is refused."
+            consequence = "They serve only their own task; a pool of several tasks is refused."
             kind, table = "seeds_are_test_items", f"{name} seeds"
-            findings.append(Finding(kind, "note", table, len(twice), twice, message, said))
+            findings.append(Finding(kind, "note", table, len(twice), twice, message, consequence))
     return tuple(findings)

@@ -47,15 +47,15 @@ class Counts:
 
 def counts_of(matrix: LabelMatrix) -> Counts:
     """Count one rater's labels over its runs."""
-    known, named = matrix.known, matrix.values == 1
+    answered, named = matrix.known, matrix.values == 1
     firsts = [(matrix.first == at).sum(axis=0) for at in range(len(matrix.labels))]
     return Counts(
         runs=len(matrix.runs),
         named=named.sum(axis=0),
         open=np.isnan(matrix.values).sum(axis=0),
         first=np.stack(firsts, axis=1),
-        answered=known.sum(axis=0),
-        silent=(known & ~named.any(axis=2)).sum(axis=0),
+        answered=answered.sum(axis=0),
+        silent=(answered & ~named.any(axis=2)).sum(axis=0),
     )
 
 
@@ -198,18 +198,18 @@ def _categories(
     counts: Counts, kept: NDArray[np.bool_], least: int, none: int | None
 ) -> NDArray[np.int64]:
     """0 labels, 1 not sure if any, 2 not sure which, 3 incomplete."""
-    said = counts.silent if none is None else counts.named[:, none]
+    no_label = counts.silent if none is None else counts.named[:, none]
     silent = counts.runs - counts.answered if none is None else counts.open[:, none]
-    reached = kept.any(axis=1) | ((said >= least) if none is None else False)
+    reached = kept.any(axis=1) | ((no_label >= least) if none is None else False)
     # None and a label both recur: possible where m is at most half of the runs.
     both = kept[:, none] & (kept.sum(axis=1) > 1) if none is not None else np.zeros(len(kept), bool)
     could = (counts.named + counts.open >= least).any(axis=1)
     if none is None:
-        could |= said + silent >= least
+        could |= no_label + silent >= least
     # In this order: what contradicts itself, what is final, what missing runs could make final, and
     # only then why it is not.
     return np.select(
-        [both, reached, could, said > 0, silent > 0], [1, 0, 3, 1, 3], default=2
+        [both, reached, could, no_label > 0, silent > 0], [1, 0, 3, 1, 3], default=2
     ).astype(np.int64)
 
 
@@ -364,13 +364,15 @@ def joint_agreement_frame(final: pl.DataFrame, *, level: float = 0.95) -> pl.Dat
         (Wilson 1927), ``n, left_out``. Not corrected for chance.
     """
     text = pl.col("labels").list.join("\n")
-    said = final.with_columns(
+    answers = final.with_columns(
         pl.when(pl.col("category") == LABELLED)
         .then(pl.col("dominant").fill_null(""))  # of labels without a `none`: none of them
         .alias("dominant label"),
         pl.when(pl.col("category") == LABELLED).then(text).alias("all labels"),
     )
-    by_rater = {part["rater"][0]: part for part in said.partition_by("rater", maintain_order=True)}
+    by_rater = {
+        part["rater"][0]: part for part in answers.partition_by("rater", maintain_order=True)
+    }
     rows = [
         {"rater_a": a, "rater_b": b, "on": on, **_joint(by_rater[a], by_rater[b], on, level)}
         for a, b in combinations(by_rater, 2)

@@ -89,10 +89,10 @@ def keyed_labels(
         replaced_section(errors, f"{title}: which label replaces which"),
         people_section(keyed, f"{title}: agreement of people"),
     )
-    said = constant_sentence({**f1s, **(printed or {})}, floor, human)
+    sentence = constant_sentence({**f1s, **(printed or {})}, floor, human)
     return examination.replace(
         sections=(*(part for part in sections if part.has_rows), *examination.sections),
-        notes=(*examination.notes, f"{title}: {said}"),
+        notes=(*examination.notes, f"{title}: {sentence}"),
     )
 
 
@@ -130,7 +130,7 @@ def replaced_section(errors: Sequence[pl.DataFrame], title: str) -> Section:
     for frame in errors:
         for rater, missed, wrong in frame.select("rater", "missed", "wrong").iter_rows():
             for lost in missed or ():
-                pairs.update((rater, lost, said) for said in wrong or ("(nothing in its place)",))
+                pairs.update((rater, lost, label) for label in wrong or ("(nothing in its place)",))
     rows = tuple((*pair, number) for pair, number in pairs.most_common())
     columns = (text("Rater"), text("Expected"), text("Given in its place"), count("Items"))
     return Section(
@@ -163,8 +163,8 @@ def people_section(keyed: Keyed, title: str, *, by_label: bool = True) -> Sectio
         text("Label"), number("Agreement"), interval("Agreement, interval"),
         number("Krippendorff's alpha"), interval("Alpha, interval"), count("Items"),
     )  # fmt: skip
-    said = f"{len(own)} people: {', '.join(keyed.people)}. They are the ceiling for any model."
-    return Section(title, said, (Table(columns, tuple(rows)),))
+    sentence = f"{len(own)} people: {', '.join(keyed.people)}. They are the ceiling for any model."
+    return Section(title, sentence, (Table(columns, tuple(rows)),))
 
 
 def excess_findings(
@@ -172,9 +172,9 @@ def excess_findings(
 ) -> tuple[Finding, ...]:
     """Replies that name more labels than the prompt allows, a finding a rater."""
     counts: Counter[str] = Counter()
-    for said in iterate_parsed(session, "annotate"):
-        if said.rater in raters and any(f.kind == "too_many" for f in said.parsed.flags):
-            counts[said.rater] += 1
+    for reply in iterate_parsed(session, "annotate"):
+        if reply.rater in raters and any(f.kind == "too_many" for f in reply.parsed.flags):
+            counts[reply.rater] += 1
     return tuple(
         Finding(
             "too_many_labels",
@@ -198,7 +198,7 @@ def with_session_texts(
     ``text`` names the text itself.
     """
     rows = [(item.id, _whole(item, fields)) for item in items]
-    said = (
+    replies = (
         replies_frame(session)
         .filter((pl.col("final") == 1) & (pl.col("current") == 1))
         .select(
@@ -211,13 +211,15 @@ def with_session_texts(
         )
     )
     schema: dict[str, Any] = {"item": pl.String, "text": pl.String}
-    return examination.replace(items=pl.DataFrame(rows, schema=schema, orient="row"), replies=said)
+    return examination.replace(
+        items=pl.DataFrame(rows, schema=schema, orient="row"), replies=replies
+    )
 
 
 def _whole(item: Item, fields: Mapping[str, str]) -> str:
-    known = {name: str(item.extra.get(name) or "") for name in fields if name != "text"}
-    if not any(known.values()):
+    values = {name: str(item.extra.get(name) or "") for name in fields if name != "text"}
+    if not any(values.values()):
         return item.text
     return "\n".join(
-        f"{head}: {item.text if name == 'text' else known[name]}" for name, head in fields.items()
+        f"{head}: {item.text if name == 'text' else values[name]}" for name, head in fields.items()
     )

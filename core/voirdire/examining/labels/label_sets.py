@@ -47,12 +47,12 @@ def label_matrices(frame: pl.DataFrame) -> tuple[Section, ...]:
     rows = {name: name for name in frame["configuration"].unique(maintain_order=True)}
     heads = {column: number(" ".join(filter(None, column))) for column in columns}
 
-    def section(title: str, said: str, cell: Any) -> Section:
+    def section(title: str, sentence: str, cell: Any) -> Section:
         cells = {
             (row["configuration"], (row["labels"], row["task"])): cell(row)
             for row in frame.iter_rows(named=True)
         }
-        return Section(title, said, (matrix(cells, rows, heads, "Configuration"),))
+        return Section(title, sentence, (matrix(cells, rows, heads, "Configuration"),))
 
     return (
         section(
@@ -117,11 +117,11 @@ def _compared(
     pairs = list(zip((a, b), at, strict=True))
     sides = [(one.truth.values[0][of], one.given.values[:, of]) for one, of in pairs]
     # With a key, and a prediction of some seed.
-    known = np.logical_and.reduce(
+    scored = np.logical_and.reduce(
         [(one.truth.known[0] & one.given.known.any(axis=0))[of] for one, of in pairs]
     )
     difference = f1_difference(
-        *((key[known], said[:, known]) for key, said in sides),
+        *((key[scored], predicted[:, scored]) for key, predicted in sides),
         multilabel=task == "multi-label",
         level=level,
         n_resamples=max(resamples, 1),
@@ -130,8 +130,8 @@ def _compared(
     bounds = difference.kappa.intervals[0]
     whole = len({*a.truth.items, *b.truth.items})
     return {
-        "n": int(known.sum()),
-        "left_out": whole - int(known.sum()),
+        "n": int(scored.sum()),
+        "left_out": whole - int(scored.sum()),
         "f1": difference.f1.value,
         "kappa": difference.kappa.value,
         "kappa_low": bounds.low if resamples else None,

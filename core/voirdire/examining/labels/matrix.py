@@ -291,8 +291,8 @@ def matrix_of_ratings(
     if own.is_empty():
         raise TableError(f"rater {rater!r} has no labels")
     names = own["item"].cast(pl.String).unique(maintain_order=True).to_list()
-    known = names if items is None else list(items)
-    own = own if items is None else own.filter(pl.col("item").cast(pl.String).is_in(known))
+    item_names = names if items is None else list(items)
+    own = own if items is None else own.filter(pl.col("item").cast(pl.String).is_in(item_names))
     # Of all its rows, also on items left out: a run without one of the items is missing there, and
     # no other run takes its number.
     runs = sorted(ratings.filter(pl.col("rater").cast(pl.String) == rater)["run"].unique())
@@ -300,14 +300,14 @@ def matrix_of_ratings(
     if (label < 0).any():
         row = own.row(int(np.flatnonzero(label < 0)[0]), named=True)
         raise _undeclared(rater, row["item"], row["attribute"], labels)
-    at = (_codes(own["run"], runs), places_of(own["item"], known), label)
-    shape = (len(runs), len(known), len(labels))
+    at = (_codes(own["run"], runs), places_of(own["item"], item_names), label)
+    shape = (len(runs), len(item_names), len(labels))
     _refuse_twice(own, rater, at, shape)
     values = placed(own["score"].cast(pl.Float64), at, shape)
     return matrix_of_values(
         values,
         labels,
-        items=known,
+        items=item_names,
         rater=rater,
         runs=runs,
         statuses=_statuses(own, at[:2], shape[:2]),

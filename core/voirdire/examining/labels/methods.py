@@ -97,17 +97,17 @@ class Method:
 
     def mean(self, score: str, label: str = "") -> float:
         """The mean over the runs in which the score is defined; NaN where it is in none."""
-        known = [value for value in self.by_run(score, label) if not math.isnan(value)]
-        return float(np.mean(known)) if known else math.nan
+        values = [value for value in self.by_run(score, label) if not math.isnan(value)]
+        return float(np.mean(values)) if values else math.nan
 
     def cell(self, score: str, label: str = "") -> Cell:
         """Mean and deviation over runs, marked by their number where some are undefined."""
-        known = [value for value in self.by_run(score, label) if not math.isnan(value)]
-        if not known:
+        values = [value for value in self.by_run(score, label) if not math.isnan(value)]
+        if not values:
             return None
-        sd = float(np.std(known, ddof=1)) if len(known) > 1 else None
-        spread = Spread(float(np.mean(known)), sd)
-        return spread if len(known) == self.scores.runs else Marked(spread, f" ({len(known)})")
+        sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+        spread = Spread(float(np.mean(values)), sd)
+        return spread if len(values) == self.scores.runs else Marked(spread, f" ({len(values)})")
 
 
 def methods_of(
@@ -136,8 +136,8 @@ def methods_of(
     if gold not in asked:
         return ()
     return tuple(
-        _method(own, gold, rater, [label for label in labels if label in known], absent)
-        for rater, known in asked.items()
+        _method(own, gold, rater, [label for label in labels if label in rated], absent)
+        for rater, rated in asked.items()
         if rater != gold
     )
 
@@ -155,8 +155,8 @@ def _method(
 
 def best_method(methods: Sequence[Method], score: str = "f1_weighted") -> Method | None:
     """The method with the highest mean; of equal ones the first, None where none is defined."""
-    known = [one for one in methods if not math.isnan(one.mean(score))]
-    return max(known, key=lambda one: one.mean(score), default=None)
+    scored = [one for one in methods if not math.isnan(one.mean(score))]
+    return max(scored, key=lambda one: one.mean(score), default=None)
 
 
 def pairs_to_compare(

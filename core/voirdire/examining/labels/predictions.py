@@ -241,10 +241,10 @@ def _names(column: pl.Series, separator: str) -> pl.Series:
 def _check_spelling(split: pl.DataFrame, where: str) -> None:
     """A label must not be predicted in another spelling than the truth has."""
     true = split["truth"].explode().drop_nulls().unique()
-    known = dict(zip(true.str.to_lowercase(), true, strict=True))
+    spellings = dict(zip(true.str.to_lowercase(), true, strict=True))
     for name in split["predicted"].explode().drop_nulls().unique(maintain_order=True):
-        meant = known.get(name.lower(), name)
-        if meant != name and name not in known.values():
+        meant = spellings.get(name.lower(), name)
+        if meant != name and name not in spellings.values():
             raise TableError(f"{where}: label {name!r} is predicted where the truth has {meant!r}")
 
 

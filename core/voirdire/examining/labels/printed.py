@@ -61,11 +61,11 @@ def _result(row: dict[str, Any], path: Path, where: str) -> tuple[str, str, Task
     task: Task = task_of(str(row.get("task") or TASKS[1]), where)
     shares, n = _classes(row, task, where)
     sd, chance = (_share(row, column, where) for column in ("f1_sd", "f1_random"))
-    known = Printed(f1, spread if sd is None else sd, chance, shares, n)
-    if known.f1_random is None and not shares:
+    printed = Printed(f1, spread if sd is None else sd, chance, shares, n)
+    if printed.f1_random is None and not shares:
         raise TableError(f"{where}: needs f1_random, shares or support to know what chance scores")
     name = str(row.get("configuration") or path.stem)
-    return name, str(row.get("labels") or ""), task, known
+    return name, str(row.get("labels") or ""), task, printed
 
 
 def _classes(row: dict[str, Any], task: Task, where: str) -> tuple[tuple[float, ...], int | None]:
@@ -120,10 +120,10 @@ def _counted(part: str, column: str, where: str) -> float:
 
 def _with_spread(row: dict[str, Any], column: str, where: str) -> tuple[float | None, float | None]:
     """A share, and the deviation printed behind it: ``0.838 ± 0.006``."""
-    said, _, spread = str(row.get(column)).partition("±")
+    share, _, spread = str(row.get(column)).partition("±")
     if not spread:
         return _share(row, column, where), None
-    parts = {column: said, f"{column} ±": spread}
+    parts = {column: share, f"{column} ±": spread}
     return _share(parts, column, where), _share(parts, f"{column} ±", where)
 
 

@@ -66,11 +66,11 @@ def consistency_sections(
 
 def temperature_notes(raters: pl.DataFrame, names: tuple[str, ...]) -> tuple[str, ...]:
     """What the temperatures of annotators (columns ``rater, temperature``) say of their runs."""
-    known = dict(raters.select("rater", "temperature").iter_rows())
-    frozen = [name for name in names if known.get(name) == 0]
-    silent = [name for name in names if known.get(name) is None]
-    said = ((DETERMINISTIC, frozen), (UNDECLARED, silent))
-    return tuple(text.format(names=", ".join(whose)) for text, whose in said if whose)
+    temperatures = dict(raters.select("rater", "temperature").iter_rows())
+    frozen = [name for name in names if temperatures.get(name) == 0]
+    silent = [name for name in names if temperatures.get(name) is None]
+    notes = ((DETERMINISTIC, frozen), (UNDECLARED, silent))
+    return tuple(text.format(names=", ".join(whose)) for text, whose in notes if whose)
 
 
 def _replies(runs: LabelRuns) -> Section:
@@ -92,12 +92,12 @@ def _replies(runs: LabelRuns) -> Section:
         if runs.none
         else ""
     )
-    known = {key: column for key, column in columns.items() if key in frame.columns}
+    shown = {key: column for key, column in columns.items() if key in frame.columns}
     return Section(
         "Labels: what became of the replies",
         "Every item was to be labelled in every run. A reply that names no label, and a run "
         f"without a reply, are missing and never a label.{none}",
-        (frame_table(frame, known),),
+        (frame_table(frame, shown),),
     )
 
 
@@ -168,7 +168,7 @@ def _distribution(
 ) -> Section:
     sizes = dict(final.select("rater", "runs").unique(maintain_order=True).iter_rows())
     rules = sorted({(threshold_of(size, at_least), size) for size in sizes.values()})
-    said = " or ".join(f"{least} of {size}" for least, size in rules)
+    thresholds = " or ".join(f"{least} of {size}" for least, size in rules)
     named = f"named {runs.none!r}" if runs.none else "named no label"
     columns = {
         "rater": text("Annotator"),
@@ -178,9 +178,9 @@ def _distribution(
     }
     return Section(
         "Final labels",
-        f"Labels that recur in at least {said} runs. Without one, an item is {unsure[0]!r} where "
-        f"a run {named}, and {unsure[1]!r} where none did; it is incomplete where a missing run "
-        "could decide. Shares are of all items; an item may have several labels.",
+        f"Labels that recur in at least {thresholds} runs. Without one, an item is {unsure[0]!r} "
+        f"where a run {named}, and {unsure[1]!r} where none did; it is incomplete where a missing "
+        "run could decide. Shares are of all items; an item may have several labels.",
         (frame_table(label_distribution(final, runs.labels), columns),),
     )
 

@@ -207,9 +207,9 @@ def label_replies(folder: str | Path) -> pl.DataFrame:
         ``rater, item, run, unknown`` (entries outside the set), ``flags``.
     """
     rows = [
-        (said.rater, said.item, said.run, list(said.parsed.extra.get("unknown", ())),
-         [asdict(flag) for flag in said.parsed.flags])
-        for said in iterate_parsed(folder, "annotate")
+        (reply.rater, reply.item, reply.run, list(reply.parsed.extra.get("unknown", ())),
+         [asdict(flag) for flag in reply.parsed.flags])
+        for reply in iterate_parsed(folder, "annotate")
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=_ENTRIES, orient="row")
 
@@ -265,8 +265,8 @@ def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> Labe
 
 
 def _finish(replies: pl.DataFrame) -> pl.Expr:
-    known = "finish_reason" in replies.columns
-    given = pl.col("finish_reason").fill_null("stop") if known else pl.lit("stop")
+    recorded = "finish_reason" in replies.columns
+    given = pl.col("finish_reason").fill_null("stop") if recorded else pl.lit("stop")
     return pl.when(pl.col("reply").is_null()).then(pl.lit("error")).otherwise(given)
 
 
@@ -327,19 +327,19 @@ def reply_states(runs: LabelRuns) -> pl.DataFrame:
     """
     rows = []
     for matrix in runs.matrices:
-        known = matrix.known
+        read = matrix.known
         # Known is by label: a reply that is ok but leaves a label open is missing too, under its
         # status.
-        why, counts = np.unique(matrix.statuses[~known], return_counts=True)
+        why, counts = np.unique(matrix.statuses[~read], return_counts=True)
         tally = dict(zip(why.tolist(), counts.tolist(), strict=True))
         rows.append(
             {
                 "rater": matrix.rater,
                 "items": len(matrix.items),
                 "runs": len(matrix.runs),
-                "replies": known.size,
-                "read": int(known.sum()),
-                "missing": int((~known).sum()),
+                "replies": read.size,
+                "read": int(read.sum()),
+                "missing": int((~read).sum()),
                 "reasons": ", ".join(f"{s} {tally[s]}" for s in STATUSES if s in tally),
             }
         )

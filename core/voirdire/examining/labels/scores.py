@@ -119,8 +119,8 @@ class LabelScores:
 
     def sd(self, score: str) -> float:
         """Its standard deviation over runs (n - 1); NaN with fewer than two that have it."""
-        known = [v for v in (run[score].value for run in self.by_run) if not math.isnan(v)]
-        return float(np.std(known, ddof=1)) if len(known) > 1 else math.nan
+        defined = [v for v in (run[score].value for run in self.by_run) if not math.isnan(v)]
+        return float(np.std(defined, ddof=1)) if len(defined) > 1 else math.nan
 
 
 def label_scores(
@@ -174,17 +174,17 @@ def label_scores(
     keyed = truth.known[0]
     # Of several runs one is enough: the others are missing there, and say so.
     used = keyed & given.known.any(axis=0)
-    key, said = truth.values[0][used], given.values[:, used]
+    key, predicted = truth.values[0][used], given.values[:, used]
     # A bootstrap that is left out still wants a positive number.
     options: dict[str, Any] = {"level": level, "n_resamples": max(resamples, 1), "seed": seed}
     above_chance = f1_above_chance(
         key,
-        said,
+        predicted,
         multilabel=task == "multi-label",
         ci="percentile" if resamples else None,
         **options,
     )
-    by_run = tuple(_classified(key, run, given.labels, task) for run in said)
+    by_run = tuple(_classified(key, run, given.labels, task) for run in predicted)
     return LabelScores(
         given.rater,
         task,
@@ -197,7 +197,7 @@ def label_scores(
         above_chance.kappa_constant,
         baselines(truth, used, task=task, draws=draws, seed=seed),
         tuple(
-            _label_score(label, key[:, c], said, c, above_chance.labels[c], level)
+            _label_score(label, key[:, c], predicted, c, above_chance.labels[c], level)
             for c, label in enumerate(truth.labels)
         ),
         by_run,
@@ -250,31 +250,31 @@ def baselines(
 
 
 def _classified(
-    key: NDArray[np.float64], said: NDArray[np.float64], labels: Sequence[str], task: Task
+    key: NDArray[np.float64], predicted: NDArray[np.float64], labels: Sequence[str], task: Task
 ) -> Classification:
     """All scores of one run; where each item has one label, by classes, so that MCC is defined."""
-    known = ~np.isnan(said).any(axis=1)
+    present = ~np.isnan(predicted).any(axis=1)
     # A prediction of no class, or of two, has no place in a confusion matrix of classes.
-    if task == "multi-label" or (said[known].sum(axis=1) != 1).any():
-        return classification_scores(key, said, labels=list(labels))
+    if task == "multi-label" or (predicted[present].sum(axis=1) != 1).any():
+        return classification_scores(key, predicted, labels=list(labels))
     names = np.asarray([*labels, None], dtype=object)
     # The place behind the labels holds None, which the scores count as missing.
-    code = np.where(known, np.nan_to_num(said).argmax(axis=1), len(labels))
+    code = np.where(present, np.nan_to_num(predicted).argmax(axis=1), len(labels))
     return classification_scores(names[key.argmax(axis=1)], names[code], labels=list(labels))
 
 
 def _label_score(
     label: str,
     true: NDArray[np.float64],
-    said: NDArray[np.float64],
+    predicted: NDArray[np.float64],
     place: int,
     f1: Estimate,
     level: float,
 ) -> LabelScore:
     counts = []
-    for run in said:
-        known = ~np.isnan(run).any(axis=1)
-        named, real = run[known, place], true[known]
+    for run in predicted:
+        present = ~np.isnan(run).any(axis=1)
+        named, real = run[present, place], true[present]
         counts.append((int((named * real).sum()), int(named.sum()), int(real.sum())))
     return LabelScore(
         label,
@@ -305,8 +305,8 @@ def _share(name: str, hits: int, n: int, level: float, left_out: int = 0) -> Est
 
 
 def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
+    defined = [value for value in values if not math.isnan(value)]
+    return float(np.mean(defined)) if defined else math.nan
 
 
 def check_same(truth: LabelMatrix, given: LabelMatrix) -> None:
@@ -372,7 +372,7 @@ def choice_accuracy(
     Examples
     --------
     >>> from voirdire.examining.labels import matrix_of_names
-    >>> key, model = (matrix_of_names(said, "AB") for said in ("AB", "AA"))
+    >>> key, model = (matrix_of_names(names, "AB") for names in ("AB", "AA"))
     >>> print(choice_accuracy(key, model)[0].answered)
     accuracy = 0.500, 95% CI [0.095, 0.905] (wilson), n = 2, k = 2
     """
@@ -385,11 +385,11 @@ def choice_accuracy(
     every = np.ones(len(of), np.bool_)
     kinds = {"": every, **{kind: of == kind for kind in dict.fromkeys(of.tolist()) if kind}}
     accuracies = []
-    for place, said in enumerate(given.values):
+    for place, chosen in enumerate(given.values):
         # Two options where one is right is no answer: counting it as half right would invent one.
-        several = (key.sum(axis=1) == 1) & (said.sum(axis=1) > 1)
+        several = (key.sum(axis=1) == 1) & (chosen.sum(axis=1) > 1)
         answered = given.known[place] & ~several
-        right = answered & (key == said).all(axis=1)
+        right = answered & (key == chosen).all(axis=1)
         accuracies += [
             _accuracy(given.name(place), kind, right & here, answered & here, here, level)
             for kind, here in kinds.items()

@@ -121,7 +121,7 @@ def printed_section(
     ]
     # Best first, so that whoever stands below a predictor that reads nothing is seen at once.
     rows.sort(key=lambda row: -row[1])
-    said = constant_sentence(printed, floor, human)
+    sentence = constant_sentence(printed, floor, human)
     columns = (
         text("Predictor"), number("Weighted F1"), text("Source"), number("kappa_F1"),
         number("Beyond constant"),
@@ -137,11 +137,11 @@ def printed_section(
     names = tuple(name for name, *_ in rows)
     return Section(
         f"{title}: the printed F1 beside baselines",
-        f"{said} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; beyond "
-        "constant is 0 at the best constant predictor: below it a model, or a human, does worse "
-        "than saying the same of every item.",
+        f"{sentence} Chance names each label as often as it occurs. kappa_F1 is 0 at chance; "
+        "beyond constant is 0 at the best constant predictor: below it a model, or a human, does "
+        "worse than saying the same of every item.",
         (Table(columns, cells),),
-        (SectionFigure("bars", names, series, y="Weighted F1", caption=said),),
+        (SectionFigure("bars", names, series, y="Weighted F1", caption=sentence),),
     )
 
 
@@ -207,8 +207,8 @@ def constant_sentence(f1: Mapping[str, float], floor: Baselines, human: str | No
     count = len(floor.named)
     many = f"all {count} labels" if count == floor.constant.k else f"{count} labels"
     every = ", ".join(floor.named) if count < 5 else many
-    said = f"Naming {every} for every item, without reading one, scores {value:.3f}"
-    return f"{said}: {' and '.join(against)}." if against else f"{said}."
+    sentence = f"Naming {every} for every item, without reading one, scores {value:.3f}"
+    return f"{sentence}: {' and '.join(against)}." if against else f"{sentence}."
 
 
 def _beside(value: float, name: str, score: float) -> str:

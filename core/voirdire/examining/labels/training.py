@@ -127,11 +127,11 @@ def decide(scores: Floats, task: str, thresholds: ArrayLike = MIDDLE) -> Floats:
     [[0.0, 0.0, 1.0], [nan, nan, nan]]
     """
     missing = np.asarray(np.isnan(scores).any(axis=1))
-    known = np.where(missing[:, None], 0.0, scores)
+    filled = np.where(missing[:, None], 0.0, scores)
     if task == "multi-label":
-        chosen = (known >= thresholds).astype(np.float64)
+        chosen = (filled >= thresholds).astype(np.float64)
     else:
-        chosen = np.eye(scores.shape[1])[known.argmax(axis=1)]
+        chosen = np.eye(scores.shape[1])[filled.argmax(axis=1)]
     chosen[missing] = np.nan
     return chosen
 
@@ -156,8 +156,8 @@ def choose_thresholds(scores: Floats, truth: NDArray[np.int8], how: Threshold) -
     [0.2, 0.225]
     """
     q = truth.shape[1]
-    known = ~np.isnan(scores).any(axis=1)
-    scores, truth = scores[known], truth[known]
+    scored = ~np.isnan(scores).any(axis=1)
+    scores, truth = scores[scored], truth[scored]
     if how == "fixed" or not truth.any():
         return np.full(q, MIDDLE)
     shared = np.full(q, _best(scores, truth))

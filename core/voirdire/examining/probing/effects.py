@@ -276,8 +276,8 @@ def _flipped(before: Floats, after: Floats) -> Floats:
 
 
 def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else math.nan
 
 
 def with_readings(effects: Sequence[ProbeEffect]) -> tuple[ProbeEffect, ...]:
@@ -313,10 +313,10 @@ def _reading(one: ProbeEffect, p: float, rise: float) -> Reading:
 
 def _findings(suite: Suite, effects: Sequence[ProbeEffect]) -> Iterator[Finding]:
     if suite.skipped:
-        said = ", ".join(f"{name} {count:,}" for name, count in suite.skipped.items())
+        counts = ", ".join(f"{name} {count:,}" for name, count in suite.skipped.items())
         yield Finding(
             "probe_not_applied", "note", "", sum(suite.skipped.values()), tuple(suite.skipped),
-            f"Responses to which a probe does not apply: {said}.", "They are left out of it.",
+            f"Responses to which a probe does not apply: {counts}.", "They are left out of it.",
         )  # fmt: skip
     asked = [one.name for one in suite.probes if isinstance(one, RequestProbe | PairProbe)]
     if suite.stepwise and asked:

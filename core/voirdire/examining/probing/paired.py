@@ -86,9 +86,9 @@ def _rated(
     suite: Suite, measured: Mapping[str, Measured], judge: str, attribute: str
 ) -> Iterator[Beside]:
     plain = measured[RESPONSES]
-    known = set(plain.cube.systems)
-    base = {name: name for name in suite.systems if name in known}
-    again = _runs(plain, judge, attribute, plain, judge, _of(suite, IDENTITY, known))
+    systems = set(plain.cube.systems)
+    base = {name: name for name in suite.systems if name in systems}
+    again = _runs(plain, judge, attribute, plain, judge, _of(suite, IDENTITY, systems))
     for probe in suite.probes:
         if isinstance(probe, RequestProbe):
             rater = changed_name(judge, probe.name)
@@ -97,7 +97,7 @@ def _rated(
             arms = [_runs(plain, judge, attribute, measured[REQUESTS], rater, base)]
         elif isinstance(probe, ResponseProbe):
             arms = [
-                _runs(plain, judge, attribute, plain, judge, _of(suite, arm, known))
+                _runs(plain, judge, attribute, plain, judge, _of(suite, arm, systems))
                 for arm in arms_of(probe)
             ]
         else:
@@ -105,10 +105,10 @@ def _rated(
         yield Beside(probe, judge, attribute, tuple(arms), again, plain.scale.width)
 
 
-def _of(suite: Suite, probe: str, known: set[str]) -> dict[str, str]:
+def _of(suite: Suite, probe: str, systems: set[str]) -> dict[str, str]:
     """System -> the same system as the probe changes it."""
     names = {name: changed_name(name, probe) for name in suite.systems}
-    return {name: changed for name, changed in names.items() if changed in known}
+    return {name: changed for name, changed in names.items() if changed in systems}
 
 
 def _compared(suite: Suite, table: pl.DataFrame) -> Iterator[Beside]:

@@ -88,9 +88,9 @@ def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> 
     PluginError
         What is registered as a probe is none.
     """
-    known = (plugins or loaded_plugins()).names("probe")
-    check_allowed("probe", names, known)
-    wanted = dict.fromkeys([IDENTITY, *(names or known)])
+    registered = (plugins or loaded_plugins()).names("probe")
+    check_allowed("probe", names, registered)
+    wanted = dict.fromkeys([IDENTITY, *(names or registered)])
     probes = [(plugins or loaded_plugins()).resolve("probe", name) for name in wanted]
     for name, probe in zip(wanted, probes, strict=True):
         if not isinstance(probe, Probe) or probe.name != name:

@@ -101,21 +101,23 @@ class AgentJudge:
         if self.steps - taken == 1:
             end = f"{results[-1].content}\n\nThis was the last call: answer now."
             results[-1] = replace(results[-1], content=end)
-        said = _called(last)
-        return [replace(last.request, messages=(*last.request.messages, said, *results))]
+        message = _called(last)
+        return [replace(last.request, messages=(*last.request.messages, message, *results))]
 
     def follows(self, replies: Sequence[Reply], kept: Request) -> bool:
         """Whether a kept request goes on after these replies: then no tool is called again."""
         last, answers, _ = self._last(replies)
         if not last.tool_calls or last.request is None or len(answers) < len(self._asked(last)):
             return False
-        said = (*last.request.messages, _called(last))
-        results = kept.messages[len(said) :]
+        before = (*last.request.messages, _called(last))
+        results = kept.messages[len(before) :]
         ids = [call.id for call in last.tool_calls]
         # Equal in all but its messages and its run, under which it was kept: a study that
         # changed its temperature asks anew.
         same = replace(kept, messages=last.request.messages, run=last.request.run) == last.request
-        return same and kept.messages[: len(said)] == said and [m.call_id for m in results] == ids
+        return (
+            same and kept.messages[: len(before)] == before and [m.call_id for m in results] == ids
+        )
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads in the last reply; its flags say which tools were called."""
@@ -161,12 +163,12 @@ class AgentJudge:
 
     def _result(self, at: int, call: ToolCall, answer: Reply | None) -> Message:
         if at >= AT_ONCE:
-            said = f"Error: at most {AT_ONCE} calls are made at once"
+            result = f"Error: at most {AT_ONCE} calls are made at once"
         elif answer is not None:
-            said = read_answer(call, self.tools, answer)
+            result = read_answer(call, self.tools, answer)
         else:
-            said = run_call(call, self.tools)
-        return Message("tool", delimited(said, "RESULT"), call_id=call.id, name=call.name)
+            result = run_call(call, self.tools)
+        return Message("tool", delimited(result, "RESULT"), call_id=call.id, name=call.name)
 
 
 def _called(reply: Reply) -> Message:

@@ -153,14 +153,14 @@ def scale_sections(study: Study, session: Path) -> list[Section]:
     )
     notes = " ".join(
         dict.fromkeys(
-            f"{one.name}: {said}"
+            f"{one.name}: {sentence}"
             for one in questionnaires
-            for said in (one.note, one.descriptions)
-            if said
+            for sentence in (one.note, one.descriptions)
+            if sentence
         )
     )
-    said = _TEXT.format(notes=notes).strip()
-    return [Section("Questionnaires", said, (Table(_COLUMNS, rows),))]
+    explanation = _TEXT.format(notes=notes).strip()
+    return [Section("Questionnaires", explanation, (Table(_COLUMNS, rows),))]
 
 
 def sweep_sections(study: Study, session: Path, gold: pl.DataFrame) -> list[Section]:

@@ -127,16 +127,18 @@ class QuestionnaireJudge:
         form = (
             "{" + ", ".join(f'"{n}": X' for n in range(1, len(questionnaire.questions) + 1)) + "}"
         )
-        said = (
+        wording = (
             f"Answer with nothing but a JSON object that has the serial numbers of all "
             f"{len(questionnaire.questions)} items as keys, X being {value}: {form}."
         )
         if questionnaire.not_ratable == "all":
-            return f'{said} Where the text does not say, X is "{NOT_RATABLE}".'
+            return f'{wording} Where the text does not say, X is "{NOT_RATABLE}".'
         if not questionnaire.observed:
-            return said
+            return wording
         items = ", ".join(map(str, questionnaire.observed))
-        return f'{said} Where a text cannot show it (items {items} only), X may be "{NOT_RATABLE}".'
+        return (
+            f'{wording} Where a text cannot show it (items {items} only), X may be "{NOT_RATABLE}".'
+        )
 
     def _form(self, serial: int) -> dict[str, Any]:
         scale = self.questionnaire.scale
@@ -238,12 +240,12 @@ def scales_of(given: Sequence[str]) -> dict[str, float | None]:
     {'phq9': None, 'madrs': 20.0}
     """
     thresholds: dict[str, float | None] = {}
-    for said in given:
-        name, equals, threshold = said.partition("=")
+    for entry in given:
+        name, equals, threshold = entry.partition("=")
         try:
             thresholds[name] = float(threshold) if equals else None
         except ValueError:
-            raise InputError(f"--scale {said!r}: the threshold must be a number") from None
+            raise InputError(f"--scale {entry!r}: the threshold must be a number") from None
     return thresholds
 
 

@@ -103,14 +103,14 @@ class YesNoAnnotator:
 
     def _example(self, example: Example) -> str:
         # An example with an unknown label would teach the model to leave it open.
-        said = {label: said_yes(example.get(label)) for label in self.labels}
-        unknown = [label for label, answer in said.items() if answer is None]
+        answers = {label: said_yes(example.get(label)) for label in self.labels}
+        unknown = [label for label, answer in answers.items() if answer is None]
         if unknown:
             raise InputError(
                 f"example {example.get('id')!r} of the pool has no yes or no for {unknown[0]!r} "
                 f"(it holds {example.get(unknown[0])!r}); name the pool's columns by `labels`"
             )
-        answer = json.dumps({label: "yes" if one else "no" for label, one in said.items()})
+        answer = json.dumps({label: "yes" if one else "no" for label, one in answers.items()})
         return f"{self._lead}{self._shown(str(example['text']))}\nAssessment: {answer}"
 
 

@@ -32,6 +32,6 @@ def with_definitions(
     calm: at rest
     Choose:
     """
-    lines = "\n".join(f"{bullet}{label}: {said}" for label, said in definitions.items())
+    lines = "\n".join(f"{bullet}{label}: {definition}" for label, definition in definitions.items())
     head, mark, tail = prompt.partition(before)
     return f"{head}Definitions:\n{lines}{gap}{mark}{tail}"

@@ -54,10 +54,10 @@ def build(
         _say(note)
     done = f"built ({why})" if why else "up to date"
     card = index.card
-    said = f"{out}: {done}; {card.count} examples, {card.dimension} dimensions, {card.kind}"
+    summary = f"{out}: {done}; {card.count} examples, {card.dimension} dimensions, {card.kind}"
     if card.recall:
-        said += f"\nrecall at {card.recall['k']} against exact: {card.recall['value']:.3f}"
-    return said
+        summary += f"\nrecall at {card.recall['k']} against exact: {card.recall['value']:.3f}"
+    return summary
 
 
 def query(  # noqa: PLR0913 - each is an option of the command

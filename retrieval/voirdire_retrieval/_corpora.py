@@ -42,13 +42,13 @@ def corpora_sections(
         for name, frame in read.items()
     ]
     several = {"corpus": text("Corpus")} if len(read) > 1 else {}
-    said = (
+    note = (
         "JSD to base 2 of add-one smoothed n-grams (the divergence, not its root); MMD^2 unbiased, "
         "Gaussian kernel, one bandwidth by the median heuristic; pairings are the mean and median "
         "of 1,000 random pairings. Lower: harder to tell apart. Values compare only between "
         "corpora of like size."
     )
-    sections = [Section("Classes", said, (frame_table(pl.concat(parts), {**several, **_CLASSES}),))]
+    sections = [Section("Classes", note, (frame_table(pl.concat(parts), {**several, **_CLASSES}),))]
     if against:
         first = next(iter(read.values()))[text_column].cast(pl.String).to_list()
         sections.append(_validation(first, _read(against, [text_column]), text_column, seed))

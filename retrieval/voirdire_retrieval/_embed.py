@@ -165,15 +165,17 @@ class Embedded:
 
     def notes(self) -> list[str]:
         """One sentence for each thing that is odd."""
-        said = []
+        sentences = []
         if self.empty:
-            said.append(f"{self.empty} of {len(self.vectors)} texts are empty and have no vector")
+            sentences.append(
+                f"{self.empty} of {len(self.vectors)} texts are empty and have no vector"
+            )
         if self.truncated:
-            said.append(
+            sentences.append(
                 f"{self.truncated} of {len(self.vectors)} texts are longer than the model reads: "
                 f"{self.unseen:.0%} of their text is not seen"
             )
-        return said
+        return sentences
 
 
 def identity(embedder: Embedder) -> str:

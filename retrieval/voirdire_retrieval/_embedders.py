@@ -197,10 +197,10 @@ class CompatibleEmbedder:
 
     def _refused(self, error: urllib.error.HTTPError) -> ModelError:
         with error:
-            said = error.read(500).decode("utf-8", "replace")
+            body = error.read(500).decode("utf-8", "replace")
         kind = _KINDS.get(error.code, "server" if error.code >= 500 else "bad_request")
         return ModelError(
-            self._scrub(f"embedder {self.name!r}: the server answered {error.code}: {said}"),
+            self._scrub(f"embedder {self.name!r}: the server answered {error.code}: {body}"),
             kind,
             retry_after=_seconds(error.headers.get("Retry-After")),
             status_code=error.code,

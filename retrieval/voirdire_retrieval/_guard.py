@@ -174,8 +174,8 @@ def with_cut(selection: Selection, *, cut: bool) -> Selection:
     """The selection of an item whose text is longer than the embedder reads, or as it is."""
     if not cut:
         return selection
-    said = "the item's text is longer than the embedder reads, so its end was not compared"
-    return dataclasses.replace(selection, notes=(*selection.notes, said), cut=True)
+    note = "the item's text is longer than the embedder reads, so its end was not compared"
+    return dataclasses.replace(selection, notes=(*selection.notes, note), cut=True)
 
 
 #: Places that a finding names; its count says how many there are.
@@ -242,13 +242,13 @@ def pool_lacks_class(index: Index) -> list[Finding]:
         Of severity ``serious``; places are the classes.
     """
     frame, labels = index.frame, index.card.labels
-    said = {name: {said_yes(value) for value in frame[name].drop_nulls()} for name in labels}
-    binary = [name for name, values in said.items() if values and None not in values]
+    shown = {name: {said_yes(value) for value in frame[name].drop_nulls()} for name in labels}
+    binary = [name for name, values in shown.items() if values and None not in values]
     lacking = [
         f"{name} = {'yes' if value else 'no'}"
         for name in binary
         for value in (False, True)
-        if value not in said[name]
+        if value not in shown[name]
     ]
     # Each label may be shown as no, and still no text be without any: then no prompt can show a
     # control.

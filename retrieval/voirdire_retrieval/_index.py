@@ -259,13 +259,13 @@ def build_index(
     if kind != "exact" and card.count > 1:
         recall = recall_against_exact(cpu, embedded.vectors)
         card = dataclasses.replace(card, recall=dataclasses.asdict(recall))
-    said = (
+    notes = (
         *pool.notes(),
         *embedded.notes(),
         *(embedder.notes if isinstance(embedder, Noted) else ()),
     )
     # The CPU's index stays beside the GPU's: for reading vectors back, and where the GPU fails.
-    return Index(pool.frame, card, cpu, place(cpu, "cpu"), said).on(device)
+    return Index(pool.frame, card, cpu, place(cpu, "cpu"), notes).on(device)
 
 
 def _card(

@@ -47,19 +47,21 @@ class Pool:
 
     def notes(self) -> list[str]:
         """One sentence for each thing that was left out."""
-        said = []
+        sentences = []
         if self.empty:
-            said.append(f"{self.empty} of {self.rows} rows have an empty text and were left out")
+            sentences.append(
+                f"{self.empty} of {self.rows} rows have an empty text and were left out"
+            )
         if self.duplicates:
-            said.append(
+            sentences.append(
                 f"{self.duplicates} of {self.rows} rows repeat a text and were merged into its "
                 f"first row ({self.conflicts} of them with other labels)"
             )
         if self.unlabelled:
-            said.append(f"{self.unlabelled} texts lack a label and were left out")
+            sentences.append(f"{self.unlabelled} texts lack a label and were left out")
         if self.frame.is_empty():
-            said.append("the pool is empty")
-        return said
+            sentences.append("the pool is empty")
+        return sentences
 
 
 def make_pool(

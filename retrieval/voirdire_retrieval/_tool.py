@@ -93,7 +93,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         ]
         return passages or "There is no passage near to that."
 
-    said = description or "Passages near in meaning to a query, the nearest first."
+    purpose = description or "Passages near in meaning to a query, the nearest first."
     schema = {
         "type": "object",
         "properties": {
@@ -102,4 +102,4 @@ def make(  # noqa: PLR0913 - each is an option of the study
         },
         "required": ["query"],
     }
-    return AgentTool(name, said, schema, retrieved, reads=index, timeout=60.0)
+    return AgentTool(name, purpose, schema, retrieved, reads=index, timeout=60.0)

@@ -41,10 +41,10 @@ def fit(
         done = fit_grid(grid, out, only=only, machine=machine, quiet=quiet)
     except KeyboardInterrupt:
         return "Interrupted. Run the same command again to go on from the last epoch.", 130
-    said = [f"{done['trained']} cells trained, {done['skipped']} were finished before."]
+    lines = [f"{done['trained']} cells trained, {done['skipped']} were finished before."]
     if done["elsewhere"]:
-        said.append(f"{done['elsewhere']} cells are being trained by another process.")
-    return "\n".join([*said, f"Score them with: voirdire classify evaluate {out}"]), 0
+        lines.append(f"{done['elsewhere']} cells are being trained by another process.")
+    return "\n".join([*lines, f"Score them with: voirdire classify evaluate {out}"]), 0
 
 
 def predict(
@@ -126,7 +126,7 @@ def _print_summary(summary: pl.DataFrame) -> None:
         "configuration", "labels", "task", "seeds", "n", "missing", "f1_weighted",
         "f1_weighted_sd", "f1_random", "f1_constant", "kappa",
     )  # fmt: skip
-    said = "lost: test items without a prediction. const.: the best constant predictor."
+    note = "lost: test items without a prediction. const.: the best constant predictor."
     table = Table(columns, tuple(summary.select(names).iter_rows()))
-    section = Section("Weighted F1 on the test sets", said, (table,))
+    section = Section("Weighted F1 on the test sets", note, (table,))
     print_section(section, terminal(), most=None)

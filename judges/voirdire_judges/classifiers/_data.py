@@ -177,8 +177,8 @@ def _strange(unknown: Mapping[str, int]) -> str:
 def _incomplete(usable: NDArray[np.bool_]) -> list[str]:
     """Rows that one label set lacks and all leave out."""
     lost = int((~usable).sum())
-    said = plural(lost, "row lacks", "rows lack")
-    return [f"{said} labels in some label set and are left out of all"] if lost else []
+    rows_lack = plural(lost, "row lacks", "rows lack")
+    return [f"{rows_lack} labels in some label set and are left out of all"] if lost else []
 
 
 def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
@@ -188,8 +188,8 @@ def _leaks(texts: pl.Series, split: NDArray[np.str_]) -> list[str]:
     learnt = written.filter(pl.col("split").is_in(["train", "dev"]))
     # Each text of the test set once, however often it stands in train.
     count = tested.join(learnt.select("text").unique(), on="text", how="semi").height
-    said = plural(count, "test text is", "test texts are")
-    return [f"{said} in train or dev too: scores flatter"] if count else []
+    texts_are = plural(count, "test text is", "test texts are")
+    return [f"{texts_are} in train or dev too: scores flatter"] if count else []
 
 
 #: Column that tells the rows of a separate test file.

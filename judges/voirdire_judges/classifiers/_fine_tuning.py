@@ -84,8 +84,8 @@ class Settings:
 def learning_rate(settings: Settings, step: int, steps: int) -> float:
     """The learning rate of a step: a rise over `warmup` of all steps, then constant or falling.
 
-    >>> known = Settings("bert", learning_rate=1.0, warmup=0.1)
-    >>> [round(learning_rate(known, step, 100), 2) for step in (0, 9, 10, 55, 99)]
+    >>> settings = Settings("bert", learning_rate=1.0, warmup=0.1)
+    >>> [round(learning_rate(settings, step, 100), 2) for step in (0, 9, 10, 55, 99)]
     [0.1, 1.0, 1.0, 0.5, 0.01]
     """
     rise = int(settings.warmup * steps)

@@ -70,8 +70,8 @@ class Target:
     @property
     def known(self) -> NDArray[np.bool_]:
         """Rows that have a target."""
-        known: NDArray[np.bool_] = self.labels.known[0]
-        return known
+        present: NDArray[np.bool_] = self.labels.known[0]
+        return present
 
 
 def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -> Labelled:
@@ -144,10 +144,12 @@ def _from_columns(
     reasons = np.full(frame.height, "", dtype="<U15")
     for label, column in chosen.columns.items():
         cells = ["" if cell is None else str(cell).strip() for cell in frame[column].to_list()]
-        said = [yes_of(cell) for cell in cells]
-        odd = np.array([cell != "" and yes is None for cell, yes in zip(cells, said, strict=True)])
+        answers = [yes_of(cell) for cell in cells]
+        odd = np.array(
+            [cell != "" and yes is None for cell, yes in zip(cells, answers, strict=True)]
+        )
         unknown.update(cell for cell, is_odd in zip(cells, odd, strict=True) if is_odd)
-        values[:, labels.index(label)] = [np.nan if yes is None else yes for yes in said]
+        values[:, labels.index(label)] = [np.nan if yes is None else yes for yes in answers]
         blank = np.isnan(values[:, labels.index(label)]) & ~odd
         reasons[blank & (reasons == "")] = "blank"
         reasons[odd] = "neither 0 nor 1"

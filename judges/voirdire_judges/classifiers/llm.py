@@ -113,7 +113,7 @@ class LlmClassifier:
             The folder holds no classifier, or one for other classes.
         """
         card = read_card(folder / _CARD, self.classes, self.task, "llm")
-        examples = tuple((text, said) for text, said in card["examples"])
+        examples = tuple((text, labels) for text, labels in card["examples"])
         return replace(self, examples=examples, folder=folder)
 
     def _asked(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
@@ -234,7 +234,7 @@ def prompt_of(
     blocks = [asked, answer]
     if examples:
         blocks.append(f"Examples, each with its answer. {MARKS_NOTE}")
-    blocks += [f"{delimited(text, 'EXAMPLE')}\nAnswer: {said}" for text, said in examples]
+    blocks += [f"{delimited(text, 'EXAMPLE')}\nAnswer: {labels}" for text, labels in examples]
     return "\n\n".join(blocks)
 
 
@@ -250,7 +250,7 @@ def choose_shots(
     Examples
     --------
     >>> labels = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.int8)
-    >>> [said for _, said in choose_shots(["a", "b", "c"], labels, ["calm", "loud"], 2, 0)]
+    >>> [answer for _, answer in choose_shots(["a", "b", "c"], labels, ["calm", "loud"], 2, 0)]
     ['calm', 'loud']
     """
     rng = np.random.default_rng(seed)

@@ -175,8 +175,8 @@ def make(
     >>> import numpy as np
     >>> texts = ["calm sea", "calm lake", "loud road", "loud train"]
     >>> labels = np.eye(2, dtype=np.int8)[[0, 0, 1, 1]]
-    >>> known = make(["calm", "loud"], task="binary").fit(texts, labels)
-    >>> known.predict(["calm road by the calm lake", " "]).round(1).tolist()
+    >>> trained = make(["calm", "loud"], task="binary").fit(texts, labels)
+    >>> trained.predict(["calm road by the calm lake", " "]).round(1).tolist()
     [[0.6, 0.4], [nan, nan]]
     """
     check_task(task, classes, "tfidf")

@@ -141,8 +141,8 @@ class DebateJudge:
         k = len(self._advocates)
         return [replies[at : at + k] for at in range(1, len(replies) - k + 1, k)]
 
-    def _positions(self, said: Sequence[Reply]) -> list[Mapping[str, float | None]]:
-        return [self.judge.parse([reply]).scores for reply in said]
+    def _positions(self, replies: Sequence[Reply]) -> list[Mapping[str, float | None]]:
+        return [self.judge.parse([reply]).scores for reply in replies]
 
     def _ended(self, replies: Sequence[Reply]) -> str:
         """Why no further round is held; empty where one is."""
@@ -167,10 +167,10 @@ class DebateJudge:
         # A schema would leave no room for an argument.
         return replace(told_more(asked, told), schema=None, options=(), role=advocate.role)
 
-    def _answer(self, at: int, said: Sequence[Reply]) -> Request:
+    def _answer(self, at: int, replies: Sequence[Reply]) -> Request:
         """What an advocate is asked next, with the others' last words."""
-        own = said[at]
-        others = [self._said(i, reply) for i, reply in enumerate(said) if i != at]
+        own = replies[at]
+        others = [self._said(i, reply) for i, reply in enumerate(replies) if i != at]
         told = "\n\n".join([self.prompts.reply.strip(), *others])
         asked = _request(own)
         messages = (*asked.messages, Message("assistant", own.text), Message("user", told))
@@ -179,12 +179,12 @@ class DebateJudge:
     def _verdict(self, alone: Reply, rounds: Sequence[Sequence[Reply]]) -> Request:
         """The judge's own question with all that was said behind it."""
         asked = _request(alone)
-        said = [
+        transcript = [
             "\n\n".join([f"Round {number}", *(self._said(at, r) for at, r in enumerate(replies))])
             for number, replies in enumerate(rounds, start=1)
         ]
         *before, last = asked.messages
-        content = "\n\n".join([last.content, self.prompts.verdict.strip(), *said])
+        content = "\n\n".join([last.content, self.prompts.verdict.strip(), *transcript])
         return replace(asked, messages=(*before, replace(last, content=content)))
 
     def _said(self, at: int, reply: Reply) -> str:

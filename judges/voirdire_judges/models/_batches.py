@@ -171,11 +171,11 @@ def lines_of(content: bytes) -> Iterator[dict[str, Any]]:
     """The objects of a JSONL file; a line that holds no object belongs to no call."""
     for line in content.split(b"\n"):
         try:
-            said = load_body(line) if line.strip() else None
+            value = load_body(line) if line.strip() else None
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict):
-            yield said
+        if isinstance(value, dict):
+            yield value
 
 
 def number_in(body: Mapping[str, Any], *names: str) -> int:

@@ -274,8 +274,8 @@ def _first(usage: dict[str, Any], ways: Iterable[str | tuple[str, str]]) -> int 
 
 def added(*values: int | None) -> int | None:
     """The sum of those that are known; None where none is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    present = [value for value in values if value is not None]
+    return sum(present) if present else None
 
 
 # OpenAI's length, max_output_tokens of responses, Anthropic's max_tokens and
@@ -296,7 +296,7 @@ _KNOWN = ENDED | _LENGTH | _FILTERED | _REFUSED
 _SHOWN = 40
 
 
-def finish_of(reason: str, said: str, refusal: str = "") -> FinishReason:
+def finish_of(reason: str, answer: str, refusal: str = "") -> FinishReason:
     """One of ours for a server's reason, the text and the refusal.
 
     A refusal may come with the reason "stop", and a cut answer may be empty: reasoning ate the cap.
@@ -315,7 +315,7 @@ def finish_of(reason: str, said: str, refusal: str = "") -> FinishReason:
         return "content_filter"
     if word in _LENGTH:
         return "length"
-    if not said.strip():
+    if not answer.strip():
         return "empty"
     return "stop" if word in ENDED else "length"
 
@@ -333,10 +333,10 @@ def unknown_finish(reason: str) -> tuple[Note, ...]:
     return (unknown("finish_reason", word, "the text is read as one that may be cut"),)
 
 
-def unknown(what: str, word: str, said: str) -> Note:
+def unknown(what: str, word: str, detail: str) -> Note:
     """A note on a word in an answer that is not known, made harmless and short."""
     plain = re.sub(r"[^\w.-]+", "_", word)[:_SHOWN]
-    return Note("unknown_word", f"{what} {plain}", said)
+    return Note("unknown_word", f"{what} {plain}", detail)
 
 
 def _word(reason: str) -> str:

@@ -107,8 +107,8 @@ def stated_status(error: Any) -> int:
     (529, 500)
     """
     for name in ("code", "status", "type") if isinstance(error, dict) else ():
-        said = str(error.get(name, "")).lower()
-        status = _STATED.get(said) or (int(said) if re.fullmatch(r"[45]\d\d", said) else None)
+        value = str(error.get(name, "")).lower()
+        status = _STATED.get(value) or (int(value) if re.fullmatch(r"[45]\d\d", value) else None)
         if status is not None:
             return status
     return 500
@@ -124,8 +124,12 @@ def is_too_long(status: int, body: Any) -> bool:
     """
     # 500 as well: some servers of one's own (llama.cpp) give it for a prompt beyond their
     # context.
-    said = " ".join(words(body))
-    wide = status in {400, 422, 500} and _TOO_LONG.search(said) and not _CAP_TOO_LARGE.search(said)
+    wording = " ".join(words(body))
+    wide = (
+        status in {400, 422, 500}
+        and _TOO_LONG.search(wording)
+        and not _CAP_TOO_LARGE.search(wording)
+    )
     return status == 413 or bool(wide)
 
 
@@ -234,7 +238,11 @@ def filtered_categories(body: Any, status: int = 400) -> tuple[str, ...] | None:
     metadata = error.get("metadata")
     reasons = metadata.get("reasons") if isinstance(metadata, dict) else None
     return (
-        *(str(name) for name, said in verdicts if isinstance(said, dict) and said.get("filtered")),
+        *(
+            str(name)
+            for name, verdict in verdicts
+            if isinstance(verdict, dict) and verdict.get("filtered")
+        ),
         *(str(reason) for reason in (reasons if isinstance(reasons, list) else ())),
     )
 
@@ -277,8 +285,8 @@ class WireError(Exception):
 class MalformedBodyError(Exception):
     """A 200 whose body is not the provider's format; what could be read of it is its `body`."""
 
-    def __init__(self, said: str, body: Any = None) -> None:
-        super().__init__(said)
+    def __init__(self, reason: str, body: Any = None) -> None:
+        super().__init__(reason)
         self.body = body
 
 
@@ -312,15 +320,15 @@ def model_error(
     """
     fault = wire_error(error)
     if fault is None:
-        kind, said = _transport(error, timeout)
+        kind, detail = _transport(error, timeout)
         # Larger than any answer once, larger again: it is not asked for a second time.
         again = False if "TooLargeError" in _names(error) else None
-        text = f"{model}: {scrub(said, *_texts(keys))}"
+        text = f"{model}: {scrub(detail, *_texts(keys))}"
         return ModelError(text, kind, retryable=again, billed=billed)
     kind = kind_of(fault.status_code, fault.body)
-    said = message(fault, *keys)
+    detail = message(fault, *keys)
     return ModelError(
-        f"{model} answered HTTP {fault.status_code} ({kind}{_key_sent(kind, keys)}): {said}",
+        f"{model} answered HTTP {fault.status_code} ({kind}{_key_sent(kind, keys)}): {detail}",
         kind,
         retry_after=retry_after(fault.headers, fault.body),
         status_code=fault.status_code,
@@ -346,8 +354,8 @@ def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
 def message(fault: WireError, *keys: Key | None) -> str:
     """What the provider said, scrubbed and shortened."""
     inner = error_of(fault.body)
-    said = inner.get("message") if inner else None
-    text = said if isinstance(said, str) else _plain(fault.body)
+    value = inner.get("message") if inner else None
+    text = value if isinstance(value, str) else _plain(fault.body)
     return _short(scrub(text, *_texts(keys)))
 
 
@@ -365,16 +373,16 @@ def _short(text: str) -> str:
 
 def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
     names = _names(error)
-    said = _short(f"{type(error).__name__}: {error}")
+    cause = _short(f"{type(error).__name__}: {error}")
     if "TooLargeError" in names:
         return "malformed", f"the answer is larger than {LARGEST >> 20} MB and was not read"
     if names & _TIMEOUTS and not names & _DROPPED:
         return "timeout", f"no answer within {timeout:g} s"
     if names & _MALFORMED:
-        return "malformed", f"the answer is not in the provider's format ({said})"
+        return "malformed", f"the answer is not in the provider's format ({cause})"
     if names & (_CONNECTIONS | _DROPPED):
-        return "connection", f"the connection failed ({said})"
-    return "model", f"the client failed ({said})"
+        return "connection", f"the connection failed ({cause})"
+    return "model", f"the client failed ({cause})"
 
 
 def _names(error: BaseException | None) -> set[str]:

@@ -287,14 +287,14 @@ def read(
         ),
         request,
     )
-    said = texts_in(getattr(message, "content", ""))
+    answer = texts_in(getattr(message, "content", ""))
     if not calls:
-        said = said or given_to(c.get("args") for c in made)
+        answer = answer or given_to(c.get("args") for c in made)
     reason = _reason(meta)
     refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
     return Reply(
-        text=said or refusal,
-        finish_reason=finish_of(reason, said or ("call" if calls else ""), refusal),
+        text=answer or refusal,
+        finish_reason=finish_of(reason, answer or ("call" if calls else ""), refusal),
         usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
         model=text(meta.get("model_name")) or text(meta.get("model")),
         params=dict(sent),

@@ -111,23 +111,23 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     choice, message = choices[0], mapping(choices[0].get("message"))
     # A refusal has a field of its own, and comes with the finish reason "stop" (API reference,
     # The chat completion object).
-    said, refusal = texts_in(message.get("content")), text(message.get("refusal"))
+    answer, refusal = texts_in(message.get("content")), text(message.get("refusal"))
     reason = text(choice.get("finish_reason"))
     calls = asked_calls(_calls(message), request) if request.tools else ()
     # Where no tools were offered, a call is how some servers hand over a structured answer.
-    if not (calls or said):
-        said = given_to(_handed(message))
+    if not (calls or answer):
+        answer = given_to(_handed(message))
     handed = "call" if calls else ""
-    _check_error(body, choice, reason, said or refusal or handed)
+    _check_error(body, choice, reason, answer or refusal or handed)
     positions = items(mapping(choice.get("logprobs")).get("content"))
     return Reply(
-        text=said or refusal,
-        finish_reason=finish_of(reason, said or handed, refusal),
+        text=answer or refusal,
+        finish_reason=finish_of(reason, answer or handed, refusal),
         usage=billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
-        option_logprobs=option_logprobs(positions_of(positions), request.options, said),
+        option_logprobs=option_logprobs(positions_of(positions), request.options, answer),
         tool_calls=calls,
         thoughts=_thoughts(message) if calls else (),
     )
@@ -164,11 +164,11 @@ def _handed(message: dict[str, Any]) -> list[Any]:
     return [call.get("arguments") for call in (*calls, mapping(message.get("function_call")))]
 
 
-def _check_error(body: dict[str, Any], choice: dict[str, Any], reason: str, said: str) -> None:
+def _check_error(body: dict[str, Any], choice: dict[str, Any], reason: str, answer: str) -> None:
     """Raise what a router says inside a 200: its provider failed, and no answer came of it."""
     error = choice.get("error") or body.get("error")
     # OpenRouter's finish reason for a provider that failed half way (page on errors).
-    if reason == "error" or (error and not said):
+    if reason == "error" or (error and not answer):
         said_of_it = error or {"message": "the generation ended in an error"}
         raise stated_error({**body, "error": said_of_it})
 

@@ -138,8 +138,8 @@ class RemoteModel:
         if self.options.on_refused_parameter == "drop":
             # A live call may be repeated without it; a line of a batch must be right at
             # once.
-            said = f"{self.dialect.name} has no such parameter"
-            self._dropped |= dict.fromkeys(self.dialect.lacking, said)
+            reason = f"{self.dialect.name} has no such parameter"
+            self._dropped |= dict.fromkeys(self.dialect.lacking, reason)
         # Tools in words take several turns, and a line of a batch has one.
         told = request.tools and not self.options.native_tools
         return not told and self._lacking(request) is None
@@ -240,7 +240,7 @@ class RemoteModel:
         usage = self.dialect.billed(body) if isinstance(body, dict) else Usage()
         return None if usage == Usage() else usage
 
-    def _refuse(self, name: str, said: str, fault: WireError | None) -> ModelError | _Again:
+    def _refuse(self, name: str, reason: str, fault: WireError | None) -> ModelError | _Again:
         # Another name for the same cap loses nothing, so nobody is asked; once only, else
         # two names that refuse each other would go round for ever.
         other = renamed(name, fault.body) if fault is not None else ""
@@ -248,10 +248,10 @@ class RemoteModel:
             self._renamed[name] = other
             return _Again.AGAIN
         if self.options.on_refused_parameter == "drop":
-            self._dropped |= dict.fromkeys(together(name), said)
+            self._dropped |= dict.fromkeys(together(name), reason)
             return _Again.AGAIN
         return ModelError(
-            f"{self.name} refuses the parameter {name!r} ({said}): leave it out of the study, or "
+            f"{self.name} refuses the parameter {name!r} ({reason}): leave it out of the study, or "
             'set on_refused_parameter = "drop"',
             "refused_parameter",
             status_code=None if fault is None else fault.status_code,
@@ -358,12 +358,12 @@ def refused_parameter(body: Any, sent: Iterable[str]) -> str:
     candidates = [name for name in sent if name not in _NEEDED]
     error = error_of(body)
     named = str(error.get("param") or "")
-    said = " ".join(words(error))
-    if not _REFUSES.search(said):
+    wording = " ".join(words(error))
+    if not _REFUSES.search(wording):
         return ""
     for name in candidates:
         # OpenAI names the place within: text.format.schema.
-        if named.partition(".")[0] == name or _mentions(said, name):
+        if named.partition(".")[0] == name or _mentions(wording, name):
             return name
     return ""
 

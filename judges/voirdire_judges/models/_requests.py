@@ -34,14 +34,14 @@ def sendable(model: str, request: Request) -> Request:
     return replace(request, messages=tuple(map(_mended, request.messages)))
 
 
-def said_over(sent: Mapping[str, Any], *said: Mapping[str, Any]) -> dict[str, Any]:
+def said_over(sent: Mapping[str, Any], *overrides: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a call, those of a study over our own; what is None is left to the model.
 
     >>> said_over({"temperature": None, "seed": 1}, {"seed": 2}, {"top_k": 5})
     {'seed': 2, 'top_k': 5}
     """
     whole = dict(sent)
-    for given in said:
+    for given in overrides:
         whole |= given
     return {name: value for name, value in whole.items() if value is not None}
 
@@ -106,8 +106,8 @@ def _call(number: str, text: str) -> ToolCall:
     try:
         # Up to the end of the object: models go on writing. Not strict, for they break
         # lines in texts.
-        said, _ = json.JSONDecoder(strict=False).raw_decode(text)
-        name, arguments = said["tool"], said.get("arguments", {})
+        call, _ = json.JSONDecoder(strict=False).raw_decode(text)
+        name, arguments = call["tool"], call.get("arguments", {})
     except (ValueError, KeyError, RecursionError):
         return ToolCall(number, "", text.splitlines()[0])
     given = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -131,8 +131,8 @@ def _called(message: Message) -> list[dict[str, Any]]:
     if message.thoughts:  # thinking is signed, together with where it stands
         return [dict(block) for block in message.thoughts]
     # A blank text block is refused.
-    said = [{"type": "text", "text": message.content}] if message.content.strip() else []
-    return said + [
+    blocks = [{"type": "text", "text": message.content}] if message.content.strip() else []
+    return blocks + [
         {"type": "tool_use", "id": c.id, "name": c.name, "input": object_in(c.arguments)}
         for c in message.calls
     ]
@@ -163,7 +163,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     content = body.get("content")
     # The API sends blocks; a proxy in front of another model may send a bare text.
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
-    said = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    texts = [text(block.get("text")) for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") == "tool_use"]
     calls = asked_calls(
         (
@@ -174,7 +174,7 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     )
     # The tool named `answer` is ours: what it was called with is the reply.
     given = [] if calls else [block.get("input") for block in uses]
-    answer = "\n".join([*said, *(json.dumps(part, ensure_ascii=False) for part in given)])
+    answer = "\n".join([*texts, *(json.dumps(part, ensure_ascii=False) for part in given)])
     reason = text(body.get("stop_reason"))
     notes = (Note("option_logprobs", "", "Anthropic gives none"),) if request.options else ()
     return Reply(

@@ -130,8 +130,8 @@ def _parts(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
         answered = {"name": message.name, "response": {"result": message.content}}
         return [{"function_response": answered}]
-    said = [{"text": message.content}] if message.content or not message.calls else []
-    return said + [
+    parts = [{"text": message.content}] if message.content or not message.calls else []
+    return parts + [
         {
             "function_call": {"name": c.name, "args": object_in(c.arguments)},
             # Gemini 3 refuses a call that comes back without it (page on thought
@@ -173,24 +173,24 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
     candidate = next(iter(items(body.get("candidates"))), {})
     parts = items(mapping(candidate.get("content")).get("parts"))
-    said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
+    answer = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
     calls = asked_calls((_call(part) for part in parts if part.get("functionCall")), request)
     if not calls:
-        said = said or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
+        answer = answer or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
     reason = text(candidate.get("finishReason"))
     notes = [Note("block_reason", "", blocked)] if blocked else []
     notes += [Note("finish_reason", "", reason)] if reason not in _PLAIN else []
     notes += unknown_finish(reason)
     return Reply(
-        text=said,
+        text=answer,
         finish_reason=finish_of(
-            "content_filter" if blocked else reason, said or ("call" if calls else "")
+            "content_filter" if blocked else reason, answer or ("call" if calls else "")
         ),
         usage=billed(body),
         model=text(body.get("modelVersion")),
         provider_id=text(body.get("responseId")),
         notes=tuple(notes),
-        option_logprobs=option_logprobs(_positions(candidate), request.options, said),
+        option_logprobs=option_logprobs(_positions(candidate), request.options, answer),
         tool_calls=calls,
     )
 
@@ -306,11 +306,11 @@ async def _results(opened: Any, number: str, keys: Sequence[str]) -> list[tuple[
 def _outcome(answer: Any) -> Any:
     if answer.response is None:
         error = answer.error
-        said = str(error.message or "") if error else "no answer"
+        message = str(error.message or "") if error else "no answer"
         return WireError(
             # 13 is gRPC's internal fault, for an error without a code.
             _STATUS.get((error.code if error else None) or 13, 500),
-            {"error": {"message": said}},
+            {"error": {"message": message}},
         )
     return answer.response.model_dump(mode="json", by_alias=True, exclude_none=True)
 

@@ -213,10 +213,10 @@ def _as_ours(message: Any) -> Message:
         ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
         for c in items(getattr(message, "tool_calls", None))
     )
-    known = role if role in {"system", "user", "assistant", "tool"} else "assistant"
+    our_role = role if role in {"system", "user", "assistant", "tool"} else "assistant"
     call_id = text(getattr(message, "tool_call_id", ""))
     return Message(
-        cast("Any", known), texts_in(message.content), calls, call_id, message.name or ""
+        cast("Any", our_role), texts_in(message.content), calls, call_id, message.name or ""
     )
 
 

@@ -113,12 +113,12 @@ def _response_parts(message: Message) -> list[dict[str, Any]]:
         return [{"type": "function_call_output", **output}]
     if message.thoughts:  # a call must stand behind the reasoning that led to it
         return [dict(item) for item in message.thoughts]
-    said = {"role": message.role, "content": message.content}
+    text_part = {"role": message.role, "content": message.content}
     calls = [
         {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": c.arguments}
         for c in message.calls
     ]
-    return [*([said] if message.content or not calls else []), *calls]
+    return [*([text_part] if message.content or not calls else []), *calls]
 
 
 async def send_response(client: Any, sent: dict[str, Any]) -> dict[str, Any]:
@@ -143,22 +143,22 @@ def read_response(body: dict[str, Any], request: Request) -> Reply:
         raise MalformedBodyError(f"a response whose status is {status[:40]!r}", body)
     messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
     parts = [part for message in messages for part in items(message.get("content"))]
-    said = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
+    answer = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
     refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
     calls = [item for item in items(body.get("output")) if item.get("type") == "function_call"]
     asked = asked_calls(map(_function_call, calls), request)
     if not asked:
-        said = said or given_to(call.get("arguments") for call in calls)
+        answer = answer or given_to(call.get("arguments") for call in calls)
     handed = "call" if asked else ""
     positions = [token for part in parts for token in items(part.get("logprobs"))]
     return Reply(
-        text=said or refusal,
-        finish_reason=finish_of(_why_ended(body), said or handed, refusal),
+        text=answer or refusal,
+        finish_reason=finish_of(_why_ended(body), answer or handed, refusal),
         usage=_openai_chat.billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(_why_ended(body)), *unknown_parts(parts)),
-        option_logprobs=option_logprobs(positions_of(positions), request.options, said),
+        option_logprobs=option_logprobs(positions_of(positions), request.options, answer),
         tool_calls=asked,
         thoughts=_kept_whole(items(body.get("output"))) if asked else (),
     )
@@ -231,7 +231,7 @@ async def _batch_state(client: Any, number: str) -> BatchState:
 def _state_in(row: dict[str, Any]) -> BatchState:
     counts, word = mapping(row.get("request_counts")), text(row.get("status"))
     errors = items(mapping(row.get("errors")).get("data"))
-    said = "; ".join(text(error.get("message")) for error in errors)
+    detail = "; ".join(text(error.get("message")) for error in errors)
     return BatchState(
         text(row.get("id")),
         text(mapping(row.get("metadata")).get(_NAME)),
@@ -240,7 +240,7 @@ def _state_in(row: dict[str, Any]) -> BatchState:
         done=number_in(counts, "completed"),
         failed=number_in(counts, "failed"),
         created=float(number_in(row, "created_at")),
-        said=f"{word}: {said}" if said else word,
+        said=f"{word}: {detail}" if detail else word,
     )
 
 

@@ -162,8 +162,8 @@ def _prefaced(text: str) -> Callable[[Request], Request]:
 
     def change(request: Request) -> Request:
         first, *rest = request.messages
-        said = Message(first.role, f"{text}\n\n{first.content}")
-        return replace(request, messages=(said, *rest))
+        prefaced = Message(first.role, f"{text}\n\n{first.content}")
+        return replace(request, messages=(prefaced, *rest))
 
     return change
 

@@ -106,7 +106,7 @@ def lock_files(folder: str, size: int) -> None:
     version = landlock_version()
     if version < _OLDEST:
         raise RefusedError(f"Landlock has version {version}, and {_OLDEST} or later is needed")
-    rights = _RIGHTS[max(known for known in _RIGHTS if known <= version)]
+    rights = _RIGHTS[max(listed for listed in _RIGHTS if listed <= version)]
     net = 3 if version >= 4 else 0
     rules = _Ruleset(rights, net, 3 if version >= 6 else 0)
     # An older kernel refuses a longer structure than it knows.

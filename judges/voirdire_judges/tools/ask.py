@@ -75,7 +75,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         missing = {key: parsed.status for key, score in parsed.scores.items() if score is None}
         return {"scores": dict(parsed.scores), **({"missing": missing} if missing else {})}
 
-    said = description or "Another judge's scores of a text, such as a part of the response."
+    purpose = description or "Another judge's scores of a text, such as a part of the response."
     schema = {
         "type": "object",
         "properties": {
@@ -84,4 +84,4 @@ def make(  # noqa: PLR0913 - each is an option of the study
         },
         "required": ["text"],
     }
-    return AgentTool(name, said, schema, question, answer=answer)
+    return AgentTool(name, purpose, schema, question, answer=answer)

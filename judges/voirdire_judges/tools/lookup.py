@@ -61,10 +61,10 @@ def make(
         more = f"\n(and {len(matches) - MOST} more rows)" if len(matches) > MOST else ""
         return "\n".join(json.dumps(row, ensure_ascii=False) for row in matches[:MOST]) + more
 
-    said = description or f"Rows of a table, by the value of its column {key}."
+    purpose = description or f"Rows of a table, by the value of its column {key}."
     schema = {
         "type": "object",
         "properties": {"value": {"type": "string", "description": f"the value of {key}"}},
         "required": ["value"],
     }
-    return AgentTool(name, said, schema, looked_up, reads=path)
+    return AgentTool(name, purpose, schema, looked_up, reads=path)

@@ -57,8 +57,8 @@ def run_python(code: str, *, seconds: float = 5.0, memory: int = 512, files: int
     if len(code) > LONGEST:
         raise ValueError(f"code may have {LONGEST:,} characters, got {len(code):,}")
     limits = {"seconds": seconds, "memory": memory << 20, "files": files << 20}
-    ended, said, cut = _run(code, limits)
-    shown = said.decode("utf-8", "replace").rstrip("\n")
+    ended, output, cut = _run(code, limits)
+    shown = output.decode("utf-8", "replace").rstrip("\n")
     if ended == _REFUSED:
         raise OSError(f"it cannot be kept in here: {shown[:300]}")
     if cut:
@@ -85,14 +85,14 @@ def _run(code: str, limits: Mapping[str, float]) -> tuple[int, bytes, bool]:
     try:
         with process:
             try:
-                said, cut = _read(process, code, START + limits["seconds"])
+                output, cut = _read(process, code, START + limits["seconds"])
                 if not cut:
                     process.wait(timeout=START)
             finally:
                 _end(process)
     except subprocess.TimeoutExpired:
-        return _TIMED_OUT, said, False
-    return process.returncode, said, cut
+        return _TIMED_OUT, output, False
+    return process.returncode, output, cut
 
 
 def _read(process: subprocess.Popen[bytes], code: str, seconds: float) -> tuple[bytes, bool]:
@@ -128,10 +128,10 @@ def why_not() -> str:
     if not sys.platform.startswith("linux"):
         return f"it needs Linux, and this is {sys.platform}"
     try:
-        said = run_python("6 * 7")
+        output = run_python("6 * 7")
     except OSError as error:
         return str(error)
-    return "" if said == "42" else f"a first try said {said[:200]!r}"
+    return "" if output == "42" else f"a first try said {output[:200]!r}"
 
 
 def make(*, seconds: float = 5.0, memory: int = 512, files: int = 16) -> AgentTool:
@@ -164,8 +164,8 @@ def make(*, seconds: float = 5.0, memory: int = 512, files: int = 16) -> AgentTo
         "properties": {"code": {"type": "string", "description": "a whole program"}},
         "required": ["code"],
     }
-    said = (
+    purpose = (
         "Run Python and get what it prints. Each call starts anew, without files or network, with "
         f"the standard library alone, for {seconds:g} seconds at most."
     )
-    return AgentTool("python", said, schema, run, timeout=seconds + 2 * START)
+    return AgentTool("python", purpose, schema, run, timeout=seconds + 2 * START)

@@ -163,12 +163,12 @@ def label_silver(  # noqa: PLR0913 - each is an option of the command
     table = Table((text("What"), count("Posts")), tuple(rows))
     sections = [Section("Silver labels", f"Written: {out / 'silver.jsonl'}.", (table,))]
     if sample is not None:
-        said = {"all together": labels}
+        labellings = {"all together": labels}
         for rater in ratings["rater"].unique(maintain_order=True):
             # One run each, beside all together: what a single call would have labelled.
             first = ratings.filter((pl.col("rater") == rater) & (pl.col("run") == 1))
-            said[str(rater)] = consensus(first, COLUMNS)
-        sections.append(gold_section(sample.rename({"id": "item"}), said, LABELS))
+            labellings[str(rater)] = consensus(first, COLUMNS)
+        sections.append(gold_section(sample.rename({"id": "item"}), labellings, LABELS))
     return sections, result.exit_code
 
 

@@ -122,8 +122,8 @@ def _prompt(task: LabelTask, *, definitions: bool) -> str:
     lacking = [label for label in task.labels if label not in DEFINITIONS]
     if lacking:
         raise InputError(f"{task.name}: the paper defines no label such as {lacking[0]!r}")
-    said = {label: DEFINITIONS[label] for label in task.labels}
-    return with_definitions(_PROMPTS[task.key], said, before="Question:")
+    defined = {label: DEFINITIONS[label] for label in task.labels}
+    return with_definitions(_PROMPTS[task.key], defined, before="Question:")
 
 
 def _selector(

@@ -97,9 +97,9 @@ def printed_numbers() -> tuple[list[PrintedAverage], list[PrintedSum], list[Prin
 def level_three() -> Section:
     """Printed numbers of level III that can be checked without the data."""
     averages, (*rows, whole), means = printed_numbers()
-    said = "The exercises are not public; what can be checked are the printed sums and means."
+    note = "The exercises are not public; what can be checked are the printed sums and means."
     sums = [*(one for one in rows if not one.fits), whole]
-    return printed_checks("Printed numbers of level III, checked", said, averages, sums, means)
+    return printed_checks("Printed numbers of level III, checked", note, averages, sums, means)
 
 
 def there(folder: Path, split: Split = "test") -> dict[LabelTask, tuple[Example, ...]]:
@@ -147,8 +147,8 @@ def data_findings(folder: Path) -> tuple[Finding, ...]:
         f"{len(places)} of {shared} examples of both belief tasks have other primary beliefs than "
         "their fine-grained ones imply."
     )
-    said = "Both are kept as published; the tables show them."
-    odd = Finding("hierarchy_differs", "note", "", len(places), places, message, said)
+    consequence = "Both are kept as published; the tables show them."
+    odd = Finding("hierarchy_differs", "note", "", len(places), places, message, consequence)
     return (
         *([odd] if places else ()),
         *overlap_findings(_named(there(folder, "seed")), _named(tests)),
@@ -165,8 +165,8 @@ def baseline_notes(folder: Path) -> tuple[str, ...]:
     notes = []
     for task, examples in there(folder).items():
         floors = label_baselines(key_matrix(task, examples))
-        said = constant_sentence(printed_scores(task.key), floors, HUMAN)
-        notes.append(f"{task.name}: {said}")
+        sentence = constant_sentence(printed_scores(task.key), floors, HUMAN)
+        notes.append(f"{task.name}: {sentence}")
     return tuple(notes)
 
 

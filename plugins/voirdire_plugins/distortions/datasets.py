@@ -145,7 +145,7 @@ def _reason() -> pl.Expr:
     open_ = pl.any_horizontal(
         (pl.col(f"{name}_category") != LABELLED).fill_null(value=True) for name in ("rlp", "mlp")
     )
-    said = (
+    conditions = (
         # In the order of REASONS: the first that holds is the one that is counted.
         unsure["rlp"] & unsure["mlp"],
         unsure["rlp"],
@@ -154,7 +154,7 @@ def _reason() -> pl.Expr:
         pl.col("golden").is_null(),
     )
     return pl.coalesce(
-        pl.when(is_so).then(pl.lit(why)) for is_so, why in zip(said, REASONS, strict=True)
+        pl.when(is_so).then(pl.lit(why)) for is_so, why in zip(conditions, REASONS, strict=True)
     )
 
 
@@ -198,9 +198,9 @@ def read_annotations(folder: str | Path) -> Annotations:
         what = "no ratings.parquet" if names else 'no annotator with use = "distortions"'
         raise InputError(f"session {folder}: there is {what} in it")
     ratings = pl.read_parquet(path).filter(pl.col("rater").is_in(names))
-    said = label_replies(folder).filter(pl.col("rater").is_in(names))
+    entries = label_replies(folder).filter(pl.col("rater").is_in(names))
     runs = runs_of_ratings(
-        ratings, LABELS.labels, none=LABELS.none, other=LABELS.other, entries=said
+        ratings, LABELS.labels, none=LABELS.none, other=LABELS.other, entries=entries
     )
     final = final_labels(runs, at_least=study.analysis.at_least, unsure=UNSURE)
     return Annotations(folder, by_configuration, runs, final)

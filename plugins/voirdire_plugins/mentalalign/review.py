@@ -53,8 +53,8 @@ def review(examination: Examination) -> Examination:
     notes: tuple[str, ...] = ()
     if published:
         policy = str(examination.options.get("off_scale", ""))
-        said = OFF_SCALE.format(policy="kept" if policy == "keep" else policy)
-        notes = (MERGED, CLASSES, said)
+        off_scale = OFF_SCALE.format(policy="kept" if policy == "keep" else policy)
+        notes = (MERGED, CLASSES, off_scale)
         sections = [_guidance(examination), *sections, _family(examination), scenarios()]
     return examination.replace(
         notes=(*examination.notes, *notes),
@@ -95,8 +95,8 @@ def conditions(examination: Examination, session: Path) -> Section:
         item.id: str(item.extra.get("conditions") or "") for item in session_items(session)
     }
     # Sorted, since two orders of the same conditions are one combination.
-    named = {item: "; ".join(sorted(filter(None, map(str.strip, said.split(";")))))
-             for item, said in conditions_of.items()}  # fmt: skip
+    named = {item: "; ".join(sorted(filter(None, map(str.strip, joined.split(";")))))
+             for item, joined in conditions_of.items()}  # fmt: skip
     counts = Counter(filter(None, named.values()))
     of_item = {name: [item for item, own in named.items() if own == name] for name in counts}
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()

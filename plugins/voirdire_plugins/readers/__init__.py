@@ -73,20 +73,20 @@ def _columns(path: Path, head: bytes) -> frozenset[str]:
 
 def _is_alpaca_eval(path: Path, head: bytes) -> float:
     """By the keys of an annotation."""
-    known = has(head, '"generator_1"', '"generator_2"', '"preference"', '"annotator"')
-    return _SURE * (known and path.suffix in _JSON)
+    has_keys = has(head, '"generator_1"', '"generator_2"', '"preference"', '"annotator"')
+    return _SURE * (has_keys and path.suffix in _JSON)
 
 
 def _is_argilla(path: Path, head: bytes) -> float:
     """By the fields, responses and suggestions of a record."""
-    known = has(head, '"fields"', '"responses"', '"suggestions"')
-    return _LIKELY * (known and path.suffix in _JSON)
+    has_keys = has(head, '"fields"', '"responses"', '"suggestions"')
+    return _LIKELY * (has_keys and path.suffix in _JSON)
 
 
 def _is_deepeval(path: Path, head: bytes) -> float:
     """By the list of test cases and their metrics; its cache by its name, to say what to take."""
-    known = has(head, '"testCases"') and (has(head, '"metricsData"') or has(head, '"testFile"'))
-    return _SURE * (known or (path.name == ".deepeval-cache.json"))
+    has_keys = has(head, '"testCases"') and (has(head, '"metricsData"') or has(head, '"testFile"'))
+    return _SURE * (has_keys or (path.name == ".deepeval-cache.json"))
 
 
 def _is_doccano(path: Path, head: bytes) -> float:
@@ -94,10 +94,10 @@ def _is_doccano(path: Path, head: bytes) -> float:
     if path.suffix == ".zip":
         return _is_doccano_archive(path)
     line = _first_line(head)
-    known = has(line, '"id"', '"text"', '"Comments"') and (
+    has_keys = has(line, '"id"', '"text"', '"Comments"') and (
         has(line, '"label"') or has(line, '"entities"') or has(line, '"labels"')
     )
-    return _LIKELY * (known and path.suffix in _JSON)
+    return _LIKELY * (has_keys and path.suffix in _JSON)
 
 
 def _is_doccano_archive(path: Path) -> float:
@@ -140,8 +140,10 @@ def _is_langfuse(path: Path, head: bytes) -> float:
     """By the keys of a score."""
     if path.suffix == ".csv":
         return _LIKELY * ({"traceId", "dataType", "source", "value"} <= _columns(path, head))
-    known = has(head, '"dataType"', '"source"', '"value"')
-    return _LIKELY * (known and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"')))
+    has_keys = has(head, '"dataType"', '"source"', '"value"')
+    return _LIKELY * (
+        has_keys and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"'))
+    )
 
 
 def _is_langsmith(path: Path, head: bytes) -> float:
@@ -150,17 +152,17 @@ def _is_langsmith(path: Path, head: bytes) -> float:
         columns = _columns(path, head)
         feedback = {"run_id", "key", "score", "feedback_source"}
         return _LIKELY * (columns >= {"id", "run_type", "trace_id"} or columns >= feedback)
-    known = has(head, '"feedback_stats"', '"run_type"') or has(
+    has_keys = has(head, '"feedback_stats"', '"run_type"') or has(
         head, '"feedback_source"', '"run_id"', '"key"', '"score"'
     )
-    return _LIKELY * (known and path.suffix in _JSON)
+    return _LIKELY * (has_keys and path.suffix in _JSON)
 
 
 def _is_lm_eval(path: Path, head: bytes) -> float:
     """By the keys of a sample: the first line, or before 0.4.3 the first of one list."""
     start = head if head.startswith(b"[") else _first_line(head)
-    known = has(start, '"doc_id"', '"filtered_resps"', '"resps"')
-    return _SURE * (known and path.suffix in _JSON)
+    has_keys = has(start, '"doc_id"', '"filtered_resps"', '"resps"')
+    return _SURE * (has_keys and path.suffix in _JSON)
 
 
 def _is_mt_bench(path: Path, head: bytes) -> float:

@@ -88,9 +88,9 @@ class Plugins:
         """
         registered = self.registered.get((kind, name))
         if registered is None:
-            known = ", ".join(self.names(kind)) or "none"
+            names = ", ".join(self.names(kind)) or "none"
             lost = "".join(f"; plugin {p!r} failed: {why}" for p, why in self.failures.items())
-            raise PluginError(f"there is no {kind} {name!r} (known: {known}){lost}")
+            raise PluginError(f"there is no {kind} {name!r} (known: {names}){lost}")
         module, _, attribute = registered.target.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)

@@ -326,8 +326,8 @@ def not_there(
     a.csv: there is no judge 'gpt4' (did you mean 'gpt-4'? judges: 'gpt-4', 'sonnet')
     """
     names = list(there)
-    known = f"{_meant(name, names)}{what}s: {listed(names) or 'none'}"
-    text = f"{_at(where)}there is no {what} {name!r} ({known})"
+    hint = f"{_meant(name, names)}{what}s: {listed(names) or 'none'}"
+    text = f"{_at(where)}there is no {what} {name!r} ({hint})"
     return error(f"{text}; {advice}" if advice else text)
 
 
@@ -433,8 +433,8 @@ def not_one_of(
     there = list(allowed)
     names = ", ".join(map(str, there[:_MOST])) or "none"
     more = f" and {len(there) - _MOST} more" if len(there) > _MOST else ""
-    known = f"{_meant(value, there)}allowed: {names}{more}"
-    return error(f"{_at(where)}{what} {value!r} is unknown ({known})")
+    hint = f"{_meant(value, there)}allowed: {names}{more}"
+    return error(f"{_at(where)}{what} {value!r} is unknown ({hint})")
 
 
 def check_allowed(
@@ -457,10 +457,10 @@ def check_allowed(
     Traceback (most recent call last):
     voirdire.errors.InputError: format 'pdf' is unknown (allowed: md, tex)
     """
-    known = list(allowed)
+    choices = list(allowed)
     for value in given:
-        if value not in known:
-            raise not_one_of(what, value, known, where, error)
+        if value not in choices:
+            raise not_one_of(what, value, choices, where, error)
 
 
 def _at(where: object) -> str:

@@ -87,9 +87,9 @@ def open_executor(workers: str | int | None, *, insecure: bool = False) -> Itera
         name = "here" if int(text) == 1 else "processes"
     else:
         name = text.partition("://")[0]
-    known = plugins().names("executor")
-    if name not in known:
-        raise not_one_of("executor", name, ["a number of processes", *known], "--workers")
+    names = plugins().names("executor")
+    if name not in names:
+        raise not_one_of("executor", name, ["a number of processes", *names], "--workers")
     executor: Executor = plugins().resolve("executor", name)(text, insecure=insecure)
     try:
         yield executor

@@ -141,8 +141,11 @@ class Today:
         """A line on the terminal, which pytest holds back while a test runs."""
         from contextlib import nullcontext  # noqa: PLC0415 - only where a model is asked
 
-        known = self.config.pluginmanager
-        terminal, capture = known.get_plugin("terminalreporter"), known.get_plugin("capturemanager")
+        manager = self.config.pluginmanager
+        terminal, capture = (
+            manager.get_plugin("terminalreporter"),
+            manager.get_plugin("capturemanager"),
+        )
         if terminal is not None:
             with nullcontext() if capture is None else capture.global_and_fixture_disabled():
                 terminal.write_line(f"\n{text}")
@@ -160,9 +163,9 @@ class GateItem(pytest.Item):
         from voirdire.examining.changing import gate_sentence  # noqa: PLC0415
 
         check = self.today.check()
-        said = [f"{one.severity}: {one.message}" for one in check.findings]
-        if said:
-            self.add_report_section("call", "findings", "\n".join(said))
+        lines = [f"{one.severity}: {one.message}" for one in check.findings]
+        if lines:
+            self.add_report_section("call", "findings", "\n".join(lines))
         row = next((one for one in check.rows if (one.judge, one.attribute) == self.key), None)
         if row is None:
             judge, attribute = self.key

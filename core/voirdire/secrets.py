@@ -120,8 +120,8 @@ def scrub(text: str, *keys: str) -> str:
     >>> scrub("sent 'Authorization: Bearer abc'")
     "sent 'Authorization: [hidden]'"
     """
-    known = Hider((*keys, *environment_keys().values()))(text)
-    return _SHAPE.sub(lambda match: f"{match[1] or ''}{HIDDEN}", known)
+    without_keys = Hider((*keys, *environment_keys().values()))(text)
+    return _SHAPE.sub(lambda match: f"{match[1] or ''}{HIDDEN}", without_keys)
 
 
 def _forms(key: str) -> set[str]:

@@ -211,9 +211,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def same_token(known: str, given: str) -> bool:
+def same_token(expected: str, given: str) -> bool:
     """Whether two tokens are the same, in a time that tells nothing about where they differ."""
-    return hmac.compare_digest(known.encode(), given.encode("utf-8", "surrogateescape"))
+    return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogateescape"))
 
 
 class _Server(ThreadingHTTPServer):

@@ -22,14 +22,14 @@ def visible(text: object, keep: str = "\n") -> str:
     >>> visible("red\x1b[31m"), visible("good\u202edab")
     ('red\\x1b[31m', 'good\\u202edab')
     """
-    said = str(text)
-    if said.isprintable():
-        return said
+    raw = str(text)
+    if raw.isprintable():
+        return raw
     return "".join(
         repr(letter)[1:-1]
         if unicodedata.category(letter) in _WRITTEN_OUT and letter not in keep + _SPELLING
         else letter
-        for letter in said
+        for letter in raw
     )
 
 

@@ -105,8 +105,8 @@ class Column:
 
     def _number(self, cell: Any) -> str:
         value, sd = (cell.value, cell.sd) if isinstance(cell, Spread) else (cell, None)
-        said = number_text(value, self.digits, signed=self.signed)
-        return said if is_missing(sd) else f"{said} ± {number_text(sd, self.digits)}"
+        value_text = number_text(value, self.digits, signed=self.signed)
+        return value_text if is_missing(sd) else f"{value_text} ± {number_text(sd, self.digits)}"
 
     def holds(self, cell: Cell) -> bool:
         """Whether a cell of this column may have that value."""
@@ -362,8 +362,8 @@ def places_of(column: pl.Series, names: Sequence[str]) -> NDArray[np.int64]:
     """
     import polars as pl  # noqa: PLC0415 - tables of plain values need no frames
 
-    known = column.cast(pl.String).cast(pl.Enum(list(names)), strict=False)
-    return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    coded = column.cast(pl.String).cast(pl.Enum(list(names)), strict=False)
+    return coded.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def is_missing(value: object) -> bool:

@@ -179,8 +179,8 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
     outcome = _Outcome()
     threading.Thread(target=_work, args=(work, outcome), daemon=True).start()
     outcome.done.wait(timeout)
-    said = _short(visible(outcome.said))
-    return said if outcome.fine else f"Error: {said}"
+    text = _short(visible(outcome.said))
+    return text if outcome.fine else f"Error: {text}"
 
 
 def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
@@ -188,8 +188,8 @@ def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
         result = work()
         if isinstance(result, Request):
             raise TypeError("it made a request, and has no answer that reads the reply")
-        said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        outcome.said, outcome.fine = said, True
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        outcome.said, outcome.fine = text, True
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything at all, SystemExit too
         outcome.said = scrub(f"{type(error).__name__}: {str(error)[:SENTENCE]}")
     # Last, so that who waits sees the whole outcome.
@@ -200,14 +200,16 @@ def _wrong(arguments: Any, schema: Mapping[str, Any]) -> str:
     """What does not fit the schema, as far as names and kinds of values go; empty where it fits."""
     if not isinstance(arguments, dict):
         return f"the arguments must be a JSON object, got {type(arguments).__name__}"
-    known: Mapping[str, Any] = schema.get("properties", {})
+    properties: Mapping[str, Any] = schema.get("properties", {})
     lacking = [name for name in schema.get("required", ()) if name not in arguments]
     if lacking:
         return f"the argument {lacking[0]!r} is missing"
     for name, value in arguments.items():
-        if name not in known:
-            return f"there is no argument {name[:80]!r} (arguments: {', '.join(known) or 'none'})"
-        kind = known[name].get("type", "")
+        if name not in properties:
+            return (
+                f"there is no argument {name[:80]!r} (arguments: {', '.join(properties) or 'none'})"
+            )
+        kind = properties[name].get("type", "")
         # True is an int to Python, and no number to a model.
         is_bool = isinstance(value, bool) and kind in ("number", "integer")
         if kind in _TYPES and (is_bool or not isinstance(value, _TYPES[kind])):

@@ -65,7 +65,7 @@ KINDS = {
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
 
-def write_plugin(kind: str, name: str, folder: Path, known: Plugins) -> list[Path]:
+def write_plugin(kind: str, name: str, folder: Path, plugins: Plugins) -> list[Path]:
     """Write a distribution `voirdire-NAME` that installs, passes its own tests and runs.
 
     Parameters
@@ -76,7 +76,7 @@ def write_plugin(kind: str, name: str, folder: Path, known: Plugins) -> list[Pat
         Small letters, digits and hyphens: what a study will name.
     folder : Path
         Where it is written; it must not exist, or be empty.
-    known : Plugins
+    plugins : Plugins
         The plugins of this process, whose names are taken.
 
     Returns
@@ -96,11 +96,11 @@ def write_plugin(kind: str, name: str, folder: Path, known: Plugins) -> list[Pat
             f"a plugin's name is of small letters, digits and hyphens (next-step), got {name!r}"
         )
     package = f"voirdire_{name.replace('-', '_')}"
-    taken = known.registered.get((kind, name))
+    taken = plugins.registered.get((kind, name))
     if taken is not None:
         raise InputError(f"{kind} {name!r} is registered by plugin {taken.plugin!r} already")
     # A package of that name would shadow the new one, or be shadowed by it.
-    if package in sys.modules or name in known.versions:
+    if package in sys.modules or name in plugins.versions:
         raise InputError(f"there is a plugin {name!r} already: choose another name")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already, and not empty")

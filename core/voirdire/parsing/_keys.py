@@ -220,10 +220,10 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own_form: str)
         by_form.setdefault(plain_key(decorated["bare"] if decorated else key), []).append(inner)
     # {"score": 4, "final": true}: a flag is no score.
     last = [key for key in _LAST_KEYS if not any(isinstance(v, bool) for v in by_form.get(key, ()))]
-    known = (*last, *_SCORE_KEYS, own_form, f"{own_form}score", f"{own_form}rating")
-    # By the order of `known`: what is revised goes before the score, and
+    keys = (*last, *_SCORE_KEYS, own_form, f"{own_form}score", f"{own_form}rating")
+    # By the order of `keys`: what is revised goes before the score, and
     # that before the key itself.
-    values = next((by_form[key] for key in known if key and key in by_form), None)
+    values = next((by_form[key] for key in keys if key and key in by_form), None)
     if values is None:
         return RawValue(reason="no_score")
     readings = [_scalar(each, depth, keep_cut=keep_cut, own_form=own_form) for each in values]

@@ -192,8 +192,8 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
     if not entries or not all(_is_entry(entry) for entry in entries):
         return None
     unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
-    known = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
-    return Line("list", tuple(label for each in known for label in each.labels), unknown)
+    named = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
+    return Line("list", tuple(label for each in named for label in each.labels), unknown)
 
 
 def _behind_last(pattern: re.Pattern[str], text: str) -> str:

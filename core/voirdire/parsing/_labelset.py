@@ -56,8 +56,8 @@ class LabelSet:
 
     def __post_init__(self) -> None:
         """Check the declaration and collect every spelling."""
-        known = set(self.labels)
-        if len(known) != len(self.labels) or not known:
+        distinct = set(self.labels)
+        if len(distinct) != len(self.labels) or not distinct:
             raise InputError(f"labels must be given and differ, got {list(self.labels)}")
         targets = {*self.synonyms.values(), *filter(None, (self.none, self.other))}
         check_allowed("label", sorted(targets), self.labels, "synonyms, none and other")

@@ -37,7 +37,7 @@ class Settled(Generic[T_co]):
 
 
 def settled(
-    said: Sequence[Statement],
+    stated: Sequence[Statement],
     text: str,
     read: Callable[[str], T | None],
     *,
@@ -47,7 +47,7 @@ def settled(
 
     Parameters
     ----------
-    said
+    stated
         Statements in any order.
     text
         The text in which they stand.
@@ -57,7 +57,7 @@ def settled(
         Whether a limit ended the text: a last statement that reaches its end, or that was about to
         be replaced, then leaves the question missing.
     """
-    order = sorted(said, key=lambda each: (each.at, each.end))
+    order = sorted(stated, key=lambda each: (each.at, each.end))
     values = [(each, value) for each in order if (value := read(each.text)) is not None]
     if cut and order and _falls_to_the_cut(order, values, text, read):
         return Settled(None, "cut")
@@ -95,11 +95,11 @@ def with_text_behind(
     }
     if not text.strip():  # nearly always, and looking for statements is slow
         return settles
-    said = statements(text, tuple(values))
+    stated = statements(text, tuple(values))
     # A single question may be settled without its name: "On reflection, 4".
     unnamed = last_words(text) if len(values) == 1 else []
     for key, value in values.items():
-        on_key = [*(each for each in said if each.key == key), *unnamed]
+        on_key = [*(each for each in stated if each.key == key), *unnamed]
         settles[key] = with_last_words(value, source, on_key, read) or settles[key]
     return settles
 
@@ -107,27 +107,29 @@ def with_text_behind(
 def with_last_words(
     value: T | None,
     source: Source,
-    said: Sequence[Statement],
+    stated: Sequence[Statement],
     read: Callable[[str], T | None],
 ) -> Settled[T] | None:
     """What an object says of a question once the text behind it has been heard.
 
     A final statement behind the object settles it, second thoughts withdraw it, and a plain
-    statement that disagrees leaves it undecided. `said` are the statements behind the object;
+    statement that disagrees leaves it undecided. `stated` are the statements behind the object;
     where the object says nothing (`value` None) only final ones count.
     """
     reading = source.reading
     if not source.keep_cut and "{" in reading.behind:
         return Settled(None, "cut")  # another object had begun
     if value is None:
-        return settled([e for e in said if e.final], reading.behind, read, cut=not source.keep_cut)
+        return settled(
+            [e for e in stated if e.final], reading.behind, read, cut=not source.keep_cut
+        )
     around = reading.before[-_AROUND:]
     rank = rank_of(f"{around}{_OBJECT}{reading.behind[:_AROUND]}", len(around), len(around) + 1)
     whole = Statement("", _OBJECT, -1, 0, "apart" if rank == "said" else rank, closed=True)
-    if rank == "draft" and not said:
+    if rank == "draft" and not stated:
         return Settled(value)  # nothing replaced it
     return settled(
-        [whole, *said],
+        [whole, *stated],
         reading.behind,
         lambda text: value if text == _OBJECT else read(text),
         cut=not source.keep_cut,

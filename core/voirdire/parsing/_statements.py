@@ -247,7 +247,7 @@ def corrections(text: str) -> list[Statement]:
     """
     stated = []
     for match in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
-        value = next((name for name, said in match.groupdict().items() if said is not None), None)
+        value = next((name for name, part in match.groupdict().items() if part is not None), None)
         at, end = (match.end(), match.end()) if value is None else match.span(value)
         stated.append(Statement("", _plain(text[at:end]).rstrip("."), at, end, "final"))
     return stated
@@ -362,8 +362,8 @@ def _verdict_cells(text: str) -> list[Statement]:
         # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:
             continue
-        known = [match_key(_MARKED.sub("", cell, count=1), forms) is not None for cell in head]
-        upto = len(head) if all(known) else 1 if known[0] else 0
+        is_verdict = [match_key(_MARKED.sub("", cell, count=1), forms) is not None for cell in head]
+        upto = len(head) if all(is_verdict) else 1 if is_verdict[0] else 0
         cells += [
             Statement(name, cell, table.start(), table.end(), closed=True)
             for name, cell in zip(head[:upto], rows[0], strict=False)

@@ -190,8 +190,8 @@ def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled
     """What cues and boxes settle on: letters, or the reason why they are none."""
     standing = [cue for cue in cues if not cue.retracted]
     # Where all are retracted they are what was said: the reply is ambiguous, and not silent.
-    said, values = _claims(standing or cues, text, asked)
-    return settled(said, text, values.get, cut=cut)
+    stated, values = _claims(standing or cues, text, asked)
+    return settled(stated, text, values.get, cut=cut)
 
 
 def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
@@ -205,9 +205,9 @@ def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement],
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
         claims += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
     names = [str(number) for number in range(len(claims))]
-    said = [replace(each, text=name) for (each, _), name in zip(claims, names, strict=True)]
+    stated = [replace(each, text=name) for (each, _), name in zip(claims, names, strict=True)]
     values = zip(names, (value for _, value in claims), strict=True)
-    return said, {name: value for name, value in values if value is not None}
+    return stated, {name: value for name, value in values if value is not None}
 
 
 def _of_cue(cue: Cue, asked: _Asked) -> Chosen:
@@ -249,10 +249,10 @@ def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
     behind = source.reading.behind
     if not behind.strip():
         return Settled(chosen)
-    said, values = _claims(strong_cues(behind, asked.by), behind, asked)
-    known = None if chosen == "no_answer" else chosen
-    final = [each for each in said if each.final]
-    return with_last_words(known, source, final, values.get) or Settled(chosen)
+    stated, values = _claims(strong_cues(behind, asked.by), behind, asked)
+    answer = None if chosen == "no_answer" else chosen
+    final = [each for each in stated if each.final]
+    return with_last_words(answer, source, final, values.get) or Settled(chosen)
 
 
 def _of_object(source: Source, asked: _Asked) -> Chosen:

@@ -171,8 +171,8 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
         behind = source.reading.behind
         # Behind an object a plain sentence explains it; only what calls itself final
         # or corrects replaces it.
-        said = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
-        settles = with_last_words(named, source, said, lambda text: _of_line(text, labels))
+        final = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
+        settles = with_last_words(named, source, final, lambda text: _of_line(text, labels))
         return settles or Settled(named)
     if named is None and not source.has_object:
         named = _from_lines(source, labels)
@@ -193,14 +193,14 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     boxes = set_apart(text)
     # Plain statements count only at a cut: "Label: Anger" on each of three
     # lines names three labels.
-    said = [*boxes, *verdicts(text, _HEADS)]
-    values = {each.text: _of_line(each.text, labels) for each in said}
-    naming = [each for each in said if values[each.text] is not None]
+    stated = [*boxes, *verdicts(text, _HEADS)]
+    values = {each.text: _of_line(each.text, labels) for each in stated}
+    naming = [each for each in stated if values[each.text] is not None]
     marked = any(each.final or each in boxes for each in naming)
-    if not marked and not (cut and len(said) > 1 and naming):
+    if not marked and not (cut and len(stated) > 1 and naming):
         return None
     read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
-    return settled(said, text, read, cut=cut)
+    return settled(stated, text, read, cut=cut)
 
 
 def _of_line(text: str, labels: LabelSet) -> _Named | None:
@@ -228,12 +228,12 @@ def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
 
 
 def _of_entries(entries: list[str], labels: LabelSet) -> _Named | None:
-    known = tuple(labels.forms[form] for e in entries if (form := spelled(e)) in labels.forms)
+    named = tuple(labels.forms[form] for e in entries if (form := spelled(e)) in labels.forms)
     unknown = tuple(e for e in entries if spelled(e) not in {*labels.forms, *_NO_ENTRY})
     none = not entries or any(spelled(entry) in _NONE for entry in entries)
-    if not (known or unknown or none):
+    if not (named or unknown or none):
         return None
-    return _Named(known, unknown, explicit_none=none and not (known or unknown))
+    return _Named(named, unknown, explicit_none=none and not (named or unknown))
 
 
 def _says_no(tree: Any, labels: LabelSet) -> bool:
@@ -341,9 +341,9 @@ def _in_final_section(text: str, labels: LabelSet) -> str:
 
 def _is_draft(line: str) -> bool:
     """Whether a line gives a first try only: *Initial label: Anger*."""
-    said = verdicts(line, _HEADS)
-    if said:
-        return all(each.rank == "draft" for each in said)
+    stated = verdicts(line, _HEADS)
+    if stated:
+        return all(each.rank == "draft" for each in stated)
     head, colon, _ = line.partition(":")
     return bool(colon) and (SAYS_DRAFT.search(head) or _BEFORE.fullmatch(head)) is not None
 
@@ -374,9 +374,9 @@ def _from_statements(text: str, labels: LabelSet) -> _Named | None:
     stated = [(each.key, said_yes(each.text)) for each in statements(text, labels.labels)]
     if not stated or any(yes is None for _, yes in stated):
         return None
-    known = tuple(label for label, yes in stated if yes)
+    named = tuple(label for label, yes in stated if yes)
     asked = {*labels.labels} - {labels.none, labels.other}
-    return _Named(known, explicit_none=not known and asked <= {label for label, _ in stated})
+    return _Named(named, explicit_none=not named and asked <= {label for label, _ in stated})
 
 
 def _says_none(labels: LabelSet, line: str) -> bool:
@@ -395,8 +395,8 @@ def _says_none(labels: LabelSet, line: str) -> bool:
 def _together(lines: list[Line]) -> _Named:
     unknown = tuple(entry for line in lines for entry in line.unknown)
     real = tuple(entry for entry in unknown if spelled(entry) not in _NO_ENTRY)
-    known = tuple(label for line in lines for label in line.labels)
-    return _Named(known, real, explicit_none=not known and not real)
+    named = tuple(label for line in lines for label in line.labels)
+    return _Named(named, real, explicit_none=not named and not real)
 
 
 def _parsed(
@@ -407,37 +407,37 @@ def _parsed(
     at_most: int | None,
     contradiction: str,
 ) -> Parsed:
-    known = list(dict.fromkeys(named.labels))
+    chosen = list(dict.fromkeys(named.labels))
     unknown = tuple(dict.fromkeys(storable(entry[:_LONGEST_ENTRY]) for entry in named.unknown))
     flags = [*source.flags, *flags, *(Flag("unknown_label", entry) for entry in unknown)]
-    beside = [label for label in known if label not in (labels.none, labels.other)]
+    beside = [label for label in chosen if label not in (labels.none, labels.other)]
     # Before contradictions are looked for: *none* beside an unknown entry is one.
-    if unknown and labels.other is not None and labels.other not in known:
-        known.append(labels.other)
+    if unknown and labels.other is not None and labels.other not in chosen:
+        chosen.append(labels.other)
     if named.explicit_none and labels.none is not None:
-        known = [labels.none]
-    if labels.none in known and len(known) > 1:
+        chosen = [labels.none]
+    if labels.none in chosen and len(chosen) > 1:
         flags.append(Flag("contradiction", labels.none or ""))
         if contradiction == "missing":
             return _missing(labels, "contradiction", flags, unknown)
-        known.remove(labels.none)
-    if beside and labels.other in known:
+        chosen.remove(labels.none)
+    if beside and labels.other in chosen:
         flags.append(Flag("other_dropped", labels.other or ""))
-        known.remove(labels.other)
-    if not known and not named.explicit_none:
+        chosen.remove(labels.other)
+    if not chosen and not named.explicit_none:
         return _missing(labels, "unknown_label", flags, unknown)
-    if at_most is not None and len(known) > at_most:
-        flags.append(Flag("too_many", count=len(known)))
-    return _scored(known, labels, source, flags, unknown)
+    if at_most is not None and len(chosen) > at_most:
+        flags.append(Flag("too_many", count=len(chosen)))
+    return _scored(chosen, labels, source, flags, unknown)
 
 
 def _scored(
-    known: list[str], labels: LabelSet, source: Source, flags: list[Flag], unknown: tuple[str, ...]
+    chosen: list[str], labels: LabelSet, source: Source, flags: list[Flag], unknown: tuple[str, ...]
 ) -> Parsed:
     cut = source.cut or not (source.keep_cut or source.reading.values)
     # A label that was not named before the cut may have been about to be.
     absent = None if cut else 0.0
-    scores = {label: 1.0 if label in known else absent for label in labels.labels}
+    scores = {label: 1.0 if label in chosen else absent for label in labels.labels}
     return Parsed(
         scores=scores,
         status="truncated" if cut else source.status,
@@ -446,7 +446,7 @@ def _scored(
             for name, score in scores.items()
         },
         flags=tuple(flags),
-        ranks={label: rank for rank, label in enumerate(known, 1)},
+        ranks={label: rank for rank, label in enumerate(chosen, 1)},
         extra={"unknown": unknown},
         reasons={name: "cut" for name, score in scores.items() if score is None},
     )

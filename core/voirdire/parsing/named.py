@@ -63,7 +63,7 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
         name, stated = by_form[plain_key(match["name"])], body[match.end() : end].strip()
         at, rank = match.start("name"), rank_of(body, match.start("name"), match.end())
         by_name[name].append(Statement(name, stated, at, end, rank, closed=True))
-    settles = {name: settled(said, body, _text, cut=False) for name, said in by_name.items()}
+    settles = {name: settled(lines, body, _text, cut=False) for name, lines in by_name.items()}
     return {name: each.value if each else None for name, each in settles.items()}
 
 

@@ -145,8 +145,8 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
         replace(each, text="tie" if each.text.upper() == "C" else each.text)
         for each in set_apart(text)
     ]
-    said = [*apart, *verdicts(text)]
-    settles: Settled[float | str] | None = settled(said, text, _read, cut=cut)
+    stated = [*apart, *verdicts(text)]
+    settles: Settled[float | str] | None = settled(stated, text, _read, cut=cut)
     return settles or Settled(_level_of(without_last_word(text) if cut else text))
 
 
@@ -267,14 +267,14 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
     if source.has_object:
         return dict.fromkeys(keys, Settled(None, "absent"))
     text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
-    said = statements(text, keys)
+    stated = statements(text, keys)
     levels: dict[str, Settled[float | str]] = {}
     for key in keys:
-        here = [each for each in said if each.key == key]
+        here = [each for each in stated if each.key == key]
         settles: Settled[float | str] | None = settled(here, text, _read_level, cut=cut)
         levels[key] = settles or Settled(None, "absent")
     # A statement on the key that cannot be read is no reason to read the text at large.
-    if len(keys) == 1 and not said:
+    if len(keys) == 1 and not stated:
         levels = {keys[0]: _in_text(text, cut=cut)}
     return levels
 
@@ -287,8 +287,8 @@ def _from_objects(
         key: one_answer([each.reason or _from_value(each.value) for each in by_key.get(key, ())])
         for key in keys
     }
-    known = {key: None if level == "absent" else level for key, level in own.items()}
-    return with_text_behind(known, source, _read, _plain(source.reading.behind))
+    values = {key: None if level == "absent" else level for key, level in own.items()}
+    return with_text_behind(values, source, _read, _plain(source.reading.behind))
 
 
 def _read_level(text: str) -> float | str | None:

@@ -111,18 +111,20 @@ def parse_questionnaire(
     answers = _in_objects(source)
     # Beside an object that does not answer, numbered lines are not answers either.
     behind = source.reading.behind if answers else "" if source.has_object else source.text
-    said = _in_lines(behind)
-    known = answers.keys() | {n for n in said if not answers or any(e.final for e in said[n])}
-    if known.isdisjoint((0, *serials)):
+    in_lines = _in_lines(behind)
+    numbered = answers.keys() | {
+        n for n in in_lines if not answers or any(e.final for e in in_lines[n])
+    }
+    if numbered.isdisjoint((0, *serials)):
         return _nothing(serials, why_no_answer(source))
     # Numbered from 0: to shift them is a guess that moves every answer.
-    if 0 in known and len(items) not in known:
+    if 0 in numbered and len(items) not in numbered:
         return _nothing(serials, "zero_based_keys")
     settles: dict[int, Settled[Number]] = {}
     for serial in serials:
         read = partial(_read, scale=items[serial - 1], lacks=serial in not_ratable, yes_no=yes_no)
-        settles[serial] = _settled(answers.get(serial, []), said.get(serial, []), source, read)
-    flags = [Flag("unknown_item", str(n)) for n in (*answers, *said) if n not in serials]
+        settles[serial] = _settled(answers.get(serial, []), in_lines.get(serial, []), source, read)
+    flags = [Flag("unknown_item", str(n)) for n in (*answers, *in_lines) if n not in serials]
     flags += [Flag("conflicting", str(n)) for n, each in settles.items() if each.conflict]
     numbers = {n: each.value or Number(None, each.reason) for n, each in settles.items()}
     return _finished(numbers, source, list(dict.fromkeys(flags)))
@@ -139,7 +141,7 @@ def _in_objects(source: Source) -> dict[int, list[RawValue]]:
 def _in_lines(text: str) -> dict[int, list[Statement]]:
     """Serial number -> what lines and cells of a text state of it."""
     text = _INLINE.sub("\n", text[:100_000])
-    said: dict[int, list[Statement]] = {}
+    by_serial: dict[int, list[Statement]] = {}
     sideways = _SIDEWAYS.search(text, 0, 10_000) is not None
     for line in _LINE.finditer(text):
         serial, group = line["serial"] or line["row"], "answer" if line["serial"] else "cell"
@@ -149,8 +151,8 @@ def _in_lines(text: str) -> dict[int, list[Statement]]:
             at = line.start("item") if line["serial"] else line.start()
             rank = rank_of(text, at, _value_end(text, start, end), remark[1] if remark else "")
             one = Statement(serial, without_aside(answer).strip(), start, end, rank, begins=start)
-            said.setdefault(int(serial), []).append(one)
-    return said
+            by_serial.setdefault(int(serial), []).append(one)
+    return by_serial
 
 
 def _value_end(text: str, start: int, end: int) -> int:
@@ -160,7 +162,7 @@ def _value_end(text: str, start: int, end: int) -> int:
 
 def _settled(
     answers: list[RawValue],
-    said: list[Statement],
+    in_lines: list[Statement],
     source: Source,
     read: Callable[[RawValue], Number],
 ) -> Settled[Number]:
@@ -172,11 +174,11 @@ def _settled(
 
     if answers:
         own = agreed([read(each) for each in answers])
-        return with_last_words(own, source, said, stated) or Settled(own)
+        return with_last_words(own, source, in_lines, stated) or Settled(own)
     text = _INLINE.sub("\n", source.text[:100_000])
-    if settles := settled(said, text, stated, cut=not source.keep_cut):
+    if settles := settled(in_lines, text, stated, cut=not source.keep_cut):
         return settles
-    return Settled(agreed([read(RawValue(each.text)) for each in said]))
+    return Settled(agreed([read(RawValue(each.text)) for each in in_lines]))
 
 
 def _outermost(tree: Any) -> dict[int, list[Any]]:

@@ -220,8 +220,8 @@ def _from_statements(
     words: Mapping[str, float] | None,
 ) -> dict[str, Settled[Number]]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4``, a box or a bare number."""
-    text, said = source.text, statements(source.text, attributes)
-    by_name = {name: [each for each in said if each.key == name] for name in attributes}
+    text, claims = source.text, statements(source.text, attributes)
+    by_name = {name: [each for each in claims if each.key == name] for name in attributes}
     read = _reader(scale, words)
     if len(attributes) == 1:
         (name,) = attributes

@@ -137,8 +137,8 @@ def _from_objects(
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
-    known = {key: None if answer == "absent" else answer for key, answer in own.items()}
-    return with_text_behind(known, source, _read)
+    values = {key: None if answer == "absent" else answer for key, answer in own.items()}
+    return with_text_behind(values, source, _read)
 
 
 def _read(text: str) -> float | str | None:
@@ -149,15 +149,15 @@ def _read(text: str) -> float | str | None:
 def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     """What the text states of each key; for one key also behind a verdict word or in a box."""
     text, cut = source.text, not source.keep_cut
-    said = statements(text, keys)
+    stated = statements(text, keys)
     if len(keys) == 1:
         generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
         # A statement of the key itself goes before general ones, unless
         # those are final or set apart.
-        is_stated = any(_read(each.text) is not None for each in said)
-        said += [each for each in generic if not is_stated or each.rank in ("apart", "final")]
+        is_stated = any(_read(each.text) is not None for each in stated)
+        stated += [each for each in generic if not is_stated or each.rank in ("apart", "final")]
     settles: dict[str, Settled[float | str] | None] = {
-        key: settled([each for each in said if each.key == key], text, _read, cut=cut)
+        key: settled([each for each in stated if each.key == key], text, _read, cut=cut)
         for key in keys
     }
     if len(keys) == 1 and settles[keys[0]] is None:

@@ -127,8 +127,8 @@ class RunResult:
         """All costs; None where one is not known."""
         # Of a rater that made no call no price is needed.
         costs = [rater.cost for rater in self.raters if rater.calls]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        priced = [cost for cost in costs if cost is not None]
+        return sum(priced) if len(priced) == len(costs) else None
 
     def to_json(self) -> str:
         """All of it as JSON, with what is derived and a `schema_version`."""

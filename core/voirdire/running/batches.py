@@ -254,13 +254,13 @@ class BatchRun:
     ) -> list[BatchState]:
         """Those that may be the batch by their number of lines, and are by their lines' names."""
         connection = self.session.connection
-        known = {row[0] for row in connection.execute("SELECT provider_id FROM batches")}
+        ids = {row[0] for row in connection.execute("SELECT provider_id FROM batches")}
         requests = lines_of(connection, batch)
         alike = []
         for state in states:
             # Fetching the results of each of an account's batches would take minutes; their number
             # of lines tells nearly all apart.
-            if state.lines != batch.lines or state.id in known:
+            if state.lines != batch.lines or state.id in ids:
                 continue
             if not state.ended or await batches.results(state.id, requests):
                 alike.append(state)

@@ -152,9 +152,9 @@ class Tally:
         """
         costs = [spent_cost(spent, prices(role)) for role, spent in self.spent.items()]
         # A sum without one of its parts would look like the whole: then there is none.
-        known = [cost for cost in costs if cost is not None]
-        unknown = len(known) < len(costs) or (not costs and prices("") is None)
-        return None if unknown else sum(known)
+        priced = [cost for cost in costs if cost is not None]
+        unknown = len(priced) < len(costs) or (not costs and prices("") is None)
+        return None if unknown else sum(priced)
 
     def book(self, role: str, usage: Usage | None) -> None:
         """Count one call, and the tokens that it used, if any."""

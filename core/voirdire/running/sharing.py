@@ -335,8 +335,8 @@ class SharedRun:
 
         # In a notebook's thread signals cannot be set; there the file alone stops the workers.
         in_main_thread = threading.current_thread() is threading.main_thread()
-        known = [signal.SIGINT, signal.SIGTERM] if in_main_thread else []
-        before = {number: signal.signal(number, heard) for number in known}
+        signals = [signal.SIGINT, signal.SIGTERM] if in_main_thread else []
+        before = {number: signal.signal(number, heard) for number in signals}
         try:
             yield
         finally:

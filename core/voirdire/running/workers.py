@@ -163,8 +163,8 @@ class Worker:
         """
         endpoint = self._endpoint(role)
         if endpoint is None:
-            known = ", ".join(self.endpoints)
-            raise PluginError(f"a request has the role {role!r}, which has no model (has: {known})")
+            roles = ", ".join(self.endpoints)
+            raise PluginError(f"a request has the role {role!r}, which has no model (has: {roles})")
         return endpoint
 
     async def ask(self, call: Call, request: Request) -> Reply | ModelError:

@@ -224,21 +224,21 @@ def _drawn_quantiles(values: Floats, undefined: NDArray[np.int64], levels: Float
     """NaN is sorted to the end, so that one sort serves every row whatever it leaves out."""
     kept = values.shape[1] - undefined[:, None]
     position = levels * np.maximum(kept - 1, 0)
-    known = ~np.isnan(position)
-    below = np.where(known, position, 0).astype(np.int64)
+    defined = ~np.isnan(position)
+    below = np.where(defined, position, 0).astype(np.int64)
     above = np.minimum(below + 1, np.maximum(kept - 1, 0))
     ordered = np.sort(values, axis=1)
     low, high = (np.take_along_axis(ordered, at, axis=1) for at in (below, above))
-    return np.where(known & (kept > 0), low + (position - below) * (high - low), np.nan)
+    return np.where(defined & (kept > 0), low + (position - below) * (high - low), np.nan)
 
 
 def _enumerated_quantiles(values: Floats, weights: NDArray[np.int64], levels: Floats) -> Floats:
     out = np.full(levels.shape, np.nan)
     totals = ~np.isnan(values) @ weights
-    known = np.isfinite(levels).all(axis=1)
+    finite = np.isfinite(levels).all(axis=1)
     # (1 - 0.95) / 2 is a little above 0.025: do not step over a value that reaches it exactly.
-    targets = np.ascontiguousarray(levels[known] * totals[known, None] * (1 - 1e-12))
+    targets = np.ascontiguousarray(levels[finite] * totals[finite, None] * (1 - 1e-12))
     filled = np.empty_like(targets)
-    weighted_quantiles(np.ascontiguousarray(values[known]), weights.copy(), targets, filled)
-    out[known] = filled
+    weighted_quantiles(np.ascontiguousarray(values[finite]), weights.copy(), targets, filled)
+    out[finite] = filled
     return out

@@ -205,11 +205,11 @@ def _quantiles_in_numpy(
     values: Floats, weights: NDArray[np.int64], targets: Floats, out: Floats
 ) -> None:
     for p, row in enumerate(values):
-        known = ~np.isnan(row)
-        if not known.any():
+        present = ~np.isnan(row)
+        if not present.any():
             out[p] = np.nan
             continue
-        kept, counts = row[known], weights[known]
+        kept, counts = row[present], weights[present]
         low, high = kept.min(), kept.max()
         bins = np.zeros(len(kept), np.int64)
         if high > low:

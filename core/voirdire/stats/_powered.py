@@ -70,10 +70,10 @@ class Columns:
     @property
     def at_an_end(self) -> bool:
         """Whether nearly all labels lie at one end of the scale, where their spread says little."""
-        known = self.labels[self.labelled]
-        if self.scale is None or self.weights is not None or not len(known):
+        labels = self.labels[self.labelled]
+        if self.scale is None or self.weights is not None or not len(labels):
             return False
-        return max(float((known == end).mean()) for end in self.scale) >= _NEARLY_ALL
+        return max(float((labels == end).mean()) for end in self.scale) >= _NEARLY_ALL
 
     @property
     def as_judged(self) -> bool:
@@ -207,10 +207,10 @@ def judge_alone(data: Columns) -> tuple[float, float, float]:
     squares = ((sums - means * counts) / n @ signs) ** 2
     if has.sum(0).min() < 2:
         return float(means @ signs), math.nan, 0.0
-    known = has.any(1)
-    k = _fellows(has[known])
-    parts = squares[known] * k / np.maximum(k - 1, 1)
-    return float(means @ signs), float(parts.sum()), _freedom(parts, has[known])
+    scored = has.any(1)
+    k = _fellows(has[scored])
+    parts = squares[scored] * k / np.maximum(k - 1, 1)
+    return float(means @ signs), float(parts.sum()), _freedom(parts, has[scored])
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +293,11 @@ def _signal(yy: Floats, yf: Floats, ff: Floats) -> Floats:
 
 def _sums(data: Columns) -> Floats:
     """(clusters, S, 7) sums of each cluster and side."""
-    known, clusters = data.labelled, int(data.cluster.max(initial=-1)) + 1
-    share = np.where(known, 1.0 if data.weights is None else data.weights, 0.0)
+    labelled, clusters = data.labelled, int(data.cluster.max(initial=-1)) + 1
+    share = np.where(labelled, 1.0 if data.weights is None else data.weights, 0.0)
     columns = (
-        share, share * np.where(known, data.labels, 0.0), share * data.judge,
-        np.where(known, 0.0, data.judge), np.where(known, 0.0, 1.0),
+        share, share * np.where(labelled, data.labels, 0.0), share * data.judge,
+        np.where(labelled, 0.0, data.judge), np.where(labelled, 0.0, 1.0),
     )  # fmt: skip
     cell = data.cluster * data.sides + data.side
     size = clusters * data.sides
@@ -429,14 +429,14 @@ def _with_ends(data: Columns, weight: float) -> float:
 
     Labels that all lie at one end have no spread, and would claim to be exact.
     """
-    known, (low, high) = data.labelled, data.scale or (0.0, 1.0)
-    y, f = data.labels[known], data.judge[known]
+    labelled, (low, high) = data.labelled, data.scale or (0.0, 1.0)
+    y, f = data.labels[labelled], data.judge[labelled]
     n = len(y)
     values = np.concatenate([y - weight * (f - f.mean()), [low, high]])
     counts = np.concatenate([np.ones(n), [0.5, 0.5]])
     mean = float(counts @ values) / (n + 1)
     spread = float(counts @ (values - mean) ** 2) / n
-    return spread / (n + 1) * n / data.groups(known)
+    return spread / (n + 1) * n / data.groups(labelled)
 
 
 def _correlation(own: Floats, of_y: Floats, of_f: Floats) -> float:

@@ -336,12 +336,12 @@ def few_values(x: Any, limit: int) -> Any:
         if value == last or value != value:  # noqa: PLR0124 - only NaN differs from itself
             continue
         last = value
-        known = False
+        seen = False
         for j in range(count):
             if values[j] == value:
-                known = True
+                seen = True
                 break
-        if not known:
+        if not seen:
             if count == limit:
                 return values, -1
             values[count] = value

@@ -219,7 +219,7 @@ def _isotonic(judge: Floats, human: Floats, scores: Floats) -> Floats:
 
     fitted = IsotonicRegression(out_of_bounds="clip").fit(judge, human)
     values = np.full_like(scores, np.nan)
-    known = ~np.isnan(scores)
-    if known.any():
-        values[known] = fitted.predict(scores[known])
+    present = ~np.isnan(scores)
+    if present.any():
+        values[present] = fitted.predict(scores[present])
     return values

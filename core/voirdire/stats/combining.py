@@ -67,21 +67,21 @@ def combine(
     if how not in COMBINE:
         raise not_one_of("way to combine", how, COMBINE, error=StatisticsError)
     scores = member_scores(members)
-    known = ~np.isnan(scores)
+    present = ~np.isnan(scores)
     if how == "fitted":
         if reference is None:
             raise StatisticsError("fitted weights need the humans' scores as reference")
         # A member that never answered would be a constant column, whose weight is 0 all the same.
-        alive = scores[known.any(1)]
+        alive = scores[present.any(1)]
         if not len(alive):
             return np.full(scores.shape[1], np.nan)
         combined = combined_judge(reference, alive, clusters=clusters, folds=folds)
-        return np.where(known.any(0), combined, np.nan)
+        return np.where(present.any(0), combined, np.nan)
     if how == "mean":
         return mean_present(scores)
     if how == "median":
         out = np.full(scores.shape[1], np.nan)
-        some = known.any(0)
+        some = present.any(0)
         out[some] = np.nanmedian(scores[:, some], axis=0)
         return out
     levels = _levels_of(scores)
@@ -137,10 +137,10 @@ def combined_judge(
         raise StatisticsError(
             f"judges must have a column an item: {scores.shape[1]} columns, {len(y)} labels"
         )
-    known, cluster = ~np.isnan(y), np.arange(len(y))
+    labelled, cluster = ~np.isnan(y), np.arange(len(y))
     if clusters is not None:
         cluster = np.unique(row_names(clusters, len(y), "clusters"), return_inverse=True)[1]
-    dealt = np.unique(cluster[known])
+    dealt = np.unique(cluster[labelled])
     folds = min(folds, len(dealt))
     if folds < 2:
         raise StatisticsError(f"weights need two labelled items or clusters, got {len(dealt)}")
@@ -148,12 +148,12 @@ def combined_judge(
     fold_of = np.full(cluster.max() + 1, -1)
     # In the order of names, as calibration deals: no seed.
     fold_of[dealt] = np.arange(len(dealt)) % folds
-    fold = np.where(known, fold_of[cluster], -1)
-    every = np.stack([_ridge(design, y, known & (fold != k), penalty)
+    fold = np.where(labelled, fold_of[cluster], -1)
+    every = np.stack([_ridge(design, y, labelled & (fold != k), penalty)
                       for k in range(folds)])  # fmt: skip
     # An unlabelled item is in no fold: the place is a stand-in, which the next line does not use.
     own = every[np.maximum(fold, 0), np.arange(len(fold))]
-    return np.asarray(np.where(known, own, every.mean(0)))
+    return np.asarray(np.where(labelled, own, every.mean(0)))
 
 
 def member_scores(members: Any) -> Floats:
@@ -188,8 +188,8 @@ def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
     """Expectation and maximisation from the shares of votes; a thousandth of a label smooths."""
     if not len(levels):
         return np.full(scores.shape[1], np.nan)
-    said = np.stack([scores == level for level in levels], 2).astype(float)  # (k, N, L)
-    votes = said.sum(0)
+    chosen = np.stack([scores == level for level in levels], 2).astype(float)  # (k, N, L)
+    votes = chosen.sum(0)
     some = votes.sum(1) > 0
     with np.errstate(invalid="ignore"):
         belief = np.where(some[:, None], votes / votes.sum(1, keepdims=True), 1 / len(levels))
@@ -197,10 +197,10 @@ def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
         # A label that nobody believes in keeps a logarithm.
         common = belief[some].mean(0) + 1e-12
         # What a member never did is rare, and not impossible: one slip would else rule a label out.
-        confusion = np.einsum("nt,knl->ktl", belief, said) + 1e-3
+        confusion = np.einsum("nt,knl->ktl", belief, chosen) + 1e-3
         confusion /= confusion.sum(2, keepdims=True)
         # Products of many members' shares are too small for float64; their logarithms are not.
-        logs = np.log(common)[None] + np.einsum("knl,ktl->nt", said, np.log(confusion))
+        logs = np.log(common)[None] + np.einsum("knl,ktl->nt", chosen, np.log(confusion))
         after = np.exp(logs - logs.max(1, keepdims=True))
         after /= after.sum(1, keepdims=True)
         if np.abs(after - belief)[some].max(initial=0.0) < 1e-9:
@@ -215,12 +215,12 @@ def _dawid_skene(scores: Floats, levels: Floats) -> Floats:
 
 def _standard(row: Floats) -> Floats:
     """A judge with mean 0 and spread 1, its mean where it is missing."""
-    known = ~np.isnan(row)
-    if not known.any():
+    present = ~np.isnan(row)
+    if not present.any():
         return np.zeros_like(row)
     # Judges on 1..5 and on 0..100 are held back alike.
-    spread = row[known].std()
-    return np.where(known, (row - row[known].mean()) / (spread if spread > 0 else 1.0), 0.0)
+    spread = row[present].std()
+    return np.where(present, (row - row[present].mean()) / (spread if spread > 0 else 1.0), 0.0)
 
 
 def _ridge(design: Floats, labels: Floats, rows: NDArray[np.bool_], penalty: float) -> Floats:

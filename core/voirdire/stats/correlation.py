@@ -173,8 +173,8 @@ def _estimate(
     fewest: int,
 ) -> Estimate:
     # Fisher's z has n - 3 (tau: n - 4) below its variance.
-    known = variance if pairs.n >= fewest else math.nan
-    interval = fisher_interval(value, known, level)
+    usable = variance if pairs.n >= fewest else math.nan
+    interval = fisher_interval(value, usable, level)
     return Estimate(name, value, (interval,), pairs.n, 2, pairs.left_out, reason)
 
 

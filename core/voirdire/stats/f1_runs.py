@@ -104,16 +104,16 @@ def f1_above_chance(
     (0.467, 0.5)
     """
     asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
-    known, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
-    if known.shape != guessed.shape[1:]:
+    actual, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
+    if actual.shape != guessed.shape[1:]:
         raise StatisticsError(
-            f"predicted must have shape (seeds, {known.shape[0]}, {known.shape[1]}), "
+            f"predicted must have shape (seeds, {actual.shape[0]}, {actual.shape[1]}), "
             f"got {guessed.shape}"
         )
-    support, n = known.sum(axis=0).astype(np.int64), len(known)
+    support, n = actual.sum(axis=0).astype(np.int64), len(actual)
     chance = random_f1(support, n if multilabel else None)
     constant = best_constant_f1(support, n if multilabel else None)
-    features, width = _features(known, guessed)
+    features, width = _features(actual, guessed)
     values = _by_seed(features.sum(axis=0)[None], len(guessed), width)[0]
     mean = _mean(values, guessed, n)
     drawn = None
@@ -221,10 +221,10 @@ def _draws(
     side: tuple[ArrayLike, ArrayLike], n_resamples: int, seed: int, *, multilabel: bool
 ) -> tuple[Floats, Floats]:
     """F1 and kappa of each resample; equal seeds draw equal items."""
-    known, guessed = _truth(side[0], multilabel=multilabel), _predicted(side[1])
-    if not len(known):
+    actual, guessed = _truth(side[0], multilabel=multilabel), _predicted(side[1])
+    if not len(actual):
         return np.array([]), np.array([])
-    features, _ = _features(known, guessed)
+    features, _ = _features(actual, guessed)
     drawn = _resampled(features, len(guessed), n_resamples, seed, multilabel=multilabel)
     return drawn[0], drawn[1]
 
@@ -236,13 +236,13 @@ def _less(name: str, a: Estimate, b: Estimate, drawn: Floats, level: float) -> E
 
 
 def _truth(truth: ArrayLike, *, multilabel: bool) -> Floats:
-    known = numbers(truth, "truth")
-    if known.ndim != 2 or not np.isin(known, (0, 1)).all():
+    actual = numbers(truth, "truth")
+    if actual.ndim != 2 or not np.isin(actual, (0, 1)).all():
         raise StatisticsError("truth must be an (items, labels) array of 0 and 1")
-    if not multilabel and (known.sum(axis=1) != 1).any():
-        item = int(np.flatnonzero(known.sum(axis=1) != 1)[0])
-        raise StatisticsError(f"item {item} must have one label, got {int(known[item].sum())}")
-    return known
+    if not multilabel and (actual.sum(axis=1) != 1).any():
+        item = int(np.flatnonzero(actual.sum(axis=1) != 1)[0])
+        raise StatisticsError(f"item {item} must have one label, got {int(actual[item].sum())}")
+    return actual
 
 
 def _predicted(predicted: ArrayLike) -> Floats:
@@ -253,22 +253,22 @@ def _predicted(predicted: ArrayLike) -> Floats:
     return guessed
 
 
-def _features(known: Floats, guessed: Floats) -> tuple[Floats, int]:
+def _features(actual: Floats, guessed: Floats) -> tuple[Floats, int]:
     """Hits, predictions and truths of each item, seed by seed; then its truths for the baseline."""
     parts = []
     for model in guessed:
         there = ~np.isnan(model).any(axis=1, keepdims=True)
         # An item without a prediction adds nothing to this model's sums, its truth included.
-        said = np.where(there, np.nan_to_num(model), 0.0)
-        parts += [said * known, said, known * there]
-    return np.concatenate([*parts, known], axis=1), known.shape[1]
+        predicted = np.where(there, np.nan_to_num(model), 0.0)
+        parts += [predicted * actual, predicted, actual * there]
+    return np.concatenate([*parts, actual], axis=1), actual.shape[1]
 
 
 def _by_seed(sums: Floats, seeds: int, width: int) -> Floats:
     """Weighted F1 of each row of sums and seed: (b, seeds)."""
     parts = sums[:, : 3 * seeds * width].reshape(len(sums), seeds, 3, width)
-    hits, said, true = parts[:, :, 0], parts[:, :, 1], parts[:, :, 2]
-    whole = said + true
+    hits, predicted, true = parts[:, :, 0], parts[:, :, 1], parts[:, :, 2]
+    whole = predicted + true
     f1 = np.divide(2 * hits, whole, out=np.zeros_like(hits), where=whole > 0)
     total = true.sum(axis=2)
     out = np.full(total.shape, np.nan)
@@ -284,8 +284,8 @@ def _label_f1(sums: Floats, seeds: int, width: int) -> Floats:
 
 def _over_seeds(values: Floats) -> Floats:
     """The mean over seeds (axis 1) of what is defined; NaN where nothing is."""
-    known = ~np.isnan(values)
-    count, total = known.sum(axis=1), np.where(known, values, 0.0).sum(axis=1)
+    defined = ~np.isnan(values)
+    count, total = defined.sum(axis=1), np.where(defined, values, 0.0).sum(axis=1)
     return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
@@ -297,14 +297,14 @@ def _of_label(by_seed: Floats, n: int) -> Estimate:
 
 def _mean(values: Floats, guessed: Floats, n: int) -> Estimate:
     missing = int(np.isnan(guessed).any(axis=2).sum())
-    known = values[~np.isnan(values)]
+    defined = values[~np.isnan(values)]
     details: dict[str, Any] = {
-        "sd": float(known.std(ddof=1)) if len(known) > 1 else math.nan,
+        "sd": float(defined.std(ddof=1)) if len(defined) > 1 else math.nan,
         "by_seed": values,
         "missing": missing,
     }
-    reason = None if len(known) else "no_data"
-    value = float(known.mean()) if len(known) else math.nan
+    reason = None if len(defined) else "no_data"
+    value = float(defined.mean()) if len(defined) else math.nan
     return Estimate("mean weighted F1", value, n=n, k=len(values), reason=reason, details=details)
 
 

@@ -108,9 +108,9 @@ def _interval(terms: Floats, level: float, n_resamples: int, seed: int) -> Inter
         weighted_sums(counts, np.ascontiguousarray(terms)[None], sums)
         own, n_own, others, n_others = sums[0]
         # A resample without a response of either family says nothing, and is counted as such.
-        known = (n_own > 0) & (n_others > 0)
-        safe = [np.where(known, one, 1.0) for one in (n_own, n_others)]
-        drawn.append(np.where(known, own / safe[0] - others / safe[1], np.nan))
+        both = (n_own > 0) & (n_others > 0)
+        safe = [np.where(both, one, 1.0) for one in (n_own, n_others)]
+        drawn.append(np.where(both, own / safe[0] - others / safe[1], np.nan))
     return drawn_interval(np.concatenate(drawn), "cluster", level, terms.shape[1])
 
 

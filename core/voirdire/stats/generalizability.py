@@ -80,8 +80,10 @@ class VarianceComponents(Result):
         """The components that the design tells apart, on one line."""
         if self.reason is not None:
             return f"variance components undefined: {REASONS[self.reason]}"
-        known = [(name, getattr(self, name)) for name in _NAMES]
-        parts = ", ".join(f"{name} = {part:.3f}" for name, part in known if not math.isnan(part))
+        components = [(name, getattr(self, name)) for name in _NAMES]
+        parts = ", ".join(
+            f"{name} = {part:.3f}" for name, part in components if not math.isnan(part)
+        )
         return (
             f"variance ({self.design}): {parts}; items = {self.n_items}, raters = {self.n_raters}, "
             f"runs = {self.n_runs}"

@@ -176,8 +176,8 @@ def beside_columns(panel: ResponsePanel, humans: Sequence[int], *, passes: bool)
         own = panel.humans[human]
         kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
         # Failing is passing with the sides turned: one way for both rates.
-        said = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
-        columns = np.stack([said[0] * said[2], said[1] * said[2], said[2]], axis=1)
+        sides = (judge, own, share) if passes else (1 - judge, 1 - own, 1 - share)
+        columns = np.stack([sides[0] * sides[2], sides[1] * sides[2], sides[2]], axis=1)
         parts.append(np.where(kept[:, None], columns, 0.0))
     return np.stack(parts)
 

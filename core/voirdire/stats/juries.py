@@ -318,16 +318,16 @@ def _agreement_gain(right: list[Floats | None], unit: NDArray[np.intp], level: f
     if first is None or second is None:
         return Estimate("gain", math.nan, reason="not_applicable")
     apart = first - second
-    known = ~np.isnan(apart)
-    if known.sum() < _FEWEST:
+    paired = ~np.isnan(apart)
+    if paired.sum() < _FEWEST:
         return Estimate("gain", math.nan, reason="too_few_items")
     jackknifed = cluster_jackknife(
-        np.stack([apart, np.ones(len(apart))], 1)[known],
-        np.unique(unit[known], return_inverse=True)[1],
+        np.stack([apart, np.ones(len(apart))], 1)[paired],
+        np.unique(unit[paired], return_inverse=True)[1],
         lambda sums: sums[..., 0] / sums[..., 1],
     )
     return _estimate(
-        float(apart[known].mean()), float(jackknifed.se), jackknifed.df, level, int(known.sum())
+        float(apart[paired].mean()), float(jackknifed.se), jackknifed.df, level, int(paired.sum())
     )
 
 
@@ -342,8 +342,8 @@ def _best(each: Floats, alive: NDArray[np.intp], human: Floats, rows: NDArray[np
     """The member that explains most on some rows."""
     worth = []
     for member in alive:
-        known = rows & ~np.isnan(each[member])
-        x, y = each[member][known], human[known]
+        rated = rows & ~np.isnan(each[member])
+        x, y = each[member][rated], human[rated]
         varies = len(x) > 2 and x.std() > _STILL and y.std() > _STILL
         # Below any correlation: who never varies is chosen last.
         worth.append(float(np.corrcoef(x, y)[0, 1]) if varies else -2.0)
@@ -370,8 +370,8 @@ def _error_correlation(each: Floats, human: Floats) -> float:
     correlations = []
     for a in range(len(errors)):
         for b in range(a + 1, len(errors)):
-            known = ~np.isnan(errors[a]) & ~np.isnan(errors[b])
-            x, y = errors[a][known], errors[b][known]
+            paired = ~np.isnan(errors[a]) & ~np.isnan(errors[b])
+            x, y = errors[a][paired], errors[b][paired]
             if len(x) > 2 and x.std() > _STILL and y.std() > _STILL:
                 correlations.append(np.corrcoef(x, y)[0, 1])
     return float(np.mean(correlations)) if correlations else math.nan

@@ -53,10 +53,10 @@ class Moments(Result):
     ) -> Moments:  # fmt: skip
         """Of scores (N, L), NaN where missing, of which pattern `code` (N,) has `counts` (P,)."""
         there, n = ~np.isnan(values), len(counts)
-        known = np.where(there, values, 0.0)
-        mean = np.stack([_summed(one, code, n) for one in known.T], axis=1) / counts[:, None]
+        filled = np.where(there, values, 0.0)
+        mean = np.stack([_summed(one, code, n) for one in filled.T], axis=1) / counts[:, None]
         # A second pass about the means: raw squares of 99.731 would cancel to noise.
-        off = np.where(there, known - mean[code], 0.0)
+        off = np.where(there, filled - mean[code], 0.0)
         square = np.empty((n, values.shape[1], values.shape[1]))
         for i in range(values.shape[1]):
             for j in range(i + 1):

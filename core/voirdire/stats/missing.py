@@ -193,10 +193,10 @@ def _ends(scale: tuple[float, float], *arrays: Any) -> tuple[float, float]:
     low, high = map(float, scale)
     if not high > low:
         raise StatisticsError(f"scale must be (low, high) with low < high, got {scale!r}")
-    known = np.concatenate([array[~np.isnan(array)] for array in arrays])
+    scores = np.concatenate([array[~np.isnan(array)] for array in arrays])
     # A mean of 5, 5 and 5 may be a rounding above 5.
     slack = round_off(np.array([low, high]))
-    outside = known[(known < low - slack) | (known > high + slack)]
+    outside = scores[(scores < low - slack) | (scores > high + slack)]
     if len(outside):
         raise StatisticsError(f"the score {outside[0]:g} lies off the scale {low:g}..{high:g}")
     return low, high

@@ -57,15 +57,15 @@ def adjust_p(p: Any, method: str = "holm") -> Floats:
     values = numbers(p, "p").copy()
     if values.ndim != 1:
         raise StatisticsError(f"p must have one dimension, got shape {values.shape}")
-    known = ~np.isnan(values)
-    if ((values[known] < 0) | (values[known] > 1)).any():
+    present = ~np.isnan(values)
+    if ((values[present] < 0) | (values[present] > 1)).any():
         raise StatisticsError("p values must lie in [0, 1]")
     if method == "holm":
-        values[known] = _holm(values[known])
-    elif method != "none" and known.any():
+        values[present] = _holm(values[present])
+    elif method != "none" and present.any():
         from scipy.stats import false_discovery_control  # noqa: PLC0415 - slow to import
 
-        values[known] = false_discovery_control(values[known], method=method)
+        values[present] = false_discovery_control(values[present], method=method)
     return values
 
 

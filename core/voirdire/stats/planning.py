@@ -208,12 +208,12 @@ class _Pilot:
 
 
 def _scores(y: Floats, f: Floats, group: Any) -> _Pilot:
-    known = ~np.isnan(y)
-    rows = np.unique(group[known], return_inverse=True)[1]
-    of_y = np.asarray(np.bincount(rows, weights=y[known] - y[known].mean()), float)
-    of_f = np.asarray(np.bincount(rows, weights=f[known] - f.mean()), float)
+    labelled = ~np.isnan(y)
+    rows = np.unique(group[labelled], return_inverse=True)[1]
+    of_y = np.asarray(np.bincount(rows, weights=y[labelled] - y[labelled].mean()), float)
+    of_f = np.asarray(np.bincount(rows, weights=f[labelled] - f.mean()), float)
     every = np.asarray(np.bincount(group, weights=f - f.mean()), float)
-    return _Pilot(of_y, of_f, every, float(known.sum() / len(of_y)))
+    return _Pilot(of_y, of_f, every, float(labelled.sum() / len(of_y)))
 
 
 def _parts(pilot: _Pilot) -> tuple[Floats, Floats]:

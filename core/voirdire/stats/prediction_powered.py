@@ -320,8 +320,8 @@ def _columns(
         raise StatisticsError("labels and judge scores must be finite")
     if scale is not None and not (scale[0] < scale[1]):
         raise StatisticsError(f"a scale needs low < high, got {scale}")
-    known = y[~np.isnan(y)]
-    if scale is not None and len(known) and (known.min() < scale[0] or known.max() > scale[1]):
+    finite = y[~np.isnan(y)]
+    if scale is not None and len(finite) and (finite.min() < scale[0] or finite.max() > scale[1]):
         raise StatisticsError(f"a label lies off the scale {scale[0]:g} to {scale[1]:g}")
     rows = group = np.arange(len(y))
     if clusters is not None:
@@ -372,11 +372,11 @@ def _weights(probabilities: Any, labels: Floats) -> Floats | None:
 
 
 def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Corrected:
-    known = data.labelled
-    items = data.count(known)
+    labelled = data.labelled
+    items = data.count(labelled)
     n = 0 if math.isnan(fit.value) else items
-    rest = data.count(np.ones_like(known)) - items
-    clusters = data.groups(known)
+    rest = data.count(np.ones_like(labelled)) - items
+    clusters = data.groups(labelled)
     human = _mean_estimate("human mean", fit.human, fit.human_variance, fit.human_df, n, level)
     judge = _mean_estimate("judge mean", *judge_alone(data), data.count(data.judged), level)
     # One degree of freedom is the least that a t interval is of.

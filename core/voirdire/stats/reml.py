@@ -343,22 +343,22 @@ class Sums:
     @classmethod
     def of(cls, Y: Floats) -> Sums:
         """One pass over (n, k) ratings with NaN."""
-        known = (~np.isnan(Y)).astype(np.float64)
-        y = np.where(known > 0, Y, 0.0)
+        present = (~np.isnan(Y)).astype(np.float64)
+        y = np.where(present > 0, Y, 0.0)
         k = Y.shape[1]
-        m, total = known.sum(axis=1), y.sum(axis=1)
+        m, total = present.sum(axis=1), y.sum(axis=1)
         # Subjects with as many ratings shrink alike: k sums stand for any number of them.
         groups = [m == size for size in range(1, k + 1)]
         return cls(
             n_ratings=float(m.sum()),
             squares=float((y**2).sum()),
-            raters=known.sum(axis=0),
+            raters=present.sum(axis=0),
             totals=y.sum(axis=0),
             subjects=np.array([group.sum() for group in groups], dtype=np.float64),
             subject_totals=np.array([total[group].sum() for group in groups]),
             subject_squares=np.array([(total[group] ** 2).sum() for group in groups]),
-            shared=np.stack([known[group].T @ known[group] for group in groups]),
-            weighted=np.stack([known[group].T @ total[group] for group in groups]),
+            shared=np.stack([present[group].T @ present[group] for group in groups]),
+            weighted=np.stack([present[group].T @ total[group] for group in groups]),
         )
 
 

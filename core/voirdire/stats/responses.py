@@ -431,17 +431,17 @@ def _prevalence(sums: Floats, q: int) -> Floats:
 
 def _kappa(sums: Floats, q: int) -> Floats:
     n = sums[..., 0]
-    true, said = _margins(sums, q)
-    expected = (true * said).sum(axis=-1) / n**2
+    true, predicted = _margins(sums, q)
+    expected = (true * predicted).sum(axis=-1) / n**2
     return _defined(sums[..., 1] / n - expected, 1 - expected)
 
 
 def _mcc(sums: Floats, q: int) -> Floats:
     n = sums[..., 0]
-    true, said = _margins(sums, q)
-    spread = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (said**2).sum(axis=-1))
+    true, predicted = _margins(sums, q)
+    spread = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (predicted**2).sum(axis=-1))
     return _defined(
-        (sums[..., 1] * n - (true * said).sum(axis=-1)) / n**2,
+        (sums[..., 1] * n - (true * predicted).sum(axis=-1)) / n**2,
         np.sqrt(np.maximum(spread, 0)) / n**2,
     )
 

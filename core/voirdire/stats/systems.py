@@ -192,12 +192,12 @@ def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int)
     if not n_items:
         return squares
     cells = _Summable.of(np.concatenate([one.cells for one in arrays]))
-    known = _Summable.of(np.concatenate([one.known for one in arrays]))
+    complete = _Summable.of(np.concatenate([one.known for one in arrays]))
     start = 0
     for counts in drawn_in_chunks(seed, n_items, n_resamples, _WIDTH):
         stop = start + counts.shape[1]
         with _threads(cells.cells.size * counts.shape[1]):
-            sums, answered = cells.product(counts), known.product(counts)
+            sums, answered = cells.product(counts), complete.product(counts)
         at = at_known = 0
         for one, out in zip(arrays, squares, strict=True):
             rows, cells_to = at_known + one.n, at + one.n * one.k

@@ -268,11 +268,11 @@ def take_findings(folder: str | Path, other: str | Path) -> None:
     """
     kept = _kept(folder)
     for name, rows in _kept(other).items():
-        known = kept.setdefault(name, [])
+        stored = kept.setdefault(name, [])
         # The next free one: pieces come back in any order.
-        number = 1 + max((row.get("piece", 0) for row in known), default=0)
-        known_findings = [_as_finding(row) for row in known]
-        known += [
+        number = 1 + max((row.get("piece", 0) for row in stored), default=0)
+        known_findings = [_as_finding(row) for row in stored]
+        stored += [
             {**row, "piece": number} for row in rows if _as_finding(row) not in known_findings
         ]
     if kept:
@@ -317,8 +317,8 @@ def _together(rows: list[dict[str, Any]]) -> Iterator[Finding]:
 def _as_finding(row: dict[str, Any]) -> Finding:
     """A finding as JSON holds it: lists for tuples; older files know no attributes."""
     lists = {name: tuple(row.get(name, ())) for name in ("places", "attributes")}
-    known = {name: value for name, value in row.items() if name != "piece"}
-    return Finding(**{**known, **lists})
+    fields = {name: value for name, value in row.items() if name != "piece"}
+    return Finding(**{**fields, **lists})
 
 
 def _kept(folder: str | Path) -> dict[str, list[dict[str, Any]]]:

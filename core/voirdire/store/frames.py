@@ -77,13 +77,13 @@ def panel_of(folder: str | Path, plugins: Plugins | None = None) -> Panel:
 def session_study(folder: str | Path) -> Study:
     """The study of a session as it ran last; its paths mean what they meant there."""
     with closing(read_session(folder)) as connection:
-        known = dict(connection.execute("SELECT name, value FROM meta"))
+        meta = dict(connection.execute("SELECT name, value FROM meta"))
     path = Path(folder) / STUDY
     if not path.is_file():
         raise SessionError(f"session {folder}: there is no {STUDY} in it")
-    study, origin = load_study(path), known.get("origin")
+    study, origin = load_study(path), meta.get("origin")
     if origin is not None and not Path(origin).is_dir():  # moved, perhaps with its session
-        beside = Path(folder).resolve() / known.get("origin_from_here", ".")
+        beside = Path(folder).resolve() / meta.get("origin_from_here", ".")
         origin = str(beside.resolve() if beside.is_dir() else Path(folder).resolve())
     return study if origin is None else study.model_copy(update={"folder": origin})
 
@@ -255,14 +255,14 @@ def iterate_parsed(
     """
     panel = panel_of(folder, plugins)
     for connection, asker in _expecting(panel, panel.of(stage)):
-        known: dict[Any, Parsed] = {}
+        parsed: dict[Any, Parsed] = {}
         for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
             replies = NOT_ASKED if kept is None else kept
             # Replies repeat: of yes and no there are a handful among millions.
             key = tuple((reply.text, reply.finish_reason) for reply in replies)
-            if key not in known:
-                known[key] = read_replies(asker, replies)
-            yield ParsedTask(asker.id.name, item, first, second, run, known[key])
+            if key not in parsed:
+                parsed[key] = read_replies(asker, replies)
+            yield ParsedTask(asker.id.name, item, first, second, run, parsed[key])
 
 
 CERTAINTY: dict[str, Any] = {

@@ -242,7 +242,7 @@ def _taken(
             _know(connection, table, columns)
         numbers = dict(connection.execute("SELECT was, now FROM texts_now"))
         # In SQL a list within a list cannot be mapped and put together again in order.
-        connection.create_function("moved", 1, lambda said: _moved(said, numbers))
+        connection.create_function("moved", 1, lambda messages: _moved(messages, numbers))
         for sql in (_CALLS, _CALLS_NOW, _WON, _ATTEMPTS, _LINES, _LOST, _TAKEN, _STUDIES):
             connection.execute(sql)
     finally:

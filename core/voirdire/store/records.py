@@ -225,16 +225,16 @@ class CallMaker:
         numbers = repr((request.temperature, request.top_p, request.max_tokens, request.seed))
         ids = (id(request.schema), id(request.tools))
         key = (*ids, numbers, request.options, request.role)
-        known = self._known.get(key)
-        if known is None:
+        entry = self._known.get(key)
+        if entry is None:
             # Only a rater that makes new schemas at each request comes here: then
             # nothing is worth keeping.
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             # Schema and tools are held: once freed, another object might get their ids.
-            known = (request.schema, request.tools, params_json(request))
-            self._known[key] = known
-        return known[2]
+            entry = (request.schema, request.tools, params_json(request))
+            self._known[key] = entry
+        return entry[2]
 
 
 _Part = TypeVar("_Part")
@@ -243,14 +243,14 @@ _MOST_KEPT = 256
 
 
 def _once(
-    known: dict[int, tuple[_Part, bytes]], part: _Part, written: Callable[[_Part], bytes]
+    cache: dict[int, tuple[_Part, bytes]], part: _Part, written: Callable[[_Part], bytes]
 ) -> bytes:
     """What is written of an object, which is kept with it."""
-    kept = known.get(id(part))
+    kept = cache.get(id(part))
     if kept is None:
-        if len(known) >= _MOST_KEPT:
-            known.clear()
-        kept = known[id(part)] = part, written(part)
+        if len(cache) >= _MOST_KEPT:
+            cache.clear()
+        kept = cache[id(part)] = part, written(part)
     return kept[1]
 
 

@@ -24,10 +24,10 @@ class Checks:
 
     def hold(self, condition: object, what: str, hint: str) -> bool:
         """Note `what` unless the condition holds; said once, however often it fails."""
-        said = f"{what}\n    {hint}"
+        problem = f"{what}\n    {hint}"
         # Hostile texts break the same thing in many ways; one line of it is enough.
-        if not condition and said not in self.problems:
-            self.problems.append(said)
+        if not condition and problem not in self.problems:
+            self.problems.append(problem)
         return bool(condition)
 
     def has_methods(self, thing: object, names: tuple[str, ...], hint: str) -> bool:
@@ -62,11 +62,11 @@ class Checks:
         except InputError:
             raise
         except BROKEN_PLUGIN as error:
-            said = f"it cannot be made: {type(error).__name__}: {error}"
+            problem = f"it cannot be made: {type(error).__name__}: {error}"
             hint = (
                 "The study's options arrive as keywords; see the table of hooks in docs/plugins.md."
             )
-            raise ContractError(self.whose, [f"{said}\n    {hint}"]) from error
+            raise ContractError(self.whose, [f"{problem}\n    {hint}"]) from error
 
     def done(self) -> None:
         """Raise what does not hold.

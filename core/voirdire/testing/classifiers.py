@@ -97,9 +97,9 @@ def _check_task(checks: Checks, make: Any, task: str, options: dict[str, Any]) -
 def _check_scores(checks: Checks, trained: Any, task: str) -> None:
     scores = np.asarray(trained.predict(_TEXTS), dtype=np.float64)
     checks.hold(scores.shape == (12, 2), f"{task}: predict returns shape {scores.shape}", _SHAPE)
-    known = scores[~np.isnan(scores)]
+    defined = scores[~np.isnan(scores)]
     checks.hold(
-        np.isfinite(known).all() and (known >= 0).all() and (known <= 1).all(),
+        np.isfinite(defined).all() and (defined >= 0).all() and (defined <= 1).all(),
         f"{task}: scores lie outside [0, 1]",
         "A score is a probability or a decision from 0 to 1, NaN where there is none.",
     )

@@ -190,8 +190,8 @@ def _check_requests(checks: Checks, rater: Any, task: Any, hostile: Sequence[Any
     except InputError as error:
         raise InputError(f"{checks.whose} needs a task of its own kind: {error}") from error
     except BROKEN_PLUGIN as error:
-        said = f"requests raises on a mild task: {type(error).__name__}: {error}"
-        checks.hold(condition=False, what=said, hint=hint)
+        problem = f"requests raises on a mild task: {type(error).__name__}: {error}"
+        checks.hold(condition=False, what=problem, hint=hint)
         return
     with checks.safely("requests raises on a mild task", hint):
         checks.hold(asked, "requests asks nothing of a mild task", "Return a list of one Request.")

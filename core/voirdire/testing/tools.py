@@ -57,13 +57,15 @@ def check_tool(make: Any, arguments: Sequence[Mapping[str, Any]] = (), **options
     checks.hold(tool.description.strip(), "it has no description", "The model chooses by it.")
     _check_schema(checks, tool)
     for given in arguments:
-        said = run_call(ToolCall("1", tool.name, json.dumps(dict(given))), (tool,))
+        answer = run_call(ToolCall("1", tool.name, json.dumps(dict(given))), (tool,))
         checks.hold(
-            not said.startswith("Error:"), f"it fails on {shown(dict(given))}: {said}", "See above."
+            not answer.startswith("Error:"),
+            f"it fails on {shown(dict(given))}: {answer}",
+            "See above.",
         )
         # A call is kept by its arguments, so that a result that varies could not be reproduced.
         again = run_call(ToolCall("1", tool.name, json.dumps(dict(given))), (tool,))
-        checks.hold(said == again, f"it answers {shown(dict(given))} in two ways", _REPEAT)
+        checks.hold(answer == again, f"it answers {shown(dict(given))} in two ways", _REPEAT)
     _check_hostile(checks, tool)
     checks.done()
 
@@ -90,9 +92,9 @@ def _check_hostile(checks: Checks, tool: AgentTool) -> None:
     texts = [name for name, one in tool.parameters.get("properties", {}).items() if _is_text(one)]
     for text in TEXTS:
         call = ToolCall("1", tool.name, json.dumps(dict.fromkeys(texts, text)))
-        said = run_call(call, (tool,))
+        answer = run_call(call, (tool,))
         checks.hold(
-            "gave no result in time" not in said,
+            "gave no result in time" not in answer,
             f"it does not return on {shown(text)}",
             "Bound what it does, or raise a ValueError: the model then reads its message.",
         )

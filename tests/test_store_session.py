@@ -26,7 +26,7 @@ from voirdire.store.frames import raters_frame
 from voirdire.store.parsed import parse_distinct
 from voirdire.store.raters import Asker, askers
 from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
-from voirdire.store.session import open_session
+from voirdire.store.session import WRITTEN, open_session
 from voirdire.store.tasks import take_items, take_responses
 from voirdire.study import Rater, build_study, load_study, study_to_toml
 
@@ -278,6 +278,17 @@ def test_existing_session_needs_resume(tmp_path):
         keep(session, call_of())
     with pytest.raises(SessionError, match="exists already; go on with it by --resume"):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_new_session_writes_over_no_file_of_the_users(tmp_path, name):
+    (tmp_path / "s").mkdir()
+    theirs = tmp_path / "s" / name
+    theirs.write_text("mine", encoding="utf-8")
+    with pytest.raises(SessionError, match=f"{name} lies there, .* write over"):
+        opened(tmp_path)
+    assert theirs.read_text(encoding="utf-8") == "mine"
+    assert list(theirs.parent.iterdir()) == [theirs]
 
 
 def test_second_process_is_refused_and_a_killed_one_does_not_block(tmp_path):

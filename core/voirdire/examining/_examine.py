@@ -106,8 +106,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     ...     "rater": ["human"] * 6 + ["judge"] * 6,
     ...     "score": [1, 4, 2, 5, 1, 5, 2, 5, 2, 4, 3, 5],
     ... })
-    >>> found = voirdire.examine(frame, reference=["human"])
-    >>> result = found.results[0]
+    >>> examination = voirdire.examine(frame, reference=["human"])
+    >>> result = examination.results[0]
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """

@@ -184,8 +184,8 @@ def adjudicate(
     --------
     >>> rows = [(i, who, int(who == "a" or i != 1)) for i in range(4) for who in "ab"]
     >>> table = pl.DataFrame(rows, schema=["item", "annotator", "sound"], orient="row")
-    >>> found = adjudicate(table, ["a", "b"], ["sound"], rule="unanimous", keep=["sound"])
-    >>> found.labels["item"].to_list(), found.unconfirmed, found.unwanted
+    >>> settled = adjudicate(table, ["a", "b"], ["sound"], rule="unanimous", keep=["sound"])
+    >>> settled.labels["item"].to_list(), settled.unconfirmed, settled.unwanted
     ([0, 2, 3], 1, 0)
     """
     check_allowed("rule", [rule], RULES)

@@ -188,8 +188,8 @@ def examine_jury(
     >>> for judge in ("a", "b", "c"):
     ...     rows += [(judge, i, s + chance.normal(0, 1)) for i, s in enumerate(truth)]
     >>> frame = pl.DataFrame(rows, schema=["rater", "item", "score"], orient="row")
-    >>> found = examine_jury(frame, ["a", "b", "c"], reference=["human"])
-    >>> found.results[0].is_worth_it, round(found.results[0].worth.votes, 1)
+    >>> jury = examine_jury(frame, ["a", "b", "c"], reference=["human"])
+    >>> jury.results[0].is_worth_it, round(jury.results[0].worth.votes, 1)
     (True, 2.7)
     """
     changes: dict[str, dict[str, Any]] = {

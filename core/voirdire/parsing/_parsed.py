@@ -120,7 +120,7 @@ def one_answer(answers: Collection[float | str]) -> float | str:
 
 def answered_plainly(keys: Sequence[str], plain: Plain) -> Parsed:
     """A reply that is one object with a score for each key: nothing about it is odd."""
-    fields = {storable(key): storable(plain.found[key]) for key in plain.shape.others}
+    fields = {storable(key): storable(plain.values[key]) for key in plain.shape.others}
     return Parsed(
         scores=dict(zip(keys, plain.scores, strict=True)),
         status="ok",

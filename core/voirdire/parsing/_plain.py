@@ -59,7 +59,7 @@ class Plain(NamedTuple):
     """One score an attribute, in their order, out of an object of that shape."""
 
     scores: list[float | None]
-    found: dict[str, Any]
+    values: dict[str, Any]
     shape: Shape
 
 

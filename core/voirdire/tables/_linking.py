@@ -372,10 +372,18 @@ def attributes_apart(
     ----------
     files : sequence of (name, ratings)
     """
+    if len(files) < 2:
+        return ()
+    # What each file rates, a row for a rater and attribute: files may hold millions of ratings.
+    rated = [
+        (name, ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique())
+        for name, ratings in files
+    ]
     person = pl.col("rater").is_in(list(humans))
-    labelled = [name for name, ratings in files if set(ratings["rater"]) <= set(humans)]
-    judged = {one for _, ratings in files for one in ratings.filter(~person)["attribute"]}
-    theirs = {one for _, ratings in files for one in ratings.filter(person)["attribute"]}
+    labelled = [name for name, pairs in rated if set(pairs["rater"]) <= set(humans)]
+    together = pl.concat([pairs for _, pairs in rated])
+    judged = set(together.filter(~person)["attribute"])
+    theirs = set(together.filter(person)["attribute"])
     if not labelled or not judged or judged & theirs:
         return ()
     attributes = sorted(theirs)

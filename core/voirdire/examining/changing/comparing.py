@@ -226,8 +226,8 @@ def compare(  # noqa: PLR0913 - the options are those of the command
     >>> import polars as pl
     >>> from voirdire.examining.changing import compare
     >>> frame = pl.DataFrame({"item": ["1", "2", "3", "4"], "rater": "a", "score": [1, 2, 4, 5]})
-    >>> found = compare(frame, frame.with_columns(score=pl.Series([2, 2, 5, 5])))
-    >>> found.changes[0].difference, found.items[0].item
+    >>> comparison = compare(frame, frame.with_columns(score=pl.Series([2, 2, 5, 5])))
+    >>> comparison.changes[0].difference, comparison.items[0].item
     (0.5, '1')
     """
     first, second = (

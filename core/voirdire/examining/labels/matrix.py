@@ -171,8 +171,8 @@ def matrix_of_values(
 
     Examples
     --------
-    >>> found = matrix_of_values([[1, 0], [float("nan")] * 2], ["warm", "dry"], items=["a", "b"])
-    >>> found.named(0), found.named(1), found.statuses.tolist()
+    >>> matrix = matrix_of_values([[1, 0], [float("nan")] * 2], ["warm", "dry"], items=["a", "b"])
+    >>> matrix.named(0), matrix.named(1), matrix.statuses.tolist()
     (('warm',), None, [['ok', 'blank']])
     """
     array = np.asarray(values, np.float64)
@@ -283,8 +283,8 @@ def matrix_of_ratings(
     --------
     >>> rows = [("1", 1, "warm", 1), ("1", 1, "dry", 0), ("1", 2, "warm", None)]
     >>> frame = pl.DataFrame(rows, schema=["item", "run", "attribute", "score"], orient="row")
-    >>> found = matrix_of_ratings(frame.with_columns(rater=pl.lit("m")), "m", ["warm", "dry"])
-    >>> found.values.tolist(), found.statuses.tolist()
+    >>> matrix = matrix_of_ratings(frame.with_columns(rater=pl.lit("m")), "m", ["warm", "dry"])
+    >>> matrix.values.tolist(), matrix.statuses.tolist()
     ([[[1.0, 0.0]], [[nan, nan]]], [['ok'], ['blank']])
     """
     own = ratings.filter(pl.col("rater").cast(pl.String) == rater)

@@ -166,8 +166,8 @@ def label_scores(
     >>> from voirdire.examining.labels import matrix_of_names
     >>> key = matrix_of_names([["a"], ["a"], ["b"], ["b"]], ["a", "b"])
     >>> model = matrix_of_names([["a"], ["a"], ["b"], ["a"]], ["a", "b"], rater="model")
-    >>> found = label_scores(key, model, task="multi-class", resamples=0)
-    >>> round(found.f1.value, 3), round(found.kappa.value, 3), found.missing
+    >>> scores = label_scores(key, model, task="multi-class", resamples=0)
+    >>> round(scores.f1.value, 3), round(scores.kappa.value, 3), scores.missing
     (0.733, 0.467, 0)
     """
     check_same(truth, given)
@@ -223,8 +223,8 @@ def baselines(
     --------
     >>> from voirdire.examining.labels import matrix_of_values
     >>> key = matrix_of_values([[1, 1], [1, 0], [1, 1], [0, 1]], ["a", "b"])
-    >>> found = baselines(key)
-    >>> round(found.chance.value, 3), round(found.constant.value, 3), found.named
+    >>> baseline = baselines(key)
+    >>> round(baseline.chance.value, 3), round(baseline.constant.value, 3), baseline.named
     (0.75, 0.857, ('a', 'b'))
     """
     key = truth.values[0][truth.known[0] if used is None else used]

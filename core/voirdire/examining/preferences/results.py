@@ -219,8 +219,8 @@ def examine_preferences(
     >>> rows = [(i, "m", "ref", f, "ann", "Overall", s) for i, f, s in
     ...         [("1", "m", 1), ("1", "ref", 1), ("2", "m", 1), ("2", "ref", -1)]]
     >>> names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
-    >>> found = examine_preferences(pl.DataFrame(rows, schema=names, orient="row"))
-    >>> cell = found.cells[0]
+    >>> preferences = examine_preferences(pl.DataFrame(rows, schema=names, orient="row"))
+    >>> cell = preferences.cells[0]
     >>> cell.mean.value, cell.mean.n, cell.inconsistent
     (1.0, 1, 1)
     """

@@ -83,8 +83,8 @@ def adversarial_validation(
     Examples
     --------
     >>> wine, tea = ([f"{word} {n}" for n in range(10, 16)] for word in ("wine", "tea"))
-    >>> found = adversarial_validation(wine, tea, folds=2)
-    >>> found.roc_auc.value, found.repeated
+    >>> told_apart = adversarial_validation(wine, tea, folds=2)
+    >>> told_apart.roc_auc.value, told_apart.repeated
     (1.0, 0)
     """
     kept = [[text for text in side if text and text.strip()] for side in (source, target)]

@@ -70,8 +70,8 @@ def mmd(
 
     Examples
     --------
-    >>> found = mmd([[0.0], [0.2], [0.1]], [[5.0], [5.2], [4.9]], permutations=0)
-    >>> round(found.value, 3)
+    >>> apart = mmd([[0.0], [0.2], [0.1]], [[5.0], [5.2], [4.9]], permutations=0)
+    >>> round(apart.value, 3)
     0.819
     """
     x, y, lost = _sides(X, Y)

@@ -78,7 +78,7 @@ class GateResult:
     state : {"met", "unmet", "unanswered"}
         Unanswered where it asks for what there is not; `said` says what that is.
     said : str
-        Of a met gate the value that came nearest to its limit.
+        For a gate that is met, the value that came nearest to its limit.
     failures : tuple of GateValue
         Every value that does not meet it.
     """

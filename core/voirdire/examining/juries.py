@@ -64,9 +64,9 @@ def measure_juries(inputs: Inputs, cube: Cube) -> tuple[JuryResult, ...]:
     Parameters
     ----------
     inputs : Inputs
-        Of a panel with a reference; its ratings hold those of the juries.
+        The inputs of a panel with a reference; their ratings hold those of the juries.
     cube : Cube
-        Of these ratings.
+        The cube of these ratings.
     """
     spent = used(inputs)
     results = []

@@ -16,7 +16,7 @@ from voirdire.report.answers import DO
 from voirdire.report.page import Templates
 from voirdire.report.sentences import COMPONENTS, reason_text
 from voirdire.report.words import STATES, brief
-from voirdire.tabular import number_text
+from voirdire.tabular import MISSING, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ TEMPLATES = Templates("voirdire.looking", "page")
 def plain(value: float | None, digits: int = 2, *, signed: bool = False) -> str:
     """A number for a cell; a dash where there is none."""
     if value is None or math.isnan(value):
-        return "–"
+        return MISSING
     if not signed and float(value).is_integer():
         return f"{value:,.0f}"
     return number_text(float(value), digits, signed=signed)
@@ -374,7 +374,7 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "attributes": [name_of(name) for name in attributes],
         "scores": [
-            {"name": name_of(rater), "cells": [", ".join(cells.get((rater, name), ["–"]))
+            {"name": name_of(rater), "cells": [", ".join(cells.get((rater, name), [MISSING]))
                                                for name in attributes]}
             for rater in raters
         ],

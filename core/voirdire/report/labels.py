@@ -28,7 +28,7 @@ from voirdire.report.printing import print_fitted, print_section
 from voirdire.report.sections import write_sections
 from voirdire.shown import terminal, visible
 from voirdire.stats.intervals import FEW_UNITS
-from voirdire.tabular import Marked, Section, Spread, Table, count, interval, number, text
+from voirdire.tabular import MISSING, Marked, Section, Spread, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -233,5 +233,5 @@ def _draw_row(
 
 def _handle(axes: Any, at: int, name: str) -> Any:
     return axes.plot(
-        [], [], marker_of(at), color=colour_of(at), ms=4.2, label=legend_name(name) or "–"
+        [], [], marker_of(at), color=colour_of(at), ms=4.2, label=legend_name(name) or MISSING
     )[0]

@@ -77,7 +77,7 @@ def automated_share(
         1 where verdict and label agree, 0 where they do not; labels drawn at random, none of which
         was used to fit the confidence.
     confidence : array-like, shape (n,)
-        Of the same verdicts.
+        How sure the judge is of each of these verdicts.
     everywhere : array-like, shape (M,)
         Confidence of all verdicts, labelled or not: what the share is a share of.
     target : float

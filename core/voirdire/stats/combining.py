@@ -108,7 +108,7 @@ def combined_judge(
     folds : int
         At least 2.
     penalty : float
-        Of the ridge, on standardised judges.
+        The penalty of the ridge regression, on standardised judges.
 
     Returns
     -------

@@ -49,7 +49,7 @@ class Asked:
     level : float
         Nominal coverage.
     n_resamples, seed : int
-        Of a bootstrap.
+        How many resamples a bootstrap draws, and from which seed.
     """
 
     methods: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ class RatingPatterns(Result):
     counts : (P,) int64
         Responses that show the row. Their sum is checked against 2^63.
     moments : Moments or None
-        Of the columns on no grid, where there are any.
+        The moments of the columns on no grid, where there are any.
     gate : float
         Scores of these columns at or above it pass; they are told apart.
     """

@@ -184,7 +184,7 @@ def freeze(
     alpha : float
         The probability of any false alarm over all looks together.
     seed : int
-        Of the draw of items.
+        The seed of the draw of items.
 
     Returns
     -------

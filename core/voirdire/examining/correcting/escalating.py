@@ -93,7 +93,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     gate : float, optional
         Verdict and label agree where both lie at or above it, or both below.
     seed : int
-        Of the split of the labels.
+        The seed of the split of the labels.
 
     Returns
     -------

@@ -126,7 +126,7 @@ def make_suite(
     runs : int
         How often each is asked about.
     seed : int
-        Of the draw.
+        The seed of the draw of items.
 
     Raises
     ------

@@ -212,11 +212,11 @@ class Asked:
     Attributes
     ----------
     rows : Rows
-        Of the patterns of all parts.
+        The rows of the patterns of all parts.
     linear : Linear or None
         None where each response is a cluster: then the counts of the patterns say all.
     replicates, seed : int
-        Of the Poisson bootstrap.
+        How many resamples the Poisson bootstrap draws, and from which seed.
     requests : mapping
         What verdicts ask for, by a name of their own.
     taken : Taken

@@ -52,7 +52,7 @@ class Case:
         Names or numbers; `systems`, `clusters` and `subgroups` the same, None where not declared.
         An empty subgroup is none.
     width : float
-        Of the scale.
+        The width of the scale.
     family : mapping
         System -> whether it is of the judge's own family; empty where not declared.
     random_labels : bool

@@ -72,9 +72,9 @@ def judge_cases(
     blocked : collection of (str, str)
         Judges and attributes on which a finding of the audit forbids a verdict.
     level : float
-        Of the intervals of agreement on single responses, which decide nothing.
+        The confidence level of the intervals of agreement on single responses, which decide nothing.
     epsilon : float, optional
-        Of the alt-test that is printed; None leaves it out.
+        The allowance of the alt-test that is printed; None leaves it out.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def mmd(
     permutations : int
         Relabellings drawn for the p-value; 0 leaves it out.
     seed : int
-        Of ``numpy.random.default_rng``.
+        The seed of ``numpy.random.default_rng``.
     most : int
         Where there are more rows, as many are drawn, in the sides' proportion
         (``details["sampled"]``).

@@ -265,8 +265,8 @@ def prediction_powered_difference(  # noqa: PLR0913 - both systems' columns
     probabilities_a, probabilities_b : array-like, shape (M,), optional
         The known probabilities with which the responses of A and of B were chosen to be labelled.
     scale : (low, high), optional
-        The ends of the scale of a single label. Where nine in ten labels of a system lie at one end, half a pseudo-label
-        at each end enters the variance.
+        The ends of the scale of a single label. Where nine in ten labels of a system lie at one
+        end, half a pseudo-label at each end enters the variance.
     level, method, shrink
         As `prediction_powered_mean`.
 

@@ -72,7 +72,8 @@ def judge_cases(
     blocked : collection of (str, str)
         Judges and attributes on which a finding of the audit forbids a verdict.
     level : float
-        The confidence level of the intervals of agreement on single responses, which decide nothing.
+        The confidence level of the intervals of agreement on single responses; these decide
+        nothing.
     epsilon : float, optional
         The allowance of the alt-test that is printed; None leaves it out.
 

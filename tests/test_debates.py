@@ -15,6 +15,7 @@ from wire_server import Answer, WireServer
 
 from voirdire import plugins
 from voirdire.errors import InputError, StudyError
+from voirdire.examining import audit_source
 from voirdire.running import run
 from voirdire.schema import Item, Rating, Reply, Response, Usage
 from voirdire.store import ratings_frame, replies_frame
@@ -78,6 +79,8 @@ def test_a_debate_is_held_and_every_step_is_kept(tmp_path, form):
         assert Counter(seen.model for seen in server.requests) == {"small": 8, "large": 4}
         again = run(study, tmp_path / "a", resume=True, quiet=True)
         assert (again.exit_code, server.count) == (0, 12)
+        # Two models were asked, and each answered for itself.
+        assert "several_models" not in {one.kind for one in audit_source(tmp_path / "a")}
         last = next(s for s in server.requests if "Others have argued" in s.prompt)
         assert last.prompt.count("It never names the worry") == 2
     assert ratings_frame(tmp_path / "a")["score"].to_list() == [3.0, 3.0]
@@ -249,3 +252,15 @@ def test_a_tool_call_of_an_advocate_is_no_argument(tmp_path):
         result = run(debate_study(tmp_path, server.openai, items=1), tmp_path / "a", quiet=True)
         assert result.exit_code == 0
     assert ratings_frame(tmp_path / "a")["score"].to_list() == [4.0]
+
+
+def test_a_model_of_a_debate_that_answers_under_two_names_is_a_finding(tmp_path):
+    """The two models of a debate are no two names of one; the other name of one of them is."""
+    message = {"message": {"content": '{"Empathy": 3}'}, "finish_reason": "stop"}
+    with WireServer(argues) as server:
+        server.fault("raw", times=1, content=json.dumps({"choices": [message], "model": "tiny"}))
+        study = debate_study(tmp_path, server.openai)
+        assert run(study, tmp_path / "a", quiet=True).complete
+    (found,) = [one for one in audit_source(tmp_path / "a") if one.kind == "several_models"]
+    assert (found.severity, found.count) == ("serious", 1)
+    assert re.search(r"several models: (small|large) \d, tiny 1\.$", found.message), found.message

@@ -15,6 +15,7 @@ from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining import check_requirements
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases
+from voirdire.report.sentences import because
 from voirdire.stats import response_agreement
 from voirdire.study import Gate, Margins
 
@@ -127,7 +128,7 @@ def test_the_labels_asked_for_settle_the_gate_and_a_tenth_fewer_do_not(specifici
     assert settled == [True, False]
 
 
-def test_declared_minima_count_and_graded_scores_without_them_are_not_tested():
+def test_declared_minima_count_and_without_them_80_percent_each_is_asked_for_and_said():
     frame = labelled(high=5, low=2)
     asked = gate_of(
         examine(frame, reference=["human"], gate=Gate(at=4, sensitivity=0.9, specificity=0.8))
@@ -135,8 +136,11 @@ def test_declared_minima_count_and_graded_scores_without_them_are_not_tested():
     assert asked.state == "yes"
     assert asked.component("SENS").margin == 0.9
     bare = gate_of(examine(frame, reference=["human"], gate=4))
-    assert (bare.state, bare.reason) == ("not tested", "one human")
-    assert bare.component("SENS").reason == "no minima"
+    assert (bare.state, bare.reason) == ("yes", "")
+    assert [bare.component(name).margin for name in ("SENS", "SPEC")] == [0.8, 0.8]
+    assert bare.component("SENS").reason == "default minima"
+    assert "(needed: 80.0 %, as none is declared)" in because(bare.component("SENS"))
+    assert "none is declared" not in because(asked.component("SENS"))
     assert bare.component("SENS").estimate == pytest.approx(asked.component("SENS").estimate)
     with pytest.raises(InputError, match="gate: 9 must lie above 1 and at most at 5"):
         examine(frame, reference=["human"], gate=9)
@@ -215,9 +219,11 @@ def test_the_command_line_takes_a_gate(tmp_path):
     done = command(tmp_path, *asked, "4,0.9,0.8")
     assert done.returncode == 0, done.stderr
     assert "requirement met: verdict.gate=yes" in done.stdout
-    unmet = command(tmp_path, *asked, "4")
+    default = command(tmp_path, *asked, "4")
+    assert default.returncode == 0, default.stderr
+    unmet = command(tmp_path, *asked, "4,0.9,0.99")
     assert unmet.returncode == 4
-    assert "verdict.gate of judge on score is not tested, required yes" in unmet.stderr
+    assert "verdict.gate of judge on score is no, required yes" in unmet.stderr
     slip = command(tmp_path, *asked, "4;0.9")
     assert slip.returncode == 1
     assert "--gate '4;0.9' cannot be read" in slip.stderr

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from command_line import typed
 
 from voirdire import examine
 from voirdire.examining.verdict.case import Case, GateRule
 from voirdire.examining.verdict.components import Computed, find_components
 from voirdire.examining.verdict.facts import Component, Next, Verdict
+from voirdire.examining.verdict.judging import judge_cases
 from voirdire.examining.verdict.uses import asked_uses, decide, verdict_of, with_holm
 from voirdire.report import print_examination
 from voirdire.stats import within
@@ -230,3 +232,44 @@ def test_nobody_is_careless_for_want_of_another_human_to_be_compared_with():
     alone = within.follows_others(case.panel(), 0)
     assert 0.1 < alone.bound(0.975) < 1 / 3
     assert find_components(case, Margins()).careless == ()
+
+
+def random_humans(seed, raters, follow=()):
+    """Scores of 1 to 5 drawn at random; those of `follow` are one truth with a little noise."""
+    rng = np.random.default_rng(seed)
+    humans = rng.integers(1, 6, (raters, 1000)).astype(float)
+    truth = rng.normal(3, 1, 1000)
+    for k in follow:
+        humans[k] = np.clip(np.rint(truth + rng.normal(0, 0.7, 1000)), 1, 5)
+    names = tuple(f"h{k}" for k in range(raters))
+    return Case("judge", "tone", names, humans[:1].copy(), humans, np.arange(1000), 4.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("raters", [2, 3, 5])
+def test_of_humans_who_do_not_agree_nobody_is_careless_and_only_repeat_is_tested(seed, raters):
+    case = random_humans(seed, raters)
+    judged = judge_cases([case], Margins())
+    assert judged.evidence[0].careless == ()
+    assert judged.evidence[0].reference == case.reference
+    found = {one.use: (one.state, one.reason) for one in judged.verdicts if one.use != "repeat"}
+    assert set(found.values()) == {("not tested", "humans disagree")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_humans_are_left_where_all_others_are_careless(seed):
+    judged = judge_cases([random_humans(seed, 4, follow=(1, 2))], Margins())
+    (evidence,) = judged.evidence
+    assert evidence.reference == ("h1", "h2")
+    assert {one.human for one in evidence.careless} == {"h0", "h3"}
+
+
+def test_three_columns_of_random_scores_are_examined_from_the_command_line(tmp_path):
+    case = random_humans(0, 3)
+    names = ["human_1", "human_2", "human_3"]
+    frame = pl.DataFrame(dict(zip(names, case.humans, strict=True)))
+    judge = np.random.default_rng(9).integers(1, 6, 1000)
+    frame.with_row_index("item").with_columns(gpt=judge).write_csv(tmp_path / "r.csv")
+    result = typed("examine", "r.csv", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "the humans do not agree on single responses" in " ".join(result.stdout.split())

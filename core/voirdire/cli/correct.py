@@ -113,7 +113,11 @@ def correct(
     ] = None,
     gate: Annotated[
         float | None,
-        typer.Option("--gate", help="Scores at or above this one pass.", show_default=False),
+        typer.Option(
+            "--gate",
+            help="With --errors-from: scores at or above this one pass.",
+            show_default=False,
+        ),
     ] = None,
     leave_out_chosen: LeaveOutOption = False,
     level: LevelOption = 0.95,

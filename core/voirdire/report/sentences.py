@@ -67,6 +67,7 @@ REASONS: Mapping[Reason, str] = {
     "no variance": "its scores do not vary within a system",
     "few such": "there are too few responses on one side of the gate",
     "no minima": "no sensitivity and specificity are declared for the gate",
+    "default minima": "no sensitivity and specificity are declared, and 80 % of each is needed",
     "no gate": "no gate is declared",
     "one run": "there is one run",
     "temperature 0": "runs at temperature 0 agree because of decoding",
@@ -204,7 +205,8 @@ def _rate(does: str, label: str) -> Callable[[Component], str]:
         # held against the declared minimum.
         if math.isnan(part.human):
             ends = f" [{share_text(part.low)}, {share_text(part.high)}]" if has_interval else ""
-            asked = "" if math.isnan(limit) else f" (needed: {share_text(limit)})"
+            default = ", as none is declared" if part.reason == "default minima" else ""
+            asked = "" if math.isnan(limit) else f" (needed: {share_text(limit)}{default})"
             return f"it {does} {share_text(part.estimate)}{ends} of what should {label}{asked}"
         told = (
             f"of what one human would {label} it {does} {share_text(part.judge)}, "

@@ -5,6 +5,7 @@ and what raters say of their own work.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from voirdire.files import whole, write_json
 from voirdire.protocols import Finds
 from voirdire.schema import Finding
 from voirdire.store.counts import count_finished
+from voirdire.store.raters import model_identity
 from voirdire.store.replies import rater_number
 from voirdire.store.session import (
     OLD_REPLY_FINDINGS,
@@ -27,7 +29,6 @@ from voirdire.store.session import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections import Counter
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.store.frames import Panel
@@ -49,8 +50,8 @@ _NOTED = f"""SELECT json_extract(n.value, '$[0]') AS kind, json_extract(n.value,
 count(*) FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
 WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND kind IN {_NOTES}
 GROUP BY kind, about ORDER BY kind, about"""  # noqa: S608
-_ANSWERED_BY = """SELECT a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
-WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY a.model ORDER BY 2 DESC, 1"""
+_ANSWERED_BY = """SELECT c.role, a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
+WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY c.role, a.model"""
 #: Tasks of several runs, and how many gave the same text in all of them, step by step.
 _ALIKE = """SELECT count(*), total(alike) FROM (SELECT min(same) AS alike FROM (
     SELECT c.task, count(DISTINCT a.text) = 1 AS same, count(DISTINCT c.run) AS runs
@@ -129,11 +130,7 @@ def _without_parsing(panel: Panel) -> list[ReplyFinding]:
                  for asker in panel.askers]  # fmt: skip
         return [
             *(row for a, number in numbered for row in _noted(connection, a.id.name, number or -1)),
-            *(
-                row
-                for a, number in numbered
-                for row in _several(connection, a.id.name, number or -1)
-            ),
+            *(row for a, number in numbered for row in _several(connection, a, number or -1)),
             *(row for a, number in numbered for row in _alike(connection, a, number or -1)),
             *(row for a, number in numbered for row in _cut(connection, a, number or -1)),
             *(
@@ -161,13 +158,26 @@ def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[R
         yield ReplyFinding(name, kind, count, None, about)
 
 
-def _several(connection: sqlite3.Connection, name: str, number: int) -> Iterator[ReplyFinding]:
-    """Replies that came from another model than most, by the names that its provider gave."""
-    models = connection.execute(_ANSWERED_BY, (number,)).fetchall()
-    if len(models) > 1:
-        detail = ", ".join(f"{model} {count:,}" for model, count in models)
-        total = sum(count for _, count in models)
-        yield ReplyFinding(name, "several_models", total - models[0][1], total, detail)
+def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+    """Replies that came from another model than most, by the names that its provider gave.
+
+    A rater that asks several models, each in a role of its own, expects the names of several: what
+    is compared is the replies to one model that was asked.
+    """
+    answered: dict[str, Counter[str]] = {}
+    for role, model, count in connection.execute(_ANSWERED_BY, (number,)).fetchall():
+        wanted = asker.spec.asks.get(role) or asker.spec.asks.get("")
+        # A role that the study no longer names is compared with itself.
+        asked = f"role {role}" if wanted is None else model_identity(wanted.model, wanted.options)
+        answered.setdefault(asked, Counter())[model] += count
+    several = [models.most_common() for models in answered.values() if len(models) > 1]
+    if several:
+        detail = "; ".join(
+            ", ".join(f"{model} {count:,}" for model, count in models) for models in several
+        )
+        odd = sum(count for models in several for _, count in models[1:])
+        total = sum(models.total() for models in answered.values())
+        yield ReplyFinding(asker.id.name, "several_models", odd, total, detail)
 
 
 def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:

@@ -146,7 +146,8 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.
         Its columns are named as those of `source`; clusters are not asked of it.
     gate : float, optional
-        Scores at or above it pass; by default the high end of a scale of two levels.
+        With `errors_from`: scores at or above it pass; by default the high end of a scale of two
+        levels.
     leave_out : bool
         Leave out labels of origin ``chosen``, in place of an error.
     level : float
@@ -159,7 +160,8 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     Raises
     ------
     InputError
-        As `read_labelled`; a system to compare that is not there; no gate where one is needed.
+        As `read_labelled`; a system to compare that is not there; no gate where one is needed, or
+        one without `errors_from`.
 
     Examples
     --------
@@ -176,6 +178,12 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     >>> score.n_labelled, score.n_unlabelled
     (20, 20)
     """
+    if gate is not None and errors_from is None:
+        raise InputError(
+            f"gate {gate:g}: a corrected mean is one of scores and has no gate. A gate is for pass "
+            "rates, which are corrected by errors on other responses alone: name these too "
+            "(errors_from, or --errors-from on the command line), or leave the gate out"
+        )
     here, elsewhere = columns_of((source, errors_from), columns)
     parts = read_parts(
         source, reference=reference, judges=judges, by=by, columns=here, leave_out=leave_out

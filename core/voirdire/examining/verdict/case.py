@@ -26,11 +26,15 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
-    """Where pass begins, and the least shares asked with one column of labels, where they are."""
+    """Where pass begins, and the least shares asked with one column of labels, where they are.
+
+    `by_default` says that nobody declared these shares.
+    """
 
     at: float
     sensitivity: float | None = None
     specificity: float | None = None
+    by_default: bool = False
 
     @property
     def has_minima(self) -> bool:

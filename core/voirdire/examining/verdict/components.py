@@ -15,7 +15,7 @@ import numpy as np
 from voirdire.examining.verdict import responses
 from voirdire.examining.verdict.case import FOLDS, calibrated
 from voirdire.examining.verdict.facts import Careless, Component
-from voirdire.examining.verdict.margins import SURE_NO, untested
+from voirdire.examining.verdict.margins import SURE_NO, SURE_YES, untested
 from voirdire.examining.verdict.systems import bias_of, human_spread, levels, of_systems
 from voirdire.stats import system_means as means
 from voirdire.stats import within
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.system_means import Means
     from voirdire.study import Margins
+
+#: Humans from whom one may be found careless, and who are left whatever is found.
+FEWEST_FOR_MAJORITY, FEWEST_LEFT = 3, 2
+#: The share of what the others reach below which a human does not follow them.
+_THIRD = 1 / 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,19 +209,38 @@ def _coverage(asked: int, answered: int, margins: Margins) -> Component:
 
 
 def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Careless, ...]:
-    """Humans shown not to follow the others: a third of what these reach, or less."""
-    if len(panel.humans) < 3:
-        return ()
+    """Humans shown to reach less than a third of what the others reach, who follow each other.
+
+    Two humans are always left, and nobody is careless where humans are shown not to agree at all:
+    nothing then says who of them is the careless one.
+    """
+    everyone = range(len(panel.humans))
     # Two humans cannot outvote each other: with three there is a majority to be careless of.
-    rows = {k: within.follows_others(panel, k) for k in range(len(panel.humans))}
-    estimated = {k: jackknifed for k, jackknifed in rows.items() if jackknifed is not None}
+    if len(everyone) < FEWEST_FOR_MAJORITY:
+        return ()
     careless = []
-    for k, jackknifed in estimated.items():
-        others = float(
-            np.median([other.value for m, other in estimated.items() if m != k] or [0.0])
-        )
+    for k in everyone:
+        own = within.follows_others(panel, k)
+        # Nobody reaches more than 1, so that only such a one may lie below a third of the others.
+        if own is None or own.bound(SURE_NO) >= _THIRD:
+            continue
+        rest = panel.without_humans([k])
+        among = [within.follows_others(rest, m) for m in everyone if m != k]
+        others = [jackknifed for jackknifed in among if jackknifed is not None]
+        reach = float(np.median([jackknifed.value for jackknifed in others] or [0.0]))
+        sure = float(np.median([jackknifed.bound(1 - SURE_YES) for jackknifed in others] or [0.0]))
         # The upper bound, so that chance alone makes nobody careless; a third of what the others
         # reach, since a human on hard items may fall below any fixed number.
-        if jackknifed.bound(SURE_NO) < max(margins.read, others / 3):
-            careless.append(Careless(case.reference[k], case.attribute, jackknifed.value, others))
-    return tuple(careless)
+        if sure > margins.read and own.bound(SURE_NO) < _THIRD * reach:
+            careless.append(Careless(case.reference[k], case.attribute, own.value, reach))
+    if not careless or _disagree(panel, margins):
+        return ()
+    worst_first = sorted(careless, key=lambda one: one.correlation)
+    left_out = {one.human for one in worst_first[: len(everyone) - FEWEST_LEFT]}
+    return tuple(one for one in careless if one.human in left_out)
+
+
+def _disagree(panel: ResponsePanel, margins: Margins) -> bool:
+    """Whether all humans together are shown not to agree on single responses."""
+    table = within.item_table(panel, beside=True)
+    return responses.humans_agree(table, margins).state == "no"

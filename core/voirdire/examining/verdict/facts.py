@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ Reason = Literal[
     "constant",  # the judge gives one score whatever it is shown
     "no variance",  # its scores do not vary within a system
     "few such",  # fewer than 20 responses that humans pass (fail)
-    "no minima",  # one column of labels and graded scores, without declared minima
+    "no minima",  # one column of labels, and no minima to hold the judge against
+    "default minima",  # one column of labels, and the minima are those of nobody's declaring
     "no gate",  # no threshold is declared for graded scores
     "one run",
     "temperature 0",
@@ -105,6 +106,9 @@ class Component:
     count : int
         SENS and SPEC: the responses behind them. REVERSE: pairs reversed. RUN: runs whose mean
         is reliable. GAIN: the labels that there are, or would be.
+    times : float
+        Of an open one: as many times as many units (items, clusters, systems) would settle it,
+        were the estimates to stay as they are; infinite where no number is known to.
     """
 
     name: ComponentName
@@ -121,6 +125,11 @@ class Component:
     judge: float = math.nan
     human: float = math.nan
     count: int = 0
+    times: float = math.inf
+
+    def to_dict(self) -> dict[str, object]:
+        """What a record holds: all but `times`, which the next step of a verdict says in units."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "times"}
 
 
 @dataclass(frozen=True, slots=True)

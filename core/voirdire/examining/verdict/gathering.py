@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study
 
-#: What a pass/fail judge must reach against one column of labels, where nothing is declared.
+#: What a judge must reach at a gate against one column of labels, where nothing is declared.
 LEAST_SENSITIVITY = LEAST_SPECIFICITY = 0.80
 
 
@@ -95,6 +95,8 @@ def item_names(cube: Cube) -> NDArray[np.str_]:
 def gate_of(study: Study, scale: Scale) -> GateRule | None:
     """The declared gate; a scale of two levels passes at the upper one.
 
+    Minima that are not declared are 0.80 and 0.80, whatever the scale.
+
     Raises
     ------
     InputError
@@ -102,18 +104,18 @@ def gate_of(study: Study, scale: Scale) -> GateRule | None:
     """
     # A continuous scale of width 1 has a step of 0, and no upper level to pass at.
     two = scale.step > 0 and scale.step == scale.width
-    least = (LEAST_SENSITIVITY, LEAST_SPECIFICITY) if two else (None, None)
     declared = study.gate
     if declared is not None and not scale.low < declared.at <= scale.high:
         raise InputError(
             f"gate: {declared.at:g} must lie above {scale.low:g} and at most at {scale.high:g}, "
             "the ends of the scale: else all scores pass, or none"
         )
-    if declared is None:
-        return GateRule(scale.high, *least) if two else None
-    if declared.sensitivity is None:
-        return GateRule(declared.at, *least)
-    return GateRule(declared.at, declared.sensitivity, declared.specificity)
+    if declared is None and not two:
+        return None
+    at = scale.high if declared is None else declared.at
+    if declared is None or declared.sensitivity is None:
+        return GateRule(at, LEAST_SENSITIVITY, LEAST_SPECIFICITY, by_default=True)
+    return GateRule(at, declared.sensitivity, declared.specificity)
 
 
 def runs_of(judge: str, cube: Cube, ratings: pl.DataFrame) -> NDArray[np.float64]:

@@ -62,7 +62,23 @@ def above(
         float(jackknifed.se),
         float(jackknifed.df),
         p,
+        times=min(
+            _times(jackknifed.at - asked, sure, jackknifed),
+            _times(least - jackknifed.at, SURE_NO, jackknifed),
+        ),
     )
+
+
+def _times(distance: float, sure: float, jackknifed: Jackknifed, se: float | None = None) -> float:
+    """How many times as many units show an estimate to lie that far from a limit.
+
+    Infinite where it lies at the limit, or on its other side.
+    """
+    if not distance > 0:
+        return math.inf
+    error = float(jackknifed.se) if se is None else se
+    # The error falls with the root of the number of units: as many times as square the ratio.
+    return float((quantile(sure, jackknifed.df) * error / distance) ** 2)
 
 
 def inside(
@@ -93,6 +109,11 @@ def inside(
     # A yes needs every one of them to be known: what cannot be tested must not pass unseen.
     elif finite.all() and (np.abs(at) + reach <= inner).all():
         state = "yes"
+    # All have to be shown inside for a yes, any one outside for a no.
+    sizes = list(zip(np.abs(at[finite]).tolist(), se[finite].tolist(), strict=True))
+    all_in = max(_times(inner - size, SURE_YES, jackknifed, error) for size, error in sizes)
+    sure_no = 1 - (1 - SURE_NO) / len(at)
+    one_out = min(_times(size - margin, sure_no, jackknifed, error) for size, error in sizes)
     # The one that is shown is the farthest out, be the answer yes or no.
     k = int(np.argmax(np.where(finite, np.abs(at), -1)))
     # The largest p is that of the intersection-union test (Berger 1982): all must lie inside.
@@ -100,6 +121,7 @@ def inside(
     return Component(
         name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,
         float(se[k]), float(jackknifed.df), p, at=tuple(names[k : k + 1]),
+        times=min(all_in if finite.all() else math.inf, one_out),
     )  # fmt: skip
 
 
@@ -116,7 +138,10 @@ def inside_range(
         state = "no"
     ends = np.array([jackknifed.at - low, high - jackknifed.at])
     p = float(max(above_t(ends / jackknifed.se, jackknifed.df)))
+    all_in = max(_times(end, SURE_YES, jackknifed) for end in ends.tolist())
+    one_out = min(_times(-end, SURE_NO, jackknifed) for end in ends.tolist())
     return Component(
         name, state, jackknifed.value, jackknifed.bound(1 - SURE_YES),
         jackknifed.bound(SURE_YES), margin, jackknifed.se, jackknifed.df, p,
+        times=min(all_in, one_out),
     )  # fmt: skip

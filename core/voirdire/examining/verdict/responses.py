@@ -60,7 +60,7 @@ def single_responses(
 ) -> list[Component]:
     parts = []
     if len(humans) > 1:
-        parts.append(_humans(table, margins))
+        parts.append(humans_agree(table, margins))
     # A score of two values is rounded coarsely, which is error too: judges are allowed as much of
     # it as on pass and fail.
     seen = np.unique(panel.humans[~np.isnan(panel.humans)])
@@ -72,7 +72,7 @@ def single_responses(
     return parts
 
 
-def _humans(table: ClusterSums, margins: Margins) -> Component:
+def humans_agree(table: ClusterSums, margins: Margins) -> Component:
     """Reliability of one human on single responses: with none, nothing can be examined."""
     if table.met(0) < margins.clusters:
         return untested("HUMANS", "few shared")
@@ -223,7 +223,10 @@ def pass_and_fail(
     )
     for name, passes, least in kinds:
         if len(humans) < 2:
-            parts.append(_against_labels(name, bits, humans[0], passes, least))
+            part = _against_labels(name, bits, humans[0], passes, least)
+            if rule.by_default and not part.reason:
+                part = replace(part, reason="default minima")
+            parts.append(part)
         else:
             parts.append(_beside_human(name, bits, humans, passes, margins))
     return parts
@@ -274,7 +277,25 @@ def _against_labels(
     )
     state: State = "yes" if sure.low >= least else "no" if no.high < least else "open"
     p = share_p(value, se, float(jackknifed.df), n, least)
-    return Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
+    made = Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
+    return replace(made, times=_times_share(made, least)) if state == "open" else made
+
+
+#: No more than so many times what is there is looked at, or advised.
+MOST_TIMES = 10
+
+
+def _times_share(part: Component, least: float) -> float:
+    """How many times as many labels settle a share with the interval of Wilson."""
+    # Wilson's interval has no closed form for n: tried by tenths.
+    for tenth in range(11, 10 * MOST_TIMES + 1):
+        times = tenth / 10
+        n, df, se = round(part.count * times), part.df * times, part.se / math.sqrt(times)
+        low = share_interval(part.estimate, se, df, n, 2 * SURE_YES - 1).low
+        high = share_interval(part.estimate, se, df, n, 2 * SURE_NO - 1).high
+        if low >= least or high < least:
+            return times
+    return math.inf
 
 
 def share_p(value: float, se: float, df: float, n: int, least: float) -> float:

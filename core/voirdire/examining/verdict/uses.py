@@ -24,12 +24,10 @@ from voirdire.examining.verdict.facts import (
     Use,
     Verdict,
 )
-from voirdire.examining.verdict.margins import FEWEST_IN_SYSTEM, FEWEST_SUCH, SURE_NO, SURE_YES
-from voirdire.examining.verdict.responses import labelled_share
+from voirdire.examining.verdict.margins import FEWEST_IN_SYSTEM, FEWEST_SUCH
+from voirdire.examining.verdict.responses import MOST_TIMES
 from voirdire.stats import runs_needed
-from voirdire.stats.intervals import share_interval
 from voirdire.stats.multiplicity import adjust_p
-from voirdire.stats.sums import Scale, on_scale, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -132,7 +130,8 @@ def _not_of_labels(case: Case, computed: Computed, part: Component) -> bool:
 
 def _reason(hit: Sequence[Component]) -> Reason:
     """That of the first component which has one; a constant judge is named as that first."""
-    reasons = [part.reason for part in hit if part.reason]
+    # That nobody declared the minima is said beside them, and is no reason for a state.
+    reasons = [part.reason for part in hit if part.reason not in ("", "default minima")]
     # A constant judge fails in many ways at once, and this is the one that explains them.
     return "constant" if "constant" in reasons else next(iter(reasons), "")
 
@@ -196,19 +195,14 @@ def verdict_of(
     )
 
 
-#: No advice on sample size below this many units, or beyond this many times what is there.
-FEWEST_UNITS, MOST_TIMES = 5, 10
+#: No advice on sample size below this many units.
+FEWEST_UNITS = 5
 #: Responses that two humans should share before a judge is held against one of them.
 SHARED = 100
 #: Labels that a second human should give where one column was taken as right.
 TWICE = 50
 
-_SCALES: Mapping[str, Scale] = {
-    "READ": "fisher", "GREAD": "fisher", "HUMANS": "fisher", "ORDER": "fisher", "AGREE": "fisher",
-    "ORDER+": "fisher", "RUN": "fisher", "SLOPE": "log",
-}  # fmt: skip
-_FLOORS = {"READ", "GREAD", "ORDER", "AGREE", "ORDER+", "RUN"}
-_ITEMS = {"ITEM", "GITEM", "SUBITEM"}
+#: Components that calibration moves.
 _LEVELS = {"BIAS", "LEVEL", "AGREE"}
 
 
@@ -272,27 +266,35 @@ def _untested(case: Case, computed: Computed, verdict: Verdict, margins: Margins
         "one run": Next("run twice"),
         "temperature 0": Next("run twice"),
         "not random": Next("draw at random"),
-        "few clusters": Next("rate more", needed=margins.clusters, now=now, unit=unit),
+        "few clusters": Next(
+            "rate more",
+            needed=margins.clusters,
+            now=min(now, *_counts(verdict, "few clusters")),
+            unit=unit,
+        ),
         "few in system": _more_of_a_system(verdict, unit),
         "few such": _more_such(case, computed, verdict),
     }
     return steps.get(verdict.reason, Next("rate more", now=now, unit=unit))
 
 
+def _counts(verdict: Verdict, reason: Reason) -> list[int]:
+    """What there is, of each component that is not tested for this reason; 0 where none is."""
+    return [part.count for part in verdict.components if part.reason == reason] or [0]
+
+
 def _more_of_a_system(verdict: Verdict, unit: str) -> Next:
-    count = max(
-        (part.count for part in verdict.components if part.reason == "few in system"), default=0
-    )
+    count = max(_counts(verdict, "few in system"))
     return Next("rate more", needed=FEWEST_IN_SYSTEM, now=count, unit=f"{unit} of each system")
 
 
 def _more_such(case: Case, computed: Computed, verdict: Verdict) -> Next:
     """Labels until each side of the gate has enough, the shares staying as they are."""
-    few = [part.count for part in verdict.components if part.reason == "few such"]
+    few = _counts(verdict, "few such")
     wanted = FEWEST_SUCH * (1 if computed.labels_alone else 2)
     now = case.size(case.paired)
     # Beyond ten times what is there a number would be a guess, and is not given.
-    if not few or min(few) * MOST_TIMES < wanted:
+    if min(few) * MOST_TIMES < wanted:
         return Next("rate more", now=now, unit="labels")
     return Next("rate more", needed=math.ceil(now * wanted / min(few)), now=now, unit="labels")
 
@@ -306,68 +308,11 @@ def _open(case: Case, computed: Computed, verdict: Verdict, _margins: Margins) -
     parts = [part for part in verdict.components if part.state == "open"]
     plus = any(part.name.endswith("+") for part in parts)
     now = len(computed.panel.systems) if plus else computed.panel.n_clusters
-    times = [
-        _times_gain(case, computed, part) if part.name == "GAIN" else _times(part) for part in parts
-    ]
+    # All have to be settled. One that no number of units settles makes all of the advice worthless.
+    times = max((part.times for part in parts), default=math.inf)
     unit = "systems" if plus else _unit(case)
     if verdict.use == "gate" and computed.labels_alone and case.clusters is None:
         now, unit = computed.panel.n, "labels"
-    # One component that no number of units settles makes all of the advice worthless.
-    if now < FEWEST_UNITS or any(one is None or one > MOST_TIMES for one in times):
+    if now < FEWEST_UNITS or times > MOST_TIMES:
         return Next("rate more", now=now, unit=unit)
-    most = max((one for one in times if one is not None), default=1.0)
-    return Next("rate more", needed=math.ceil(now * max(most, 1.0)), now=now, unit=unit)
-
-
-def _times(part: Component) -> float | None:
-    """How many times as many units would settle a component; None where that cannot be said."""
-    if part.name in {"SENS", "SPEC"} and isinstance(part.margin, float) and part.margin > 0:
-        return _times_share(part, part.margin)
-    if part.margin is None or not (math.isfinite(part.se) and part.se > 0):
-        return None
-    scale = _SCALES.get(part.name, "plain")
-    at = float(on_scale(part.estimate, scale))
-    if part.name in _FLOORS or part.name in _ITEMS or part.name in {"SENS", "SPEC"}:
-        limit = 0.0 if part.name in _ITEMS else part.margin
-        distance = at - float(on_scale(limit, scale))
-    elif isinstance(part.margin, tuple):
-        low, high = (float(on_scale(end, scale)) for end in part.margin)
-        distance = min(at - low, high - at)
-    elif part.name in {"REVERSE", "LEVEL+"}:
-        return None
-    else:
-        distance = part.margin - abs(at)
-    # Towards yes where the estimate lies inside its margin, towards no where it lies outside.
-    sure = SURE_YES if distance > 0 else SURE_NO
-    if distance == 0:
-        return None
-    # The error falls with the root of the number of units: as many times as square the ratio.
-    return float((quantile(sure, part.df) * part.se / distance) ** 2)
-
-
-def _times_gain(case: Case, computed: Computed, part: Component) -> float | None:
-    """The same of GAIN, whose error is that of the correlation behind it."""
-    if not (isinstance(part.margin, float) and part.se > 0):
-        return None
-    share = labelled_share(case, computed.panel)
-    at, limit = (
-        math.atanh(min(math.sqrt(max(1 - 1 / gain, 0.0) / (1 - share)), 0.9999))
-        for gain in (part.estimate, part.margin)
-    )
-    if at == limit:
-        return None
-    sure = SURE_YES if at > limit else SURE_NO
-    return float((quantile(sure, part.df) * part.se / (at - limit)) ** 2)
-
-
-def _times_share(part: Component, least: float) -> float | None:
-    """The same of a share with the interval of Wilson."""
-    # Wilson's interval has no closed form for n: tried by tenths, up to ten times what is there.
-    for tenth in range(10, 10 * MOST_TIMES + 1):
-        times = tenth / 10
-        n, df, se = round(part.count * times), part.df * times, part.se / math.sqrt(times)
-        low = share_interval(part.estimate, se, df, n, 2 * SURE_YES - 1).low
-        high = share_interval(part.estimate, se, df, n, 2 * SURE_NO - 1).high
-        if low >= least or high < least:
-            return times
-    return None
+    return Next("rate more", needed=max(math.ceil(now * times), now + 1), now=now, unit=unit)

@@ -222,22 +222,36 @@ def test_keys_that_differ_stand_apart_among_the_ratings(tmp_path):
     }  # fmt: skip
 
 
-def test_a_class_that_train_lacks_is_no_result(tmp_path):
-    study = mild_study(tmp_path)
-    frame = pl.read_csv(tmp_path / "data.csv")
-    moved = (
-        pl.when(pl.col("gold").str.starts_with("kitchen")).then(pl.lit("test")).otherwise("split")
-    )
-    frame.with_columns(split=moved).write_csv(tmp_path / "data.csv")
-    with pytest.raises(
-        InputError, match=r"pool_lacks_class: train has no row of 'kitchen' \(\d+ in test\)"
-    ):
-        fit_grid(study, tmp_path / "models", only="multi-class", quiet=True)
-    allowed = mild_study(tmp_path, untrained="note")
-    frame.with_columns(split=moved).write_csv(tmp_path / "data.csv")
-    fit_grid(allowed, tmp_path / "models", only="multi-class", quiet=True)
-    notes = evaluate_grid(tmp_path / "models").scores["notes"]
-    assert all("train has no row of 'kitchen'" in note for note in notes)
+def without_kitchen_in_train(folder):
+    frame = pl.read_csv(folder / "data.csv")
+    named = pl.col("gold").str.starts_with("kitchen")
+    moved = pl.when(named).then(pl.lit("test")).otherwise("split")
+    frame.with_columns(split=moved).write_csv(folder / "data.csv")
+
+
+def test_a_rare_class_stops_its_own_cells_alone(tmp_path):
+    sets = [
+        {"name": "all", "column": "gold", "tasks": ["multi-class"]},
+        {"name": "any", "column": "gold", "tasks": ["binary"], "positive": "some"},
+    ]
+    declared = {"labels": ["garden", "music", "kitchen", "weather"], "none": "weather",
+                "label_sets": sets, "seeds": [0]}  # fmt: skip
+    study, out = mild_study(tmp_path, **declared), tmp_path / "models"
+    without_kitchen_in_train(tmp_path)
+    lacks = r"1 of 2 cells failed .*\| all \| .*pool_lacks_class: train has no row of 'kitchen' \(\d+ in"
+    with pytest.raises(InputError, match=lacks):
+        fit_grid(study, out, quiet=True)
+    found = evaluate_grid(out)  # what is finished is scored, and what is not is named
+    assert found.scores["labels"].to_list() == ["any"]
+    assert found.unfinished == ("words | mild | all | multi-class | seed 0",)
+    allowed = mild_study(tmp_path, **declared, untrained="note")
+    without_kitchen_in_train(tmp_path)
+    assert fit_grid(allowed, out, quiet=True)["trained"] == 1
+    shown = voirdire("classify", "evaluate", out)
+    assert "| all | multi-class | seed 0: train has no row of 'kitchen'" in shown.stderr
+    assert "any" in shown.stdout
+    noted = evaluate_grid(out).scores.filter(labels="all")["notes"].item()
+    assert "train has no row of 'kitchen'" in noted
 
 
 def test_a_changed_cell_is_a_new_one_and_others_are_skipped(tmp_path):

@@ -170,6 +170,8 @@ def _scored(seeds: list[tuple[Cell, Path]], *, several: bool) -> _Scored:
         each = scores.by_run[place].labels
         labels += [{**where, "label": name, **parts} for name, parts in each.items()]
         notes += [f"{own.data}: {note}" for note in result["data_notes"]]
+        # Cells of an older grid say it among the notes of their training.
+        notes += [f"{own.name}: {note}" for note in result.get("untrained", ())]
     return _Scored(cell, predictions, tested, rows, labels, notes)
 
 
@@ -273,7 +275,7 @@ def _row(scores: LabelScores, place: int, result: dict[str, Any]) -> dict[str, A
         "f1_constant": floor.constant.value,
         "kappa": kappa_f1(classification["f1_weighted"], floor.chance).value,
         "validation_f1": result["validation_f1"],
-        "notes": "; ".join(result["notes"]),
+        "notes": "; ".join([*result["notes"], *result.get("untrained", ())]),
     }
 
 

@@ -26,7 +26,7 @@ from voirdire_judges.classifiers._cells import (
     classify_part,
 )
 from voirdire_judges.classifiers._data import read_dataset
-from voirdire_judges.classifiers._train import prepared, train_cell
+from voirdire_judges.classifiers._train import prepared, refusal, train_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,8 +59,9 @@ def fit_grid(
 
     A cell that was killed goes on from its last checkpoint. Each cell has a folder of its own
     under ``out/cells``, named by a hash of its declaration and data: change one and it is a new
-    cell. Data and options of all cells are checked first. A training that fails then is named at
-    the end, when the others are through. Several processes may work on one grid.
+    cell. Data and options of all cells are checked first. A training that fails then, and a cell
+    whose train lacks a class that is tested, is named at the end, when the others are through.
+    Several processes may work on one grid.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def fit_grid(
     StudyError, TableError
         The study or its data cannot be used; what is missing is named before any training.
     InputError
-        An option is wrong, or some trainings failed.
+        An option is wrong, or some cells could not be trained.
     MissingExtraError
         A classifier needs an extra.
     """
@@ -97,17 +98,22 @@ def fit_grid(
     todo = [cell for cell in cells if cell.state(out) != "finished"]
     data = {name: _read(study, name) for name in dict.fromkeys(cell.data for cell in todo)}
     machine = {**(machine or {}), "folder": study.folder}
+    refused = {}
     for cell in todo:
         # All cells once without training: a wrong option of the last one should not show
         # after a night.
-        prepared(cell, data[cell.data], spec, factories[cell.use], machine)
+        made, parts = prepared(cell, data[cell.data], factories[cell.use], machine)
+        refused[cell.name] = refusal(cell, data[cell.data], spec, made, parts)
     write_json(out / GRID, [card_of(cell) for cell in cells_of(study)])
-    failed: list[str] = []
+    # A rare class concerns the cells that test it: the others are trained.
+    failed = [f"{name}: {why}" for name, why in refused.items() if why]
     counts: dict[Outcome, int] = {
         "trained": 0, "skipped": len(cells) - len(todo), "elsewhere": 0,
     }  # fmt: skip
     with _bars(len(cells), len(cells) - len(todo), quiet=quiet) as (begin, progress):
         for cell in todo:
+            if refused[cell.name]:
+                continue
             begin(cell)
             how = (data[cell.data], spec, factories[cell.use], out, machine, progress)
             try:

@@ -87,7 +87,7 @@ def train_cell(
     InputError
         A split has no usable row, or the training failed.
     """
-    made, parts = prepared(cell, data, spec, factory, machine)
+    made, parts = prepared(cell, data, factory, machine)
     target, folder = data.targets[cell.label_set, cell.task], cell.folder(out)
     write_json(folder / CARD, card_of(cell))
     trained = _fitted(made, parts, folder / TRAINING, progress)
@@ -103,7 +103,8 @@ def train_cell(
         "validation_f1": on_dev,
         "rows": counts_of(data, target),
         "data_notes": list(data.notes),
-        "notes": [*_notes(trained), *cuts(trained, texts), *untrained(trained, target, parts)],
+        "notes": [*_notes(trained), *cuts(trained, texts)],
+        "untrained": untrained(trained, target, parts),
     }
     # Last of all: a cell with a result is finished, and is never looked at again.
     write_json(folder / RESULT, result)
@@ -115,7 +116,6 @@ def train_cell(
 def prepared(
     cell: Cell,
     data: Dataset,
-    spec: ClassifySpec,
     factory: ClassifierFactory,
     machine: Mapping[str, Any],
 ) -> tuple[Classifier, dict[str, Sample]]:
@@ -124,8 +124,7 @@ def prepared(
     Raises
     ------
     InputError
-        An option is none of the classifier's, a split has no usable row, or train lacks a class
-        that is tested and the study does not allow that.
+        An option is none of the classifier's, or a split has no usable row.
     """
     target = data.targets[cell.label_set, cell.task]
     parts = {split: sample_of(data, target, split) for split in ("train", "dev", "test")}
@@ -133,12 +132,24 @@ def prepared(
         if not any(part.texts):
             raise InputError(f"{cell.name}: no row of {split} has both text and labels")
     made = make_classifier(factory, cell, target, machine)
-    if spec.untrained == "error" and (lacking := untrained(made, target, parts)):
-        raise InputError(
-            f"{cell.name}: pool_lacks_class: {lacking[0]}; add such rows to train, or allow it by "
-            'untrained = "note" in [classify]'
-        )
     return made, parts
+
+
+def refusal(
+    cell: Cell,
+    data: Dataset,
+    spec: ClassifySpec,
+    classifier: Classifier,
+    parts: Mapping[str, Sample],
+) -> str:
+    """Why a cell is not trained though nothing is wrong with it: train lacks a class of test."""
+    lacking = untrained(classifier, data.targets[cell.label_set, cell.task], parts)
+    if spec.untrained == "note" or not lacking:
+        return ""
+    return (
+        f"pool_lacks_class: {lacking[0]}; add such rows to train, or allow it by "
+        'untrained = "note" in [classify]'
+    )
 
 
 def untrained(classifier: Classifier, target: Target, parts: Mapping[str, Sample]) -> list[str]:

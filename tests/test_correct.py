@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from functools import partial
 
 import numpy as np
@@ -326,6 +327,52 @@ def test_a_plan_counts_labels_items_or_clusters():
         plan_labels(frame, [0.2], power=2, reference=["human"])
 
 
+def some_labelled(seed, systems, labelled=200, items=300):
+    """Responses of which so many are labelled, wherever the lot falls."""
+    rng = np.random.default_rng(seed)
+    item, system = (part.ravel() for part in np.indices((items, systems)))
+    quality = 3 + rng.normal(0, 0.5, items)[item] + rng.normal(0, 0.5, item.size)
+    human, judge = (np.rint(quality + rng.normal(0, 0.5, item.size)).clip(1, 5) for _ in range(2))
+    human[rng.permutation(item.size)[labelled:]] = np.nan
+    frame = {"item": item, "system": np.char.mod("s%d", system), "human": human, "judge": judge}
+    return pl.DataFrame(frame).with_columns(pl.col("item").cast(pl.String).str.replace("^", "i"))
+
+
+@pytest.mark.parametrize(("systems", "least"), [(1, 0.9), (2, 0.85), (4, 0.8)])
+def test_a_plan_of_the_width_that_was_reached_asks_for_about_the_labels_that_reached_it(
+    systems, least
+):
+    """200 labels of 300 items: of whatever number of systems, a plan counts labels."""
+    shares = []
+    for seed in range(4):
+        frame = some_labelled(seed, systems)
+        (reached,) = {
+            (one.corrected.interval.high - one.corrected.interval.low) / 2
+            for one in correct(frame, reference=["human"]).scores
+            if not one.group
+        }
+        plan = plan_labels(frame, [reached], reference=["human"])
+        (needed,) = plan.rows[0].plans
+        table = plan_sections(plan)[0].tables[0]
+        row = dict(zip([column.name for column in table.columns], table.rows[0], strict=True))
+        labels = row["With the judge"]
+        assert labels == math.ceil(needed.with_judge * needed.each - 1e-9)
+        if systems > 1:
+            assert row["Items with the judge"] == needed.with_judge < labels
+        shares.append(labels / 200)
+    assert least < np.mean(shares) < 1.1
+
+
+def test_a_gate_that_nothing_would_use_is_an_error_and_no_silence(tmp_path):
+    frame = ratings()
+    with pytest.raises(InputError, match=r"gate 4: .*errors_from"):
+        correct(frame, reference=["human"], gate=4)
+    frame.write_csv(tmp_path / "r.csv")
+    done = voirdire("correct", "r.csv", "--reference", "human", "--gate", "4", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--errors-from" in done.stderr
+
+
 def test_a_plan_says_how_many_judges_with_several_runs_it_takes():
     """Components times 100: responses 1, judges 0.16, judge by response 0.25, runs 0.49."""
     rng = np.random.default_rng(3)
@@ -626,8 +673,10 @@ def test_a_plan_of_a_session_with_prices_counts_what_judging_costs(priced):
     assert row.judging == pytest.approx((spent.input * 1000 + spent.output * 2000) / 1e6)
     (cells,) = plan_sections(found)[0].table.records()
     plan = row.plans[0]
-    assert cells["Cost with the judge"] == pytest.approx(2 * plan.with_judge + row.judging)
-    assert cells["Cost without it"] == 2 * plan.without_judge
+    assert cells["Cost with the judge"] == pytest.approx(
+        2 * plan.labels(plan.with_judge) + row.judging
+    )
+    assert cells["Cost without it"] == 2 * plan.labels(plan.without_judge)
     assert plan_labels(priced, [0.2], judged=320).rows[0].judging == pytest.approx(2 * row.judging)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,8 @@ class LabelsNeeded(Result):
     half_width : float
         What was asked.
     with_judge, upper : float
-        Labels beside the judged items, and its one-sided 80 % upper bound given the pilot's size;
-        infinite where no number suffices.
+        Units to label beside the judged ones, and its one-sided 80 % upper bound given the pilot's
+        size; infinite where no number suffices.
     without_judge, upper_without : float
         The same were there no judge.
     judged : int
@@ -42,6 +42,8 @@ class LabelsNeeded(Result):
         Labels (or labelled clusters) of the pilot.
     unit : str
         ``"labels"`` or ``"clusters"``.
+    each : float
+        Labels a unit: 1, or the mean number in a labelled cluster of the pilot.
     """
 
     half_width: float
@@ -54,6 +56,11 @@ class LabelsNeeded(Result):
     correlation: float
     n_pilot: int
     unit: str
+    each: float = 1.0
+
+    def labels(self, units: float) -> float:
+        """So many units as whole labels; infinite where no number suffices."""
+        return math.ceil(units * self.each - 1e-9) if math.isfinite(units) else units
 
     def __str__(self) -> str:
         """One line."""
@@ -89,7 +96,8 @@ def labels_needed(
     judged : int, optional
         Items that will have a judge score; by default those of the pilot.
     clusters : array-like, shape (M,), optional
-        Numbers are then of clusters of the pilot's mean size.
+        Numbers are then of clusters, each with as many labels as one has in the pilot: a cluster
+        that is labelled in part is planned to be so.
     level : float
         Nominal coverage of the interval.
     power : float, optional
@@ -132,15 +140,18 @@ def labels_needed(
     units = total / (len(f) / (int(group.max()) + 1)) if clusters is not None else float(total)
     plan = _Plan(units, level, power)
     residual, explained = (float(part[0]) for part in _parts(pilot))
+    plan = replace(plan, rest=pilot.rest)
     spread = math.sqrt(residual + explained) / pilot.size
     r = math.sqrt(explained / (residual + explained)) if explained > 0 else 0.0
-    growth, alone = (math.sqrt(_growth(pilot, share)) for share in (plan.share(len(pilot.y)), 0.0))
+    left = (plan.known(len(pilot.y)), 1.0)
+    growth, alone = (math.sqrt(_growth(pilot, part)) for part in left)
     return tuple(
         LabelsNeeded(
             float(h),
             plan.labels(h, spread, r), plan.labels(h, spread * growth, r),
             plan.labels(h, spread, 0.0), plan.labels(h, spread * alone, 0.0),
             total, spread, r, len(pilot.y), "labels" if clusters is None else "clusters",
+            pilot.size,
         )
         for h in widths
     )  # fmt: skip
@@ -151,10 +162,14 @@ class _Plan:
     units: float  # items or clusters with a judge score
     level: float
     power: float | None
+    rest: float = 1.0
 
-    def share(self, n: float) -> float:
-        """The part of the judged units that have no label."""
-        return max(self.units - n, 0.0) / self.units
+    def known(self, n: float) -> float:
+        """The part of what the judge explains that n labelled units leave to chance.
+
+        Its mean over all judged units is known: what remains is how these happen to be.
+        """
+        return min(n / self.units, 1.0) * self.rest
 
     def labels(self, half_width: float, spread: float, r: float) -> float:
         """Smallest number whose half width is small enough; infinite where none is.
@@ -166,7 +181,7 @@ class _Plan:
 
         def enough(n: int) -> bool:
             """Whether n labels make the half width small enough."""
-            part = 1 - r * r * self.share(n) if r > 0 else 1.0
+            part = 1 - r * r * (1 - self.known(n)) if r > 0 else 1.0
             return (
                 self._quantile(n - (2 if r > 0 else 1)) * spread * math.sqrt(part / n) <= half_width
             )
@@ -201,10 +216,13 @@ def _pilot(labels: Any, judge: Any, clusters: Any) -> tuple[Floats, Floats, Any]
 class _Pilot:
     """Deviations from the mean, summed by cluster."""
 
-    y: Floats  # of labelled clusters
+    y: Floats  # of labelled clusters: of their labelled items alone
     f: Floats
-    every: Floats  # the judge's, of all clusters
-    size: float  # of a labelled cluster
+    every: Floats  # the judge's, of all clusters, as large as a labelled cluster
+    size: float  # labels of a labelled cluster
+    #: How much less the judge's sums of whole clusters vary than those of as many labelled items:
+    #: 1 where clusters are labelled whole.
+    rest: float
 
 
 def _scores(y: Floats, f: Floats, group: Any) -> _Pilot:
@@ -213,7 +231,12 @@ def _scores(y: Floats, f: Floats, group: Any) -> _Pilot:
     of_y = np.asarray(np.bincount(rows, weights=y[labelled] - y[labelled].mean()), float)
     of_f = np.asarray(np.bincount(rows, weights=f[labelled] - f.mean()), float)
     every = np.asarray(np.bincount(group, weights=f - f.mean()), float)
-    return _Pilot(of_y, of_f, every, float(labelled.sum() / len(of_y)))
+    size, whole = float(labelled.sum() / len(of_y)), len(f) / len(every)
+    every = every * (size / whole)
+    of_same = every[np.unique(group[labelled])]
+    varies = float(of_f.var())
+    rest = float(of_same.var()) / varies if varies > 0 else 1.0
+    return _Pilot(of_y, of_f, every, size, rest)
 
 
 def _parts(pilot: _Pilot) -> tuple[Floats, Floats]:
@@ -238,7 +261,7 @@ def _parts(pilot: _Pilot) -> tuple[Floats, Floats]:
     mean = _mean_everywhere(squares, pilot)
     counts = np.r_[n, np.full(n, n - 1)]
     residual = mean * counts / np.maximum(counts - 3, 1) + 1e-300
-    return residual, slope**2 * float(pilot.every.var(ddof=1))
+    return residual, slope**2 * float(pilot.every.var(ddof=1)) / max(pilot.rest, 1e-12)
 
 
 def _mean_everywhere(squares: Floats, pilot: _Pilot) -> Floats:
@@ -257,13 +280,13 @@ def _mean_everywhere(squares: Floats, pilot: _Pilot) -> Floats:
     return np.asarray(np.clip(means @ every.mean(0), least, float(squares.max())))
 
 
-def _growth(pilot: _Pilot, share: float) -> float:
+def _growth(pilot: _Pilot, known: float) -> float:
     """By how much the variance left over may be larger than the pilot's: its 80 % upper bound.
 
     A jackknife of its logarithm: labels are seldom normal, so no chi-square.
     """
     n = len(pilot.y)
     residual, explained = _parts(pilot)
-    out = np.log(residual + explained * (1 - share))[1:]
+    out = np.log(residual + explained * known)[1:]
     error = math.sqrt((n - 1) / n * float(((out - out.mean()) ** 2).sum()))
     return math.exp(quantile(_UPPER, n - 2) * error)

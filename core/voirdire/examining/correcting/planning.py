@@ -104,7 +104,8 @@ class LabelPlan:
     cost : float or None
         Of one label.
     unit : {"labels", "items", "clusters"}
-        What is counted: an item with the labels of all its systems where they are taken together.
+        What the numbers of `plans` count, each with `LabelsNeeded.each` labels: an item with the
+        labels of its systems where they are taken together.
     """
 
     rows: tuple[PlannedLabels, ...]

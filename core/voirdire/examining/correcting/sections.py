@@ -282,9 +282,14 @@ def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
         else "have an interval of that half width"
     )
     sentences = (
-        f"How many {plan.unit} it takes to {what}. The pilot is small itself: four plans in five "
-        "need no more than the number under “at most”. A dash says that no number is enough."
+        f"How many labels it takes to {what}. The pilot is small itself: four plans in five need "
+        "no more than the number under “at most”. A dash says that no number is enough."
     )
+    if plan.unit != "labels":
+        sentences += (
+            f" They lie in so many {plan.unit} as stand beside, with as many labels in each as in "
+            f"the pilot's labelled {plan.unit}."
+        )
     title = "Labels for each " + ("half width" if plan.power is None else "difference")
     parts = [Section(title, sentences, (_plans(plan),), leading=True)]
     if plan.means:
@@ -299,10 +304,12 @@ def _plans(plan: LabelPlan) -> Table:
     asked = "Difference" if plan.power is not None else "Half width"
     grouped = any(row.group for row in plan.rows)
     judging = any(row.judging is not None for row in plan.rows)
+    clustered = plan.unit != "labels"
     columns: list[Column] = [
         text("Attribute"), text("Judge"), *([text("Group")] if grouped else []),
         number(asked, 2), number("With the judge", 0), number("at most (80 %)", 0),
         number("Without it", 0), number("Saved", 0),
+        *([number(f"{plan.unit.capitalize()} with the judge", 0)] if clustered else []),
         *([number("Cost of judging", 2)] if judging else []),
     ]  # fmt: skip
     if plan.cost is not None:
@@ -310,14 +317,19 @@ def _plans(plan: LabelPlan) -> Table:
     rows = []
     for row in plan.rows:
         for needed in row.plans:
+            with_judge, upper, without_judge = (
+                needed.labels(units)
+                for units in (needed.with_judge, needed.upper, needed.without_judge)
+            )
             cells: list[object] = [
                 row.attribute, row.judge, *([row.group] if grouped else []), needed.half_width,
-                needed.with_judge, needed.upper, needed.without_judge,
-                needed.without_judge - needed.with_judge, *([row.judging] if judging else []),
+                with_judge, upper, without_judge, without_judge - with_judge,
+                *([needed.with_judge] if clustered else []), *([row.judging] if judging else []),
             ]  # fmt: skip
             if plan.cost is not None:
-                with_judge = needed.with_judge * plan.cost + (row.judging or 0.0)
-                cells += [with_judge, needed.without_judge * plan.cost]
+                cells += [
+                    with_judge * plan.cost + (row.judging or 0.0), without_judge * plan.cost,
+                ]  # fmt: skip
             rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows))
 

@@ -31,7 +31,7 @@ from voirdire.stats import AutomatedShare, prediction_powered_mean
 from voirdire.store import replies_frame
 from voirdire.store.counts import spent_by_rater
 from voirdire.store.frames import certainty_frame
-from voirdire.study import build_study
+from voirdire.study import ReadOptions, build_study
 
 voirdire = partial(typed, COLUMNS="80")
 
@@ -494,7 +494,11 @@ def test_numbers_by_a_column_and_clusters_by_another(tmp_path):
     path = tmp_path / "r.csv"
     frame.write_csv(path)
     found = correct(
-        path, reference=["human"], judges=["judge"], by="topic", columns={"cluster": "dialogue"}
+        path,
+        reference=["human"],
+        judges=["judge"],
+        by="topic",
+        read=ReadOptions(cluster="dialogue"),
     )
     assert [score.group for score in found.scores] == ["", "0", "1", "2"]
     assert found.clustered

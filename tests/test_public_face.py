@@ -23,7 +23,7 @@ ROOMS = {
 }
 #: Functions, the study and the examination, estimates, plugins.
 WORK = {
-    "Estimate", "Examination", "Interval", "Plugins", "Study", "alt_test", "arun", "build_study",
+    "Estimate", "Examination", "Interval", "Plugins", "ReadOptions", "Study", "alt_test", "arun", "build_study",
     "cohen_kappa", "correct", "costs_nothing", "examine", "fleiss_kappa", "gwet_ac", "hookimpl",
     "icc", "joint_agreement", "kappa_f1", "krippendorff_alpha", "load_study", "measure", "plugins",
     "run", "write_outputs",

@@ -16,6 +16,7 @@ from voirdire import PluginError, Plugins, TableError, examine
 from voirdire.errors import MissingExtraError, QuestionError
 from voirdire.examining import audit_source
 from voirdire.schema import Finding, Scale
+from voirdire.study import ReadOptions
 from voirdire.tables import RATINGS, ReadingBuilder, read_file, read_foreign, reader_of, readers
 from voirdire_plugins.readers import READERS
 
@@ -547,7 +548,7 @@ RUN = FOREIGN / "deepeval/test_run.json"
 def test_labels_meet_by_text_whatever_the_case_and_blanks(tmp_path):
     mine = labels(tmp_path, "question,ada\nWHEN does the  library open?,1\nMay I bring a sandwich?,1\n"
                             "Where are the atlases?,0\nIs there a cat?,0\n")  # fmt: skip
-    study, found = read_file(RUN, human=[mine], keys={"about": "Helpful"})
+    study, found = read_file(RUN, read=ReadOptions(human=[mine], about="Helpful"))
     assert study.data.reference == ("labels",)
     assert rows(found, "item", "system", "score", rater="labels") == [
         ("t-001", "desk-a", 1.0), ("t-002", "desk-a", 1.0), ("t-003", "desk-a", 0.0),
@@ -564,7 +565,8 @@ def test_labels_meet_by_a_declared_key_and_studies_say_it_too(tmp_path):
     shutil.copy(FOREIGN / "promptfoo/results.json", tmp_path)
     mine = labels(tmp_path, "Ticket,system,score\nt-001,desk-a,1\nt-002,desk-a,0\nt-001,desk-b,1\n")
     study, found = read_file(
-        tmp_path / "results.json", human=[mine], keys={"key": "Ticket=ticket_id", "about": "pass"}
+        tmp_path / "results.json",
+        read=ReadOptions(human=[mine], key="Ticket=ticket_id", about="pass"),
     )
     assert rows(found, "item", "system", "score", rater="labels") == [
         ("0", "desk-a", 1.0), ("1", "desk-a", 0.0), ("0", "desk-b", 1.0),
@@ -578,24 +580,24 @@ def test_ids_in_columns_of_one_name_meet_unless_they_are_mere_numbers(tmp_path):
     path = FOREIGN / "inspect_ai/help_desk.json"
     mine = labels(tmp_path, "ticket_id,ada\nt-001,1\nt-002,0\nt-009,0\n")
     keys = {"about": "score", "only": ("score",)}
-    _, found = read_file(path, human=[mine], keys=keys)
+    _, found = read_file(path, read=ReadOptions(human=[mine], **keys))
     assert rows(found, "item", "score", rater="labels") == [("q1", 1.0), ("q2", 0.0)]
     assert "2 of 3 labelled items were found" in messages(found)
     judge = labels(tmp_path, "item,judge\n1,0\n2,1\n3,1\n", "judge.csv")
     mine = labels(tmp_path, "item,ada\n1,1\n2,0\n")
     with pytest.raises(QuestionError, match="which columns hold the same ids"):
-        read_file(judge, human=[mine])
+        read_file(judge, read=ReadOptions(human=[mine]))
 
 
 def test_what_is_not_said_about_labels_is_a_question(tmp_path):
     ids = labels(tmp_path, "nr,ada\nt-001,1\nt-002,0\n")
     with pytest.raises(QuestionError, match="which columns hold the same ids") as asked:
-        read_file(RUN, human=[ids])
+        read_file(RUN, read=ReadOptions(human=[ids]))
     assert (asked.value.key, asked.value.choices[0]) == ("key", "nr=item")
     with pytest.raises(QuestionError, match="of which attribute do the labels speak") as asked:
-        read_file(RUN, human=[ids], keys={"key": "nr=item"})
+        read_file(RUN, read=ReadOptions(human=[ids], key="nr=item"))
     assert asked.value.choices == ("Polite", "Helpful")
-    _, found = read_file(RUN, human=[ids], keys={"assume": True})
+    _, found = read_file(RUN, read=ReadOptions(human=[ids], assume=True))
     assert "The labels are taken to speak of 'Polite'." in messages(found)
 
 
@@ -613,20 +615,27 @@ def test_what_is_not_said_about_labels_is_a_question(tmp_path):
 def test_labels_that_cannot_be_joined_say_why(text, keys, said, tmp_path):
     mine = labels(tmp_path, text)
     with pytest.raises(TableError, match=said):
-        read_file(RUN, human=[mine], keys=keys)
+        read_file(RUN, read=ReadOptions(human=[mine], **keys))
 
 
 def test_labels_of_several_systems_must_say_which(tmp_path):
     mine = labels(tmp_path, "ticket_id,ada\nt-001,1\n")
     with pytest.raises(TableError, match=r"2 systems were rated .*do not say of which"):
-        read_file(FOREIGN / "promptfoo/results.json", human=[mine], keys={"key": "ticket_id"})
+        read_file(
+            FOREIGN / "promptfoo/results.json", read=ReadOptions(human=[mine], key="ticket_id")
+        )
 
 
 def test_labels_from_another_tool_meet_by_text_or_key():
     study, found = read_file(
         FOREIGN / "inspect_ai/help_desk.json",
-        human=[FOREIGN / "label_studio/project_min.json"],
-        keys={"key": "ticket_id", "only": ("score", "help"), "about": "score", "assume": True},
+        read=ReadOptions(
+            human=[FOREIGN / "label_studio/project_min.json"],
+            key="ticket_id",
+            only=("score", "help"),
+            about="score",
+            assume=True,
+        ),
     )
     assert set(study.data.reference) == {"annotator 1", "annotator 2"}
     assert rows(found, "item", rater="annotator 1", attribute="score")[0] == ("q1",)
@@ -637,17 +646,17 @@ def test_unlike_scales_are_a_question_that_only_answers():
     with pytest.raises(QuestionError, match="help 1 to 5, tone: polite 0 to 1") as asked:
         read_file(path)
     assert (asked.value.key, asked.value.choices) == ("only", ("help", "tone: polite"))
-    study, found = read_file(path, keys={"only": ("help",)})
+    study, found = read_file(path, read=ReadOptions(only=("help",)))
     assert study.rubric.scale == (1, 5)
     assert "Only 'help' is read, as was asked for." in messages(found)
     with pytest.raises(TableError, match="attribute 'helpp' is unknown"):
-        read_file(path, keys={"only": ("helpp",)})
+        read_file(path, read=ReadOptions(only=("helpp",)))
 
 
 def test_key_without_human_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match="--key joins labels of people: name their file by --human"
     ):
-        audit_source(RUN, columns={"key": "id"})
+        audit_source(RUN, read=ReadOptions(key="id"))
     with pytest.raises(ValueError, match="--human joins labels to files of ratings"):
-        audit_source("mentalalign", columns={"human": [RUN]})
+        audit_source("mentalalign", read=ReadOptions(human=[RUN]))

@@ -16,6 +16,7 @@ from command_line import invoke
 from machine import second
 
 from voirdire import Plugins, QuestionError, TableError
+from voirdire.study import ReadOptions
 from voirdire.tables import read_file, read_foreign, readers, write_xlsx
 
 ROOT = Path(__file__).parent.parent
@@ -386,10 +387,10 @@ def test_with_labels_beside_it_a_workbook_is_read_by_the_sheet_that_was_named(tm
     judged, mine = tmp_path / "judged.xlsx", tmp_path / "mine.xlsx"
     with pytest.raises(QuestionError, match="sheets 'First', 'Second' hold the same columns"):
         run("examine", judged, "--human", mine)
-    ratings = read_file(judged, human=[mine], keys={"sheet": "Second"})[1].ratings
+    ratings = read_file(judged, read=ReadOptions(human=[mine], sheet="Second"))[1].ratings
     by_rater = ratings.pivot("rater", index="item", values="score")
     assert (by_rater["gpt"] == by_rater["mine"]).all()
-    ratings = read_file(judged, human=[mine], keys={"sheet": "First"})[1].ratings
+    ratings = read_file(judged, read=ReadOptions(human=[mine], sheet="First"))[1].ratings
     by_rater = ratings.pivot("rater", index="item", values="score")
     assert (by_rater["gpt"] == 6 - by_rater["mine"]).all()
     with pytest.raises(TableError, match=r"'Third' .*First, Second, Labels"):

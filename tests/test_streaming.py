@@ -26,7 +26,7 @@ from voirdire.stats.rating_sums import (
     summed_coefficient,
 )
 from voirdire.stats.sums import Linear, cluster_jackknife
-from voirdire.study import Analysis
+from voirdire.study import Analysis, ReadOptions
 from voirdire.tables.partitioned import write_layout
 
 RATERS = ("human1", "human2", "human3", "judge_a")
@@ -613,7 +613,7 @@ def test_a_study_in_front_of_a_stream(tmp_path):
     path.write_text(STUDY.replace('"people.parquet"', '"peo*.parquet"'))
     assert voirdire.examine(path, resamples=0).results[0].n_pairs == whole.results[0].n_pairs
     with pytest.raises(InputError, match=r"--score names a column.*\[\[data.sources\]\]"):
-        voirdire.examine(path, streaming=True, columns={"score": "stars"})
+        voirdire.examine(path, streaming=True, read=ReadOptions(score="stars"))
     second = '[[panel]]\nname = "judge_b"\n[[panel]]\nname = "both"\nuse = "jury"\n'
     path.write_text(f'{STUDY}{second}members = ["judge_a", "judge_b"]\n')
     with pytest.raises(InputError, match=r"what a jury says \(both\).*read whole"):
@@ -849,7 +849,7 @@ def test_what_sums_do_not_tell_is_said_with_what_to_do_instead(tmp_path):
     with pytest.raises(InputError, match=r"voirdire import .* can be streamed"):
         voirdire.examine(tmp_path / "wide.parquet", reference=["human1"], streaming=True)
     with pytest.raises(InputError, match="no --human or --data beside it"):
-        voirdire.examine(path, human=[path], streaming=True)
+        voirdire.examine(path, read=ReadOptions(human=[path]), streaming=True)
     with pytest.raises(InputError, match="repeats a published study on its whole table"):
         voirdire.examine(path, reference=["human1"], compat="badawi2025", streaming=True)
     two = pl.concat([frame, frame.with_columns(attribute=pl.lit("warmth"))])
@@ -884,12 +884,12 @@ def test_columns_with_other_names_and_a_million_rows_at_a_time(tmp_path):
     path = tmp_path / "r.parquet"
     frame.write_parquet(path)
     stream = stream_of(path, asked=True)
-    with parts_of(stream, {"rater": "who", "score": "stars"}, []) as parts:
+    with parts_of(stream, ReadOptions(rater="who", score="stars"), []) as parts:
         total = first_sums(parts[0])
     assert total.rows["quality"] == frame.height
     with (
         pytest.raises(InputError, match="--only does nothing"),
-        parts_of(stream, {"only": ("a",)}, []),
+        parts_of(stream, ReadOptions(only=("a",)), []),
     ):
         pass
 

@@ -12,9 +12,9 @@ import pytest
 import xlsxwriter
 
 from voirdire import StudyError, TableError, examine
-from voirdire.cli.columns import answer
+from voirdire.cli.columns import with_answer
 from voirdire.errors import QuestionError
-from voirdire.study import Source, build_study, load_study
+from voirdire.study import ReadOptions, Source, build_study, load_study
 from voirdire.tables import read_file, read_tables
 from voirdire.tables.batches import tidy_batches
 
@@ -232,13 +232,13 @@ def test_a_value_out_of_the_pattern_is_asked_about(tmp_path, levels, value, both
         read_file(source)
     assert f"{value} stands in {2 if both else 1} score" in str(caught.value)
     missing, score = caught.value.choices
-    study, tables = read_file(source, keys=answer("words", missing))
+    study, tables = read_file(source, read=with_answer(ReadOptions(), (), "words", missing)[0])
     assert study.rubric.scale == scale
     assert tables.ratings["score"].null_count() == 1 + both
-    study, tables = read_file(source, keys=answer("words", score))
+    study, tables = read_file(source, read=with_answer(ReadOptions(), (), "words", score)[0])
     assert study.rubric.scale[0] <= value <= study.rubric.scale[1]
     assert tables.ratings["score"].null_count() == 0
-    study, tables = read_file(source, keys={"assume": True})
+    study, tables = read_file(source, read=ReadOptions(assume=True))
     assert study.rubric.scale == scale
     assert "out_of_scale" in tables.ratings["status"].cast(pl.String)
 
@@ -271,13 +271,13 @@ def test_a_column_that_may_name_the_attribute_is_asked_about(tmp_path, header):
         read_file(source)
     assert (caught.value.key, caught.value.choices) == ("attribute", (header,))
     assert f'attribute = "{header}" under [[data.sources]]' in str(caught.value)
-    study, tables = read_file(source, keys={"attribute": header})
+    study, tables = read_file(source, read=ReadOptions(attribute=header))
     assert [a.name for a in study.rubric.attributes] == ["warm", "toxic"]
     assert "reading_assumed" not in [f.kind for f in tables.findings]
-    study, tables = read_file(source, keys={"assume": True})
+    study, tables = read_file(source, read=ReadOptions(assume=True))
     assert [a.name for a in study.rubric.attributes] == ["warm", "toxic"]
     assert [f.severity for f in tables.findings if f.kind == "reading_assumed"] == ["serious"]
-    study, _ = read_file(source, keys={"ignore": (header,)})
+    study, _ = read_file(source, read=ReadOptions(ignore=(header,)))
     assert [a.name for a in study.rubric.attributes] == ["score"]
 
 
@@ -369,9 +369,9 @@ def test_words_of_an_order_are_asked_about(tmp_path):
     with pytest.raises(QuestionError, match="--words 'very poor=1,poor=2,fair=3,good=4,"):
         read_file(source)
     given = dict(zip(words, (1.0, 2.0, 3.0, 4.0, 5.0), strict=True))
-    _, tables = read_file(source, keys={"words": given})
+    _, tables = read_file(source, read=ReadOptions(words=given))
     assert tables.ratings["score"].to_list() == [*HUMAN, *JUDGE]
-    _, tables = read_file(source, keys={"assume": True})
+    _, tables = read_file(source, read=ReadOptions(assume=True))
     (note,) = [f for f in tables.findings if f.kind == "reading_assumed"]
     assert "very poor = 1, poor = 2" in note.message
 
@@ -530,7 +530,7 @@ def test_a_form_with_a_row_a_rater_is_turned(tmp_path):
     source = write(tmp_path / "form.csv", text)
     with pytest.raises(TableError, match='layout = "raters-by-items"'):
         read_file(source)
-    study, tables = read_file(source, keys={"layout": "raters-by-items"})
+    study, tables = read_file(source, read=ReadOptions(layout="raters-by-items"))
     assert [a.name for a in study.rubric.attributes] == ["How warm?"]
     rows = tables.ratings.select("item", "rater", "score").rows()
     assert ("Answer 2", "ben@example.org", 1.0) in rows
@@ -554,7 +554,7 @@ def test_a_column_called_like_a_person_and_more_is_asked_about(tmp_path, header)
         (header,),
         False,
     )
-    _, tables = read_file(path, keys={"ignore": (header,)})
+    _, tables = read_file(path, read=ReadOptions(ignore=(header,)))
     assert set(tables.ratings["rater"]) == {"human", "gpt_judge"}
     _, tables = read_file(path, reference=("human", header))
     assert set(tables.ratings["rater"]) == {"human", header, "gpt_judge"}
@@ -587,9 +587,9 @@ def test_a_column_that_may_be_a_status_is_asked_about(tmp_path, header, fine, go
         read_file(path)
     assert asked.value.key == key
     if key == "status":
-        _, tables = read_file(path, keys={"status": header})
+        _, tables = read_file(path, read=ReadOptions(status=header))
         assert tables.ratings.height < len(rows)
-    _, tables = read_file(path, keys={"ignore": (header,)})
+    _, tables = read_file(path, read=ReadOptions(ignore=(header,)))
     assert tables.ratings.height == len(rows)
 
 
@@ -601,7 +601,7 @@ def test_words_that_people_and_judges_never_share_are_asked_about(tmp_path, head
     path = long(tmp_path, rows, f"item,rater,{header},score")
     with pytest.raises(QuestionError, match="may name what was rated"):
         read_file(path)
-    _, tables = read_file(path, keys={"attribute": header})
+    _, tables = read_file(path, read=ReadOptions(attribute=header))
     assert set(tables.ratings["attribute"]) == {"warm", "toxic"}
     kinds = [(i, w, {"warm": "human", "toxic": "model"}[word], s) for i, w, word, s in rows]
     _, tables = read_file(long(tmp_path, kinds, f"item,rater,{header},score"))
@@ -637,8 +637,8 @@ def test_rows_that_another_column_may_take_back_are_asked_about(tmp_path, header
         read_file(source)
     assert (caught.value.key, caught.value.choices) == (key, (header,))
     if key == "status":
-        assert read_file(source, keys={"status": header})[1].ratings.height == 72
-    assert read_file(source, keys={"ignore": (header,)})[1].ratings.height == 80
+        assert read_file(source, read=ReadOptions(status=header))[1].ratings.height == 72
+    assert read_file(source, read=ReadOptions(ignore=(header,)))[1].ratings.height == 80
 
 
 @pytest.mark.parametrize("header", ["human_revision", "gpt_judge_version", "judge_entropy"])
@@ -678,16 +678,16 @@ def test_a_word_that_nobody_knows_is_asked_about(tmp_path, layout):
     rows = [n for n, line in enumerate(UNKNOWN[layout].splitlines(), 1) if "aybe" in line]
     assert f"(2 cells: lines {rows[0]}, {rows[1]})" in str(question)
     line = question.line.removeprefix("words = ")
-    words = answer("words", question.choices[0])["words"]
+    words = with_answer(ReadOptions(), (), "words", question.choices[0])[0].words
     assert {word.strip().casefold(): value for word, value in words.items()}["maybe"] == "missing"
     assert tomllib.loads(f"words = {line}")["words"] == words
-    _, tables = read_file(source, keys={"words": words})
+    _, tables = read_file(source, read=ReadOptions(words=words))
     assert tables.ratings["score"].null_count() == 2
     assert set(tables.ratings["status"]) == {"ok", "unparsable"}
     number = {**words, **dict.fromkeys([w for w in words if w.strip().casefold() == "maybe"], 1.0)}
-    _, tables = read_file(source, keys={"words": number})
+    _, tables = read_file(source, read=ReadOptions(words=number))
     assert tables.ratings["score"].null_count() == 0
-    _, tables = read_file(source, keys={"assume": True})
+    _, tables = read_file(source, read=ReadOptions(assume=True))
     assert tables.ratings["score"].null_count() == 2
     (note,) = [f for f in tables.findings if f.kind == "words_missing"]
     assert (note.severity, note.count) == ("serious", 2)
@@ -718,7 +718,7 @@ def test_a_level_beyond_the_scale_that_one_side_often_uses_is_asked_about(tmp_pa
     source = wide(tmp_path, "", human=human)
     with pytest.raises(QuestionError, match="0 stands in 20 scores"):
         read_file(source)
-    study, _ = read_file(source, keys={"words": {"0": 0.0}})
+    study, _ = read_file(source, read=ReadOptions(words={"0": 0.0}))
     assert study.rubric.scale == (0, 5)
 
 
@@ -727,7 +727,7 @@ def test_many_unknown_words_are_answered_together(tmp_path):
     source = write(tmp_path / "r.csv", "item,human,gpt_judge\n" + rows)
     with pytest.raises(QuestionError, match=r"and 15 other texts.* Say --words '\*=missing'"):
         read_file(source)
-    _, tables = read_file(source, keys={"words": {"*": "missing", "remark 3": 2}})
+    _, tables = read_file(source, read=ReadOptions(words={"*": "missing", "remark 3": 2}))
     assert tables.ratings["score"].null_count() == 19
     (note,) = [f for f in tables.findings if f.kind == "words_missing"]
     assert (note.severity, note.count) == ("note", 19)
@@ -737,17 +737,17 @@ def test_an_answer_to_a_question_adds_to_what_was_answered_before(tmp_path):
     """What the question prints as an option holds the words that were declared already."""
     source = write(tmp_path / "r.csv", UNKNOWN["numbers"] + 'q14,"no, never",2\n')
     with pytest.raises(QuestionError) as caught:
-        read_file(source, keys={"words": {"maybe": 3}})
+        read_file(source, read=ReadOptions(words={"maybe": 3}))
     assert caught.value.choices[0] == 'maybe=3,"no, never"=missing'
-    words = answer("words", caught.value.choices[0])["words"]
+    words = with_answer(ReadOptions(), (), "words", caught.value.choices[0])[0].words
     assert words == {"maybe": 3, "no, never": "missing"}
-    assert read_file(source, keys={"words": words})[1].ratings["score"].null_count() == 1
+    assert read_file(source, read=ReadOptions(words=words))[1].ratings["score"].null_count() == 1
 
 
 def test_words_of_a_number_are_declared_alike(tmp_path):
     """A code for no score may be declared where all cells are numbers."""
     source = wide(tmp_path, "", human=[9 if at < 3 else h for at, h in enumerate(HUMAN)])
-    study, tables = read_file(source, keys={"words": {"9": "missing"}})
+    study, tables = read_file(source, read=ReadOptions(words={"9": "missing"}))
     assert study.rubric.scale == (1, 5)
     assert tables.ratings["score"].null_count() == 3
     assert "out_of_scale" not in tables.ratings["status"]
@@ -761,14 +761,14 @@ def test_a_stream_asks_about_the_same_words(tmp_path, suffix):
         pl.read_csv(source).write_parquet(tmp_path / "r.parquet")
     files = [tmp_path / f"r.{suffix}"]
     with pytest.raises(QuestionError, match=r"row 25 .* 'Maybe'.* \(2 cells: rows 25, 28\)"):
-        list(tidy_batches(files, {}, []))
+        list(tidy_batches(files, ReadOptions(), []))
     notes = []
-    (batch,) = tidy_batches(files, {"words": {"maybe": "missing"}}, notes)
-    whole = read_file(source, keys={"words": {"maybe": "missing"}})[1].ratings
+    (batch,) = tidy_batches(files, ReadOptions(words={"maybe": "missing"}), notes)
+    whole = read_file(source, read=ReadOptions(words={"maybe": "missing"}))[1].ratings
     same = ["item", "rater", "score", "status"]
     order = pl.col("status").cast(pl.String)
     assert batch.select(same).with_columns(order).equals(whole.select(same).with_columns(order))
-    (batch,) = tidy_batches(files, {"assume": True}, notes)
+    (batch,) = tidy_batches(files, ReadOptions(assume=True), notes)
     assert [(note.kind, note.severity, note.count) for note in notes] == [
         ("words_missing", "serious", 2)
     ]

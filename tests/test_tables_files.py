@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import TableError
+from voirdire.study import ReadOptions
 from voirdire.tables import read_file, read_raw
 
 CSV = "item,system,score\n1,a,4\n2,b,5\n"
@@ -238,7 +239,7 @@ def test_remarks_above_the_header_are_left_out_aloud(tmp_path, above, line):
 def test_a_header_may_begin_with_the_sign_of_remarks(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("# of May\n#item,human,judge\n1,3,4\n2,4,4\n3,5,1\n")
-    _, found = read_file(path, keys={"item": "#item"})
+    _, found = read_file(path, read=ReadOptions(item="#item"))
     assert found.ratings.height == 6
 
 

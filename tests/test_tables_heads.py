@@ -6,7 +6,7 @@ import pytest
 
 from voirdire import examine
 from voirdire.errors import QuestionError, TableError
-from voirdire.study import build_study
+from voirdire.study import ReadOptions, build_study
 from voirdire.tables import draft_study, read_file, read_tables
 from voirdire.tables.batches import is_long
 
@@ -80,10 +80,10 @@ def test_scores_that_count_down_are_asked_about(tmp_path, head):
     assert question.choices == ("1=5,2=4,3=3,4=2,5=1", "1=1,2=2,3=3,4=4,5=5")
     assert f"--words '{question.choices[0]}'" in str(question)
     turned = {str(level): 6 - level for level in range(1, 6)}
-    _, tables = read_file(path, keys={"words": turned})
+    _, tables = read_file(path, read=ReadOptions(words=turned))
     assert tables.ratings["score"].to_list()[::2] == [6 - score for score in TRUTH]
     kept = {str(level): level for level in range(1, 6)}
-    _, tables = read_file(path, keys={"words": kept})
+    _, tables = read_file(path, read=ReadOptions(words=kept))
     assert tables.ratings["score"].to_list()[::2] == TRUTH
 
 
@@ -142,10 +142,10 @@ def test_versions_of_a_rating_are_asked_about(tmp_path, head):
     (tmp_path / "r.csv").write_text("\n".join([f"item,rater,score,{head}", *rows]))
     with pytest.raises(QuestionError, match="several rows of one rating apart") as caught:
         read_file(tmp_path / "r.csv")
-    _, tables = read_file(tmp_path / "r.csv", keys={caught.value.key: head})
+    _, tables = read_file(tmp_path / "r.csv", read=ReadOptions(**{caught.value.key: head}))
     assert tables.ratings["run"].max() == 2
 
 
 def test_scores_that_count_down_are_asked_about_before_they_are_dealt_out(tmp_path):
-    assert not is_long(long(tmp_path, "score (1=best)"), {})
-    assert is_long(long(tmp_path, "score (1-5)"), {})
+    assert not is_long(long(tmp_path, "score (1=best)"), ReadOptions())
+    assert is_long(long(tmp_path, "score (1-5)"), ReadOptions())

@@ -17,7 +17,7 @@ from voirdire.errors import QuestionError, TableError
 from voirdire.looking import View, write_static
 from voirdire.report import write_outputs
 from voirdire.schema import Scale
-from voirdire.study import build_study
+from voirdire.study import ReadOptions, build_study
 from voirdire.tables import (
     audit,
     draft_study,
@@ -91,7 +91,7 @@ def test_another_name_is_declared(tmp_path):
     frame.write_csv(tmp_path / "a.csv")
     assert texts(read_file(tmp_path / "a.csv")[1]) == {}
     keys = {"response": "what it wrote", "context": "posted"}
-    study, tables = read_file(tmp_path / "a.csv", keys=keys)
+    study, tables = read_file(tmp_path / "a.csv", read=ReadOptions(**keys))
     assert texts(tables) == EXPECTED
     assert texts(read_tables(study)) == EXPECTED
     source = {"path": "a.csv", "layout": "scores", **keys}
@@ -100,7 +100,7 @@ def test_another_name_is_declared(tmp_path):
     parts = {"name": "a", "data": data, "rubric": {"attributes": ["score"]}, "panel": panel}
     assert texts(read_tables(build_study(parts, folder=str(tmp_path)))) == EXPECTED
     with pytest.raises(TableError, match=r"there is no column 'reply' \(columns: .*'posted'"):
-        read_file(tmp_path / "a.csv", keys={"response": "reply"})
+        read_file(tmp_path / "a.csv", read=ReadOptions(response="reply"))
 
 
 NUMBERS = {
@@ -118,13 +118,13 @@ def test_scores_or_answers_is_a_question(answer):
         from_frame(frame)
     assert (asked.value.key, asked.value.choices) == ("response", ("answer",))
     assert "--score 'answer'" in str(asked.value)
-    study, tables = from_frame(frame, keys={"response": "answer"})
+    study, tables = from_frame(frame, read=ReadOptions(response="answer"))
     expected = {(str(r["id"]), r["system"]): str(r["answer"]) for r in frame.iter_rows(named=True)}
     assert texts(tables) == expected
     without = from_frame(frame.drop("answer"))[1]
     assert tables.ratings.equals(without.ratings)
     assert study.rubric.scale == (1, 5)
-    assumed = from_frame(frame, keys={"assume": True})[1]
+    assumed = from_frame(frame, read=ReadOptions(assume=True))[1]
     assert assumed.ratings.equals(without.ratings)
     assert any(one.kind == "reading_assumed" for one in assumed.findings)
 
@@ -150,7 +150,7 @@ def test_words_of_raters_are_asked_about_beside_answers():
     with pytest.raises(QuestionError, match="holds words") as asked:
         from_frame(frame)
     assert asked.value.key == "words"
-    _, tables = from_frame(frame, keys={"words": {"weak": 0, "solid": 1}})
+    _, tables = from_frame(frame, read=ReadOptions(words={"weak": 0, "solid": 1}))
     assert texts(tables) == EXPECTED
 
 
@@ -191,7 +191,7 @@ def test_a_column_of_scores_may_have_the_name_of_a_part(name):
     frame = pl.DataFrame({"item": range(12), "human": [1, 2, 3] * 4, name: [1, 2, 3] * 4,
                           "system": "a", "context": "What?", "answer": "So."})  # fmt: skip
     keys = {"columns": {"human": "human", name: name}, "context": "context", "response": "answer"}
-    _, tables = from_frame(frame, keys=keys)
+    _, tables = from_frame(frame, read=ReadOptions(**keys))
     assert tables.ratings.height == 24
 
 
@@ -306,7 +306,7 @@ def test_a_plain_reason_is_that_of_the_only_judge(tmp_path):
     two = frame.with_columns(gpt=pl.col("judge"))
     assert from_frame(two)[1].reasons.is_empty()
     with pytest.raises(TableError, match=r"whose reasons stand in 'reason'.*'gpt_reason'"):
-        from_frame(two, keys={"reason": "reason"})
+        from_frame(two, read=ReadOptions(reason="reason"))
     frame.write_csv(tmp_path / "why.csv")
     made = material(tmp_path / "why.csv", with_text=True)
     found = made.select(View(q="because 17"))
@@ -329,7 +329,7 @@ def test_import_keeps_answers_and_reasons(kind, tmp_path):
         done = invoke(["import", str(source), "--out", str(out)])
         assert done.exit_code == 0, done.output
         found = read_foreign(source) or read_file(source)[1]
-        back = read_file(out, keys={"assume": True})[1]
+        back = read_file(out, read=ReadOptions(assume=True))[1]
         keys = ["item", "system", "text"]
         assert set(back.responses.select(keys).rows()) == set(found.responses.select(keys).rows())
         keys = ["item", "system", "rater", "text"]

@@ -19,6 +19,7 @@ from command_line import typed
 from voirdire import examine
 from voirdire.errors import QuestionError
 from voirdire.examining import audit_source
+from voirdire.study import ReadOptions
 from voirdire.tables import read_file
 
 SCORES = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4, 3, 3, 1, 5]
@@ -74,7 +75,7 @@ def test_names_that_may_be_either_are_asked_about(tmp_path, names, unsure):
     assert option in str(asked)
     found = examine(path, resamples=0, reference=tuple(said))
     assert not set(found.judges) & set(said)
-    assumed = examine(path, resamples=0, columns={"assume": True})
+    assumed = examine(path, resamples=0, read=ReadOptions(assume=True))
     (note,) = [each for each in assumed.findings if each.kind == "reading_assumed"]
     assert note.severity == "serious"
     assert set(note.places) <= set(assumed.judges)
@@ -112,9 +113,9 @@ def test_words_of_no_usual_order_are_asked_about_and_given_by_an_option(tmp_path
     human = [words[i % 3] for i in range(24)]
     path = write(tmp_path / "r.csv", "item,human,gpt", ids, human, [1 + i % 3 for i in range(24)])
     with pytest.raises(QuestionError, match="--words 'meh=NUMBER,fab=NUMBER,okay=NUMBER'"):
-        examine(path, resamples=0, columns={"assume": True})
+        examine(path, resamples=0, read=ReadOptions(assume=True))
     given = {"words": {"meh": 1, "fab": 2, "okay": 3}}
-    (result,) = examine(path, resamples=0, columns=given).results
+    (result,) = examine(path, resamples=0, read=ReadOptions(**given)).results
     assert result.n_pairs == 24
 
 
@@ -260,9 +261,9 @@ def test_several_sheets_with_the_same_columns_are_asked_about(tmp_path):
     with pytest.raises(QuestionError, match="Say --sheet 'May' or --sheet 'June'"):
         examine(path, resamples=0)
     for sheet in ("May", "June"):
-        found = examine(path, resamples=0, columns={"sheet": sheet})
+        found = examine(path, resamples=0, read=ReadOptions(sheet=sheet))
         assert found.ratings["item"][0] == f"{sheet}1"
-    assumed = examine(path, resamples=0, columns={"assume": True})
+    assumed = examine(path, resamples=0, read=ReadOptions(assume=True))
     assert assumed.ratings["item"][0] == "May1"
     (note,) = [each for each in assumed.findings if each.kind == "reading_assumed"]
     assert (note.severity, note.places) == ("serious", ("June",))

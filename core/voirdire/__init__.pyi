@@ -48,6 +48,7 @@ from voirdire.stats import icc as icc
 from voirdire.stats import joint_agreement as joint_agreement
 from voirdire.stats import kappa_f1 as kappa_f1
 from voirdire.stats import krippendorff_alpha as krippendorff_alpha
+from voirdire.study import ReadOptions as ReadOptions
 from voirdire.study import Study as Study
 from voirdire.study import build_study as build_study
 from voirdire.study import load_study as load_study

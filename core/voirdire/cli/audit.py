@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
     JsonOption,
@@ -37,12 +37,12 @@ def register(app: typer.Typer) -> None:
     app.command("audit", epilog=EPILOG)(audit)
 
 
-@takes_columns()
+@takes_read_options()
 def audit(
     source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
     ] = False,
@@ -54,8 +54,8 @@ def audit(
     from voirdire.examining import audit_source
 
     findings = answered(
-        lambda keys, named: audit_source(source, data=data, reference=named, columns=keys),
-        columns,
+        lambda asked, named: audit_source(source, data=data, reference=named, read=asked),
+        read,
         reference,
     )
     if as_json:

@@ -1,4 +1,4 @@
-"""Columns that are named by options, and the questions that a file leaves open."""
+"""How files are read, as options say it, and the questions that a file leaves open."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -40,6 +40,8 @@ from voirdire.shown import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from voirdire.study import ReadOptions
+
 Result = TypeVar("Result")
 #: Under which heading a command's help lists these options.
 PANEL = "How files are read"
@@ -72,20 +74,20 @@ OPTIONS: dict[str, Any] = {
 OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("human", "key", "about"))
 
 
-def takes_columns(
+def takes_read_options(
     names: Iterable[str] = OPTIONS,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these options of `OPTIONS` in place of its parameter `columns`.
+    """Give a command these options of `OPTIONS` in place of its parameter `read`.
 
-    Typer reads options off a signature, so the command gets one in which they stand where `columns`
-    stood; when it is called, `columns` holds the keys of a source that were given.
+    Typer reads options off a signature, so the command gets one in which they stand where `read`
+    stood; when it is called, `read` is the `voirdire.ReadOptions` of what was given.
     """
 
     def taking(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)
         parts: list[Parameter] = []
         for one in signature(command).parameters.values():
-            if one.name == "columns":
+            if one.name == "read":
                 parts += map(_parameter, names)
             else:
                 # Keyword-only, so that options without a default may follow those that have one.
@@ -93,7 +95,8 @@ def takes_columns(
 
         @wraps(command)
         def called(**given: Any) -> None:
-            command(columns=column_keys(**{name: given.pop(name) for name in names}), **given)
+            rest = {name: value for name, value in given.items() if name not in names}
+            command(read=read_options(**{name: given[name] for name in names}), **rest)
 
         called.__signature__ = Signature(parts)  # type: ignore[attr-defined]
         called.__annotations__ = {one.name: one.annotation for one in parts}
@@ -112,16 +115,8 @@ def _parameter(name: str) -> Parameter:
     )
 
 
-def column_keys(
-    *,
-    human: Sequence[str] | None = None,
-    words: str | None = None,
-    ignore: Sequence[str] | None = None,
-    only: Sequence[str] | None = None,
-    assume: bool = False,
-    **columns: str | None,
-) -> dict[str, Any]:
-    """The keys of a source that options give; what is not given is not among them.
+def read_options(*, words: str | None = None, **given: Any) -> ReadOptions:
+    """How files are read, as the options say it; what is not given is not set.
 
     Raises
     ------
@@ -130,31 +125,38 @@ def column_keys(
 
     Examples
     --------
-    >>> column_keys(item="post", score=None, words="poor=1, good=2")
+    >>> read_options(item="post", score=None, words="poor=1, good=2").keys_set()
     {'item': 'post', 'words': {'poor': 1.0, 'good': 2.0}}
     """
-    given: dict[str, Any] = {**columns, "words": _numbers(words) if words else None}
-    given |= {"ignore": tuple(ignore or ()) or None, "assume": assume or None}
-    given |= {"only": tuple(only or ()) or None, "human": tuple(human or ()) or None}
-    return {key: value for key, value in given.items() if value is not None}
+    from voirdire.study import ReadOptions
+
+    keys = {key: value for key, value in given.items() if value}
+    return ReadOptions(words=_numbers(words) if words else {}, **keys)
 
 
-def answer(key: str, value: str) -> dict[str, Any]:
-    """The key of a source, or the reference, that an answer gives."""
+def with_answer(
+    read: ReadOptions, reference: Sequence[str], key: str, value: str
+) -> tuple[ReadOptions, tuple[str, ...]]:
+    """The options and the reference with the answer to a question.
+
+    >>> read, reference = with_answer(read_options(), (), "words", "dunno=missing")
+    >>> with_answer(read, reference, "reference", "ann, ben")[1], read.words
+    (('ann', 'ben'), {'dunno': 'missing'})
+    """
     if key == "reference":
-        return {key: tuple(names_of([value]))}
+        return read, tuple(names_of([value]))
     if key == "words":
-        return {key: _numbers(value)}
-    return {key: (value,) if key in ("only", "ignore") else value}
+        return read.with_(words=_numbers(value)), tuple(reference)
+    return read.with_(**{key: (value,) if key in ("only", "ignore") else value}), tuple(reference)
 
 
-def _numbers(text: str) -> dict[str, float | str]:
-    numbers: dict[str, float | str] = {}
+def _numbers(text: str) -> dict[str, float | Literal["missing"]]:
+    numbers: dict[str, float | Literal["missing"]] = {}
     for pair in cells(text):
         # From the right: a word may hold an equals sign, a number cannot.
         word, _, number = (part.strip() for part in pair.rpartition("="))
         try:
-            numbers[word] = number if number == "missing" else float(number)
+            numbers[word] = "missing" if number == "missing" else float(number)
         except ValueError:
             raise InputError(
                 f"--words {pair.strip()!r}: write WORD=NUMBER or WORD=missing, by commas"
@@ -162,22 +164,12 @@ def _numbers(text: str) -> dict[str, float | str]:
     return numbers
 
 
-def merged(keys: dict[str, Any], new_keys: dict[str, Any]) -> dict[str, Any]:
-    """Keys of a source with an answer; words are added to those that are known.
-
-    >>> merged({"words": {"poor": 1.0}}, {"words": {"dunno": "missing"}, "item": "id"})
-    {'words': {'poor': 1.0, 'dunno': 'missing'}, 'item': 'id'}
-    """
-    words = {**keys.get("words", {}), **new_keys.get("words", {})}
-    return keys | new_keys | ({"words": words} if words else {})
-
-
 def answered(
-    call: Callable[[dict[str, Any], tuple[str, ...]], Result],
-    keys: dict[str, Any],
+    call: Callable[[ReadOptions, tuple[str, ...]], Result],
+    read: ReadOptions,
     reference: Sequence[str] | None = None,
 ) -> Result:
-    """What `call` gives for keys and a reference; whoever sits at the terminal is asked.
+    """What `call` gives for options and a reference; whoever sits at the terminal is asked.
 
     Raises
     ------
@@ -188,17 +180,15 @@ def answered(
     named = tuple(reference or ())
     while True:
         try:
-            return call(keys, named)
+            return call(read, named)
         except QuestionError as question:
             # Of both streams: with standard error in a file the question would not be seen.
             if question.of_study or not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise
-            new_keys = _ask(question)
-            named = new_keys.pop("reference", named)
-            keys = merged(keys, new_keys)
+            read, named = with_answer(read, named, question.key, _ask(question))
 
 
-def _ask(question: QuestionError) -> dict[str, Any]:
+def _ask(question: QuestionError) -> str:
     typer.echo(visible(question.question), err=True)
     for choice in question.choices:
         typer.echo(f"  {visible(choice)}", err=True)
@@ -206,4 +196,4 @@ def _ask(question: QuestionError) -> dict[str, Any]:
     first = question.choices[0] if question.likely else None
     value = str(typer.prompt(f"--{question.key}", default=first, err=True)).strip()
     typer.echo(f"Next time: {visible(question.option(question.key, value))}", err=True)
-    return answer(question.key, value)
+    return value

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
 from voirdire.cli.options import (
     JsonOption,
     LevelOption,
@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command("compare", epilog=EPILOG)(compare)
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_read_options(OF_ONE_TABLE)
 def compare(
     a: Annotated[
         str,
@@ -50,7 +50,7 @@ def compare(
         ),
     ],
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,18 +96,18 @@ def compare(
     wanted = read_gates(require or [])
     judges, systems = two_names("--judge", judge), two_names("--of", of)
     comparison = answered(
-        lambda keys, named: changing.compare(
+        lambda asked, named: changing.compare(
             a,
             b,
             reference=named,
-            columns=keys,
+            read=asked,
             judges=judges,
             systems=systems,
             margin=margin,
             level=level,
             with_text=with_text,
         ),
-        columns,
+        read,
         reference,
     )
     sections = changing.comparison_sections(comparison)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     JsonOption,
     LevelOption,
@@ -85,11 +85,11 @@ def register(app: typer.Typer) -> None:
     app.command("escalate", epilog=ESCALATE)(escalate)
 
 
-@takes_columns()
+@takes_read_options()
 def correct(
     source: SourceArgument,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: JudgeOption = None,
     by: Annotated[
         str, typer.Option("--by", help="Give one number per system, or per value of this column.")
@@ -135,10 +135,10 @@ def correct(
 
     wanted = read_gates(require or [])
     correction = answered(
-        lambda keys, named: correcting.correct(
+        lambda asked, named: correcting.correct(
             source,
             reference=named,
-            columns=keys,
+            read=asked,
             judges=judge or (),
             by=by,
             compare=[_pair(text) for text in compare or ()],
@@ -147,7 +147,7 @@ def correct(
             leave_out=leave_out_chosen,
             level=level,
         ),
-        columns,
+        read,
         reference,
     )
     sections = correcting.correction_sections(correction)
@@ -157,11 +157,11 @@ def correct(
     )  # fmt: skip
 
 
-@takes_columns()
+@takes_read_options()
 def calibrate(
     source: SourceArgument,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: JudgeOption = None,
     method: Annotated[
         Literal["level_and_spread", "isotonic"],
@@ -183,11 +183,11 @@ def calibrate(
     from voirdire.examining import correcting
 
     made = answered(
-        lambda keys, named: correcting.calibrate_ratings(
-            source, reference=named, columns=keys, judges=judge or (), method=method,
+        lambda asked, named: correcting.calibrate_ratings(
+            source, reference=named, read=asked, judges=judge or (), method=method,
             simulate=simulate,
         ),
-        columns,
+        read,
         reference,
     )  # fmt: skip
     sections = correcting.calibration_sections(made.calibrations)
@@ -200,7 +200,7 @@ def calibrate(
         typer.echo(next_step, err=as_json)
 
 
-@takes_columns()
+@takes_read_options()
 def plan(
     source: SourceArgument,
     half_width: Annotated[
@@ -228,7 +228,7 @@ def plan(
         ),
     ] = 0.8,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: JudgeOption = None,
     by: Annotated[
         str,
@@ -264,26 +264,26 @@ def plan(
         raise InputError("plan: give --half-width, or --detect, and not both")
     wanted = _numbers("--detect" if detect else "--half-width", detect or half_width)
     label_plan = answered(
-        lambda keys, named: correcting.plan_labels(
+        lambda asked, named: correcting.plan_labels(
             source,
             wanted,
             power=power if detect else None,
             reference=named,
-            columns=keys,
+            read=asked,
             judges=judge or (),
             by=by,
             judged=judged,
             cost=cost,
             level=level,
         ),
-        columns,
+        read,
         reference,
     )
     sections = correcting.plan_sections(label_plan)
     show_sections("Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json)
 
 
-@takes_columns()
+@takes_read_options()
 def escalate(
     source: SourceArgument,
     agree: Annotated[
@@ -298,7 +298,7 @@ def escalate(
         float, typer.Option("--risk", help="The probability that they agree less often than that.")
     ] = 0.1,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: Annotated[
         str,
         typer.Option(
@@ -339,11 +339,11 @@ def escalate(
     from voirdire.examining import correcting
 
     escalation = answered(
-        lambda keys, named: correcting.escalate(
-            source, agree=agree, risk=risk, reference=named, columns=keys, judge=judge, on=on,
+        lambda asked, named: correcting.escalate(
+            source, agree=agree, risk=risk, reference=named, read=asked, judge=judge, on=on,
             tolerance=tolerance, gate=gate, seed=seed,
         ),
-        columns,
+        read,
         reference,
     )  # fmt: skip
     if out is not None:

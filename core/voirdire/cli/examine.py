@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
     InsecureOption,
@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("examine", epilog=EPILOG)(examine)
 
 
-@takes_columns()
+@takes_read_options()
 def examine(
     source: SourcesArgument,
     data: DataOption = None,
@@ -84,7 +84,7 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
         Literal["pairwise", "listwise"] | None,
@@ -197,11 +197,11 @@ def examine(
     asked = formats_of(formats, out, FORMATS, FORMATS)
     with nullcontext() if out is None else awaiting_folder(out, asked):
         examination = answered(
-            lambda keys, named: run_examination(
+            lambda asked, named: run_examination(
                 source,
                 data=data,
                 reference=named,
-                columns=keys,
+                read=asked,
                 off_scale=off_scale,
                 pairs=pairs,
                 resamples=resamples,
@@ -214,7 +214,7 @@ def examine(
                 workers=workers,
                 insecure=insecure,
             ),
-            columns,
+            read,
             reference,
         )
     examination = with_requirements(examination, require or [])

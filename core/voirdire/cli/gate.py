@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument, require_option
 from voirdire.cli.run import money, plan_cost
 
@@ -57,14 +57,14 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group)
 
 
-@takes_columns()
+@takes_read_options()
 def freeze(
     source: SourceArgument,
     lock: Annotated[
         Path, typer.Option("--as", help="The lock file that is written.", show_default=False)
     ],
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,11 +101,11 @@ def freeze(
     from voirdire.examining import changing
 
     frozen = answered(
-        lambda keys, named: changing.freeze(
-            source, reference=named, columns=keys, judges=judge or (), items=items,
+        lambda asked, named: changing.freeze(
+            source, reference=named, read=asked, judges=judge or (), items=items,
             margin=margin, alpha=alpha, seed=seed,
         ),
-        columns,
+        read,
         reference,
     )  # fmt: skip
     changing.write_lock(lock, frozen)
@@ -119,14 +119,14 @@ def freeze(
         typer.echo("Without labels a change of the judge cannot be told from one of a system.")
 
 
-@takes_columns()
+@takes_read_options()
 def check(
     source: SourceArgument,
     lock: Annotated[
         Path, typer.Option("--lock", help="The lock file of the freeze.", show_default=False)
     ],
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     look: Annotated[
         int | None,
         typer.Option(
@@ -196,14 +196,14 @@ def check(
     folder = session or new_folder(lock)
     study = changing.canary_study(source, locked, folder)
     _print_cost(study, folder, err=as_json)
-    if study is not None and columns:
-        raise no_columns(columns)
+    if study is not None and read:
+        raise no_columns(read)
     today = source if study is None else _ask(study, folder, max_cost)
     outcome, remembered = answered(
-        lambda keys, named: changing.check_lock(
-            today, locked, reference=named, columns=keys, look=look
+        lambda asked, named: changing.check_lock(
+            today, locked, reference=named, read=asked, look=look
         ),
-        columns,
+        read,
         reference,
     )
     # A lock that remembers its looks spends its alpha over them; with --look the caller remembers.

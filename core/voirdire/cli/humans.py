@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
 from voirdire.cli.options import ReferenceOption, parts
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from voirdire.humans import PageServer, Plan
     from voirdire.serving import LocalServer
-    from voirdire.study import Study
+    from voirdire.study import ReadOptions, Study
 
 EPILOG = """
 Examples:
@@ -76,7 +76,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="humans")
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_read_options(OF_ONE_TABLE)
 def export(
     source: SourceArgument,
     out: WorkOption = None,
@@ -87,7 +87,7 @@ def export(
     key: KeyOption = None,
     queue: QueueOption = None,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
 ) -> None:
     """Write a blinded sheet for each rater, and the key that says what they hide."""
     from voirdire import humans
@@ -95,7 +95,7 @@ def export(
 
     if out is None:
         raise InputError("humans export: name the folder for the plan with --out")
-    study = _study_of(source, columns, reference)
+    study = _study_of(source, read, reference)
     done = humans.export(study, out, formats=parts(formats), key=key, queue=queue)
     for rater, ids in done.plan.raters.items():
         typer.echo(f"{rater}: {len(ids):,} judgements")
@@ -116,7 +116,7 @@ def export(
         )
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_read_options(OF_ONE_TABLE)
 def serve(
     source: Annotated[
         Path,
@@ -137,12 +137,12 @@ def serve(
     key: KeyOption = None,
     queue: QueueOption = None,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
 ) -> None:
     """Serve the work as a page in the browser. Every answer is saved at once; Ctrl-C stops it."""
     from voirdire.humans import DATABASE, PageServer
 
-    study = source if out is None else _study_of(source, columns, reference)
+    study = source if out is None else _study_of(source, read, reference)
     work, plan = _plan(study, out, key, queue)
     with PageServer(plan, work / DATABASE, host, port, network=network) as server:
         if network:
@@ -206,15 +206,13 @@ def import_(
     typer.echo(f"Examine them with: voirdire examine {out}")
 
 
-def _study_of(
-    source: Path, columns: dict[str, Any], reference: Sequence[str] | None
-) -> Path | Study:
+def _study_of(source: Path, read: ReadOptions, reference: Sequence[str] | None) -> Path | Study:
     """The source; of a file of ratings the study that is drafted from it, for people to rate."""
     from voirdire.errors import InputError
 
     if source.is_dir() or source.suffix == ".toml" or not source.is_file():
-        if columns or reference:
-            given = (*columns, *(("reference",) if reference else ()))
+        if read or reference:
+            given = (*read.keys_set(), *(("reference",) if reference else ()))
             raise InputError(
                 f"{', '.join(f'--{name}' for name in given)} belongs to a file of ratings; "
                 f"in a study it is a key"
@@ -224,7 +222,7 @@ def _study_of(
     from voirdire.tables import draft_study
 
     study = answered(
-        lambda keys, named: draft_study(source, keys=keys, reference=named), columns, reference
+        lambda asked, named: draft_study(source, read=asked, reference=named), read, reference
     )
     if not study.data.reference:
         raise InputError(f"{source}: nobody is known to be a person: name who rates by --reference")

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_columns
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
 from voirdire.cli.options import JsonOption, ReferenceOption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from voirdire.schema import Finding
+    from voirdire.study import ReadOptions
     from voirdire.tables import Reading, Tables
 
 EPILOG = """
@@ -37,7 +38,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=EPILOG)(import_files)
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_read_options(OF_ONE_TABLE)
 def import_files(
     files: Annotated[
         list[Path] | None,
@@ -65,7 +66,7 @@ def import_files(
             "than memory.",
         ),
     ] = False,
-    columns: Any = None,
+    read: Any = None,
     reference: ReferenceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -85,22 +86,22 @@ def import_files(
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
     if partition:
-        answered(lambda keys, named: _partition(files, out, keys, named), columns, reference)
+        answered(lambda asked, named: _partition(files, out, asked, named), read, reference)
         return
     import polars as pl
 
-    read = answered(
-        lambda keys, named: [_rows(file, keys, named) for file in files], columns, reference
+    tables = answered(
+        lambda asked, named: [_rows(file, asked, named) for file in files], read, reference
     )
-    table = pl.concat([rows for rows, _ in read], how="diagonal")
+    table = pl.concat([rows for rows, _ in tables], how="diagonal")
     _write(table, out)
-    _say([finding for _, findings in read for finding in findings])
+    _say([finding for _, findings in tables for finding in findings])
     what = "ratings" if "rank" in table.columns else "comparisons"
     typer.echo(f"Wrote {out}: {table.height:,} {what}.")
 
 
 def _partition(
-    files: Sequence[Path], out: Path, named: Mapping[str, Any], reference: Sequence[str]
+    files: Sequence[Path], out: Path, read: ReadOptions, reference: Sequence[str]
 ) -> None:
     """The files as a folder of parts, moved into place when it is whole."""
     import shutil
@@ -112,15 +113,15 @@ def _partition(
 
     if out.exists() and not (out.is_dir() and any(out.glob("attribute=*"))):
         raise InputError(f"{out} is no folder of parts, and is not overwritten")
-    long = [file for file in files if is_long(file, named)]
-    whole = [_rows(file, named, reference) for file in files if file not in long]
+    long = [file for file in files if is_long(file, read)]
+    whole = [_rows(file, read, reference) for file in files if file not in long]
     for table, _ in whole:
         if "score" not in table.columns:
             raise TableError(
                 "comparisons of two responses are not dealt out: leave --partition out"
             )
     notes: list[Finding] = []
-    batches = itertools.chain(tidy_batches(long, named, notes), (table for table, _ in whole))
+    batches = itertools.chain(tidy_batches(long, read, notes), (table for table, _ in whole))
     rows = sum(map(rows_about, long)) + sum(table.height for table, _ in whole)
     # Beside the folder, and moved into its place: an interruption leaves what was there.
     draft = out.with_name(out.name + DRAFT)
@@ -139,7 +140,7 @@ def _partition(
 
 
 def _rows(
-    file: Path, keys: Mapping[str, Any], reference: Sequence[str]
+    file: Path, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     """The ratings of a file with the texts that it shows, or its comparisons."""
     import polars as pl
@@ -149,17 +150,17 @@ def _rows(
     reading = read_foreign(file)
     if reading is not None and reading.preferences is not None:
         return reading.preferences, reading.findings
-    if reading is None or keys:
-        read: Tables | Reading = read_file(file, keys=keys, reference=reference)[1]
+    if reading is None or read:
+        rated: Tables | Reading = read_file(file, read=read, reference=reference)[1]
     else:
-        read = reading
-    findings = read.findings
-    texts = read.items.select("item", "text").unique("item", keep="first")
-    table = read.ratings.join(texts, on="item", how="left", maintain_order="left")
+        rated = reading
+    findings = rated.findings
+    texts = rated.items.select("item", "text").unique("item", keep="first")
+    table = rated.ratings.join(texts, on="item", how="left", maintain_order="left")
     table = table.with_columns(pl.col("attribute").cast(pl.String))
-    table = _with_texts(table, read.responses, "response", ("item", "system"), "run")
+    table = _with_texts(table, rated.responses, "response", ("item", "system"), "run")
     whose = ("item", "system", "rater", "run")
-    table = _with_texts(table, read.reasons, "reason", whose, "attribute")
+    table = _with_texts(table, rated.reasons, "reason", whose, "attribute")
     return table.with_columns(pl.col("attribute", "status").cast(pl.String)), findings
 
 

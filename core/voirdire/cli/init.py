@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import OF_ONE_TABLE, answer, answered, merged, takes_columns
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options, with_answer
 from voirdire.cli.options import (
     ReferenceOption,
 )
@@ -18,7 +18,7 @@ from voirdire.errors import InputError, QuestionError, TableError, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.study import Study
+    from voirdire.study import ReadOptions, Study
 
 EPILOG = """
 Examples:
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command("init", epilog=EPILOG)(init)
 
 
-@takes_columns(OF_ONE_TABLE)
+@takes_read_options(OF_ONE_TABLE)
 def init(
     ratings: Annotated[
         list[Path], typer.Argument(help="One or more files of ratings.", show_default=False)
@@ -43,7 +43,7 @@ def init(
         "study.toml"
     ),
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite an existing study file.")
     ] = False,
@@ -57,9 +57,9 @@ def init(
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
     try:
-        study, questions = _drafted(ratings, out.parent, columns, reference or ())
+        study, questions = _drafted(ratings, out.parent, read, reference or ())
     except TableError as error:
-        _skeleton(ratings, columns.get("sheet"), out, str(error))
+        _skeleton(ratings, read.sheet, out, str(error))
         return
     taken = questions + ([] if reference else taken_for_granted(study))
     remarks = "".join(f"# {line}\n" for line in taken)
@@ -77,7 +77,7 @@ def init(
 def _drafted(
     ratings: Sequence[Path],
     folder: Path,
-    keys: dict[str, Any],
+    read: ReadOptions,
     reference: Sequence[str],
 ) -> tuple[Study, list[str]]:
     """The study, and a line for each question that nobody answered: its first choice stands."""
@@ -88,10 +88,10 @@ def _drafted(
     while True:
         try:
             return answered(
-                lambda settled_keys, named: draft_study(
-                    ratings, keys=settled_keys, reference=named, folder=folder
+                lambda asked, named: draft_study(
+                    ratings, read=asked, reference=named, folder=folder
                 ),
-                keys,
+                read,
                 reference,
             ), lines
         except QuestionError as question:
@@ -99,9 +99,7 @@ def _drafted(
                 raise
             choices = " or ".join(question.choices)
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
-            new_keys = answer(question.key, question.choices[0])
-            reference = new_keys.pop("reference", reference)
-            keys = merged(keys, new_keys)
+            read, reference = with_answer(read, reference, question.key, question.choices[0])
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

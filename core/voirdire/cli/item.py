@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import JsonOption, ReferenceOption
 from voirdire.cli.showing import show_tables
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("item", epilog=EPILOG)(item)
 
 
-@takes_columns()
+@takes_read_options()
 def item(
     source: Annotated[
         str,
@@ -41,15 +41,15 @@ def item(
         typer.Option("--data", help="The folder of a benchmark's data.", show_default=False),
     ] = None,
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show one item: the labels of every run and the scores of every rater, side by side."""
     from voirdire.examining.item import item_sections
 
     sections = answered(
-        lambda keys, named: item_sections(source, name, data=data, reference=named, columns=keys),
-        columns,
+        lambda asked, named: item_sections(source, name, data=data, reference=named, read=asked),
+        read,
         reference,
     )
     show_tables(sections, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
     JsonOption,
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
     app.command("jury", epilog=JURY)(jury)
 
 
-@takes_columns()
+@takes_read_options()
 def jury(
     source: SourceArgument,
     members: Annotated[
@@ -60,7 +60,7 @@ def jury(
         ),
     ] = "mean",
     reference: ReferenceOption = None,
-    columns: Any = None,
+    read: Any = None,
     name: Annotated[str, typer.Option("--name", help="What the jury is called.")] = "jury",
     data: DataOption = None,
     level: LevelOption = 0.95,
@@ -79,17 +79,17 @@ def jury(
     from voirdire.files import write_csv
 
     examined = answered(
-        lambda keys, named: examine_jury(
+        lambda asked, named: examine_jury(
             source,
             tuple(names_of([members])),
             combine,
             name=name,
             data=data,
             reference=named,
-            columns=keys,
+            read=asked,
             level=level,
         ),
-        columns,
+        read,
         reference,
     )
     if ratings is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import answered, takes_columns
+from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.humans import serve_until_stopped, warn_of_network
 from voirdire.cli.options import (
     DataOption,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.looking import Material
+    from voirdire.study import ReadOptions
 
 EPILOG = """
 Examples:
@@ -43,7 +44,7 @@ def register(app: typer.Typer) -> None:
     app.command("look", epilog=EPILOG)(look)
 
 
-@takes_columns()
+@takes_read_options()
 def look(
     source: SourceArgument,
     reference: ReferenceOption = None,
@@ -78,7 +79,7 @@ def look(
             show_default=False,
         ),
     ] = "",
-    columns: Any = None,
+    read: Any = None,
     gate: Annotated[
         str | None,
         typer.Option(
@@ -104,18 +105,18 @@ def look(
     ] = False,
 ) -> None:
     """Look at single responses where judge and humans differ. Ctrl-C ends the page."""
-    from voirdire.examining.source import columns_of
+    from voirdire.examining.source import options_of
 
-    def made(source: str, columns: Any, beside: Material | None = None) -> Material:
+    def made(source: str, read: Any, beside: Material | None = None) -> Material:
         return answered(
-            lambda keys, named: _material(
-                source, data, named, keys, gate, with_text=with_text, beside=beside
+            lambda asked, named: _material(
+                source, data, named, asked, gate, with_text=with_text, beside=beside
             ),
-            columns,
+            read,
             reference,
         )
 
-    first, second = columns_of((source, beside), columns)
+    first, second = options_of((source, beside), read)
     earlier = None if beside is None else made(beside, second or {})
     material = made(source, first or {}, earlier)
     name = Path(source).name or source
@@ -131,7 +132,7 @@ def _material(
     source: str,
     data: Path | None,
     reference: Sequence[str],
-    columns: dict[str, Any],
+    read: ReadOptions,
     gate: str | None,
     *,
     with_text: bool,
@@ -150,7 +151,7 @@ def _material(
         "analysis": {"resamples": 0},
         "data": {"reference": tuple(reference) or None},
     }
-    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    opened = open_source(source, data=data, reference=reference, read=read, changes=changes)
     inputs = inputs_of(opened)
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))

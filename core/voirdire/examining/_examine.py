@@ -9,10 +9,10 @@ from voirdire.errors import InputError
 from voirdire.examining.joining import examine_inputs, joined
 from voirdire.examining.source import audit_of, inputs_of, open_source
 from voirdire.examining.streaming.source import stream_of
-from voirdire.study import Gate
+from voirdire.study import Gate, ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -27,8 +27,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
-    human: Sequence[str | Path] = (),
+    read: ReadOptions | None = None,
     off_scale: str | None = None,
     pairs: str | None = None,
     resamples: int | None = None,
@@ -54,16 +53,9 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         The folder of a benchmark's data.
     reference : sequence of str
         Raters that the others are held against; by default the study's, else all of kind human.
-    columns : mapping, optional
-        For files and frames without a study: keys of ``[[data.sources]]``, such as
-        ``{"item": "post", "score": "stars"}``; ``{"assume": True}`` accepts the likelier reading
-        where there are two, with a serious finding. Every function that reads ratings takes them,
-        and with them ``{"human": ["labels.csv"]}``.
-    human : sequence of paths, optional
-        Files of labels by people, joined to the items that the source rates, by the column that
-        ``columns`` names as ``key`` (``"ticket"``, or ``"ticket=ticket_id"`` where the source calls
-        it otherwise), else by the text of the items, without regard to letter case and blanks.
-        ``about`` there is the attribute that the labels speak of, where they name none.
+    read : ReadOptions, optional
+        How files and frames without a study are read: names of columns, what words stand for, and
+        files of people's labels that are joined to what the source rates. `ReadOptions` says more.
     off_scale : {"missing", "keep", "error"}, optional
         What to do with values off the declared scale.
     pairs : {"pairwise", "listwise"}, optional
@@ -124,16 +116,14 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "raters": tuple(raters) or None,
         },
     }
-    human = human or (columns or {}).get("human", ())
-    if streaming and (human or data):
+    read = read or ReadOptions()
+    if streaming and (read.human or data):
         raise InputError(
             "--streaming reads one stream of ratings, and no --human or --data beside it: give all "
             "files of ratings together, or leave out --streaming"
         )
-    if human:
-        columns = {**(columns or {}), "human": human}
     # Asked first: files that are streams must not be read whole to find out what they are.
-    stream = None if human or data else stream_of(source, asked=streaming)
+    stream = None if read.human or data else stream_of(source, asked=streaming)
     if stream is not None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small
             examine_stream,
@@ -142,7 +132,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         streamed = examine_stream(
             stream,
             reference=reference,
-            columns=columns or {},
+            read=read,
             changes=changes,
             gate=asked,
             workers=workers,
@@ -154,7 +144,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         source,
         data=data,
         reference=reference,
-        columns=columns,
+        read=read,
         changes=changes,
     )
     inputs = inputs_of(opened)
@@ -169,7 +159,7 @@ def audit_source(
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -183,7 +173,7 @@ def audit_source(
         source,
         data=data,
         reference=reference,
-        columns=columns,
+        read=read,
         changes=changes,
     )
     return audit_of(opened)

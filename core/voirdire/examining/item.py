@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,11 +13,11 @@ from voirdire.examining.source import open_source
 from voirdire.tabular import Section, frame_matrix, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from voirdire.examining.source import Source
-    from voirdire.study import Study
+    from voirdire.study import ReadOptions, Study
     from voirdire.tables import Tables
 
 
@@ -27,13 +27,13 @@ def item_sections(
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
 ) -> tuple[Section, ...]:
     """Matrices of one item: labels by annotator and run, scores by attribute and system.
 
     Parameters
     ----------
-    source, data, reference, columns
+    source, data, reference, read
         As in `voirdire.examine`.
     item : str
         The item's id.
@@ -49,7 +49,7 @@ def item_sections(
     InputError
         Nobody rated or labelled an item of that name, or the source holds no ratings.
     """
-    opened = open_source(source, data=data, reference=reference, columns=columns)
+    opened = open_source(source, data=data, reference=reference, read=read)
     if opened.tables is None:
         raise InputError("there are no ratings in this source, so no item can be shown")
     sections = (

@@ -13,11 +13,11 @@ from voirdire.errors import InputError, listed
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.stats import jury_worth
-from voirdire.study import Rater
+from voirdire.study import Rater, ReadOptions
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -156,14 +156,14 @@ def examine_jury(
     name: str = "jury",
     data: str | Path | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     level: float | None = None,
 ) -> JuryReport:
     """Whether several judges together are worth their price.
 
     Parameters
     ----------
-    source, data, reference, columns
+    source, data, reference, read
         As in `voirdire.examine`.
     members : sequence of str
         The raters put together; without any, the juries that the study declares.
@@ -196,7 +196,7 @@ def examine_jury(
         "data": {"reference": tuple(reference) or None},
         "analysis": {"level": level},
     }
-    opened = open_source(source, data=data, reference=reference, columns=columns, changes=changes)
+    opened = open_source(source, data=data, reference=reference, read=read, changes=changes)
     study = opened.study
     if members:
         if len(set(members)) < max(2, len(members)):

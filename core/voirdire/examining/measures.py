@@ -18,7 +18,7 @@ from voirdire.examining.verdict.gathering import clusters_of
 from voirdire.stats.rating_sums import summed_coefficient, summed_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Scale
     from voirdire.stats import Estimate
-    from voirdire.study import Analysis, Study
+    from voirdire.study import Analysis, ReadOptions, Study
 
     Levels = list[float] | None
     Clusters = NDArray[np.str_] | None
@@ -161,7 +161,7 @@ def measure(
     measures: Sequence[str],
     *,
     data: str | Path | None = None,
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     raters: Sequence[str] = (),
     off_scale: str | None = None,
 ) -> pl.DataFrame:
@@ -169,7 +169,7 @@ def measure(
 
     Parameters
     ----------
-    source, data, columns, off_scale
+    source, data, read, off_scale
         As in `examine`.
     measures : sequence of str
         Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
@@ -205,7 +205,7 @@ def measure(
     # Names also say which columns of a wide file are raters; the words *humans* and *judges* do
     # not.
     names = () if set(raters) & GROUPS else tuple(raters)
-    opened = open_source(source, data=data, reference=names, columns=columns, changes=changes)
+    opened = open_source(source, data=data, reference=names, read=read, changes=changes)
     study, rated = opened.study, opened.tables
     if rated is None:
         raise InputError(f"{study.name}: there are no ratings to measure, only preferences")

@@ -14,7 +14,7 @@ from voirdire._manager import plugins
 from voirdire.errors import InputError, QuestionError
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
 from voirdire.schema import SEVERITIES, Finding
-from voirdire.study import Study, load_study, successor, without_effect
+from voirdire.study import ReadOptions, Study, load_study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ def open_source(
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     changes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Opened:
     """Read a source whole.
 
     Parameters
     ----------
-    source, data, reference, columns
+    source, data, reference, read
         As in `voirdire.examine`.
     changes : mapping, optional
         Keys of the study's parts to exchange, as `adjust` takes them.
@@ -48,7 +48,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    opened = _resolved(source, data, reference, columns or {})
+    opened = _resolved(source, data, reference, read or ReadOptions())
     study = opened.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
@@ -74,10 +74,10 @@ def open_source(
     return Opened(study, rated, opened.preferences, opened.benchmark, opened.session)
 
 
-def columns_of(
-    sources: Sequence[object], columns: Mapping[str, Any] | None
-) -> tuple[Mapping[str, Any] | None, ...]:
-    """For each of several sources that are read together, the columns that were named.
+def options_of(
+    sources: Sequence[object], read: ReadOptions | None
+) -> tuple[ReadOptions | None, ...]:
+    """For each of several sources that are read together, how it is read.
 
     They are for files and frames; a study or a session names its own. Where all are such, each is
     given them, so that the first says so.
@@ -87,7 +87,7 @@ def columns_of(
         or (isinstance(one, str | Path) and Path(one).is_file() and Path(one).suffix != ".toml")
         for one in sources
     ]
-    return tuple(columns if has or not any(takes) else None for has in takes)
+    return tuple(read if has or not any(takes) else None for has in takes)
 
 
 def labelled_at(source: Source, session: Path | None) -> Path | None:
@@ -229,20 +229,17 @@ def _resolved(
     source: Source,
     data: str | Path | None,
     reference: Sequence[str],
-    columns: Mapping[str, Any],
+    read: ReadOptions,
 ) -> Opened:
     """The study behind a source; its tables, preferences and benchmark, where it has any."""
-    if columns.get("human"):
-        files = _files(source)
-        keys = {key: value for key, value in columns.items() if key != "human"}
-        human = columns["human"]
-        return Opened(*tables.read_file(files, reference=reference, keys=keys, human=human))
-    joining = {key: value for key, value in columns.items() if key in ("key", "about")}
+    if read.human:
+        return Opened(*tables.read_file(_files(source), reference=reference, read=read))
+    joining = [key for key in ("key", "about") if getattr(read, key)]
     if joining:
         raise InputError(f"{_names(joining)} joins labels of people: name their file by --human")
     if isinstance(source, Sequence) and not isinstance(source, str):
         if len(source) != 1:
-            return Opened(*tables.read_file(source, reference=reference, keys=columns))
+            return Opened(*tables.read_file(source, reference=reference, read=read))
         source = source[0]
     # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
     named = data is not None and str(source) in plugins().names("benchmark")
@@ -251,12 +248,12 @@ def _resolved(
         study, compared = alone
         return Opened(study, preferences=compared)
     if isinstance(source, pl.DataFrame):
-        return Opened(*tables.from_frame(source, reference=reference, keys=columns))
+        return Opened(*tables.from_frame(source, reference=reference, read=read))
     path = None if named or isinstance(source, Study) else Path(source)
     if path is not None and path.is_file() and path.suffix != ".toml":
-        return Opened(*tables.read_file(path, reference=reference, keys=columns))
-    if columns:
-        raise no_columns(columns)
+        return Opened(*tables.read_file(path, reference=reference, read=read))
+    if read:
+        raise no_columns(read)
     study, benchmark = _studied(source, path, data)
     study, compared = split_preferences(study)
     session = path if path is not None and path.is_dir() else None
@@ -286,16 +283,16 @@ def _files(source: Source) -> Sequence[str | Path]:
     return files
 
 
-def no_columns(columns: Mapping[str, Any]) -> InputError:
+def no_columns(read: ReadOptions) -> InputError:
     """The error for columns that are named of what is no file or frame."""
     return InputError(
-        f"{_names(columns)} names columns of a file of ratings; for a study write it under "
+        f"{_names(read.keys_set())} names columns of a file of ratings; for a study write it under "
         "[[data.sources]]"
     )
 
 
-def _names(columns: Mapping[str, Any]) -> str:
-    return ", ".join(f"--{name}" for name in columns)
+def _names(keys: Iterable[str]) -> str:
+    return ", ".join(f"--{key}" for key in keys)
 
 
 def _studied(

@@ -27,8 +27,10 @@ from voirdire.study._model import RubricSpec as RubricSpec
 from voirdire.study._model import Source as Source
 from voirdire.study._model import Study as Study
 from voirdire.study._model import System as System
+from voirdire.study._model import TableKeys as TableKeys
 from voirdire.study._model import Thresholds as Thresholds
 from voirdire.study._model import Use as Use
+from voirdire.study._options import ReadOptions as ReadOptions
 from voirdire.study._part import Part as Part
 from voirdire.study._run import STAGES as STAGES
 from voirdire.study._run import Asked as Asked

@@ -79,7 +79,7 @@ def build_part(kind: type[Model], raw: Mapping[str, Any], where: str) -> Model:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        raise StudyError(f"{where}: {_first(error, kind)}") from None
+        raise StudyError(f"{where}: {first_complaint(error, kind)}") from None
 
 
 def build_study(raw: Mapping[str, Any], where: str = "study", folder: str | Path = ".") -> Study:
@@ -106,7 +106,7 @@ def thresholds_hash(study: Study) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def _first(error: ValidationError, kind: type[Part]) -> str:
+def first_complaint(error: ValidationError, kind: type[Part]) -> str:
     """The first complaint as a sentence, an unknown key before others, and how many follow."""
     # A misspelt key is also one that is lacking, and only its spelling is wrong.
     errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")

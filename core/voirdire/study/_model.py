@@ -26,8 +26,8 @@ Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
 Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
 
 
-class Source(Part):
-    """One file of ratings.
+class TableKeys(Part):
+    """How a table of ratings is read: what a study's source and the options of a file share.
 
     `layout` is `replies` (raw judge replies in cells, one column a system), `scores` (one column a
     score) or `long` (one row a rating). `columns` maps a column to a system (`replies`) or to an
@@ -49,7 +49,6 @@ class Source(Part):
     are read of a file of another tool; the others are left out.
     """
 
-    path: str
     sheet: str | None = None
     layout: Layout = "auto"
     rater: str | None = None
@@ -77,6 +76,25 @@ class Source(Part):
     key: str | None = None
     about: str | None = None
     only: Names = ()
+
+    def keys_set(self, *but: str) -> dict[str, Any]:
+        """The keys that say something, without those named: what a `Source` of a file takes.
+
+        >>> TableKeys(item="post", ignore=("note",)).keys_set("ignore")
+        {'item': 'post'}
+        """
+        blank = TableKeys()
+        names = [name for name in TableKeys.model_fields if name not in but]
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value != getattr(blank, name)}
+
+
+class _Named(Part):
+    path: str
+
+
+class Source(TableKeys, _Named):
+    """One file of ratings (`path`), and how it is read."""
 
 
 class Data(Part):

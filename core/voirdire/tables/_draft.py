@@ -13,7 +13,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
-from voirdire.study import Source, build_study
+from voirdire.study import ReadOptions, Source, build_study
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind
@@ -44,7 +44,7 @@ from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import Study
@@ -103,8 +103,7 @@ def draft_study(
     *,
     reference: Sequence[str] = (),
     folder: str | Path | None = None,
-    keys: Mapping[str, Any] | None = None,
-    human: Sequence[str | Path] = (),
+    read: ReadOptions | None = None,
 ) -> Study:
     """A study for files: layout, columns, raters, attributes, systems and scale as found.
 
@@ -117,11 +116,9 @@ def draft_study(
     folder : str or Path, optional
         Where the study will lie; paths are written relative to it. The first file's own folder by
         default.
-    keys : mapping, optional
-        Keys of ``[[data.sources]]`` that are known, such as ``{"item": "post"}``. Beside `human`
-        each is of the files that have the column, and ``key`` and ``about`` are of the labels.
-    human : sequence of paths, optional
-        Files of labels by people, which are joined to the items of the others.
+    read : ReadOptions, optional
+        What is known of the files. Beside files of people's labels (`human`) each key is of the
+        files that have the column, and `key` and `about` are of the labels.
 
     Raises
     ------
@@ -132,7 +129,7 @@ def draft_study(
     """
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
-    looked = _looked_at(files, at, reference, keys or {}, human)
+    looked = _looked_at(files, at, reference, read or ReadOptions())
     study, _ = _draft(looked, reference, files[0].stem)
     return study.model_copy(update={"folder": str(at)})
 
@@ -141,8 +138,7 @@ def read_file(
     paths: str | Path | Sequence[str | Path],
     *,
     reference: Sequence[str] = (),
-    keys: Mapping[str, Any] | None = None,
-    human: Sequence[str | Path] = (),
+    read: ReadOptions | None = None,
 ) -> tuple[Study, Tables]:
     """Files without a study: the drafted study, and the tables read by it.
 
@@ -150,7 +146,7 @@ def read_file(
 
     Parameters
     ----------
-    paths, reference, keys, human
+    paths, reference, read
         As in `draft_study`.
 
     Raises
@@ -160,8 +156,9 @@ def read_file(
     """
     files = _paths(paths)
     folder = files[0].parent
-    looked = _looked_at(files, folder, reference, keys or {}, human)
-    files = [*files, *_paths(human)]
+    read = read or ReadOptions()
+    looked = _looked_at(files, folder, reference, read)
+    files = [*files, *read.human]
     study, notes = _draft(looked, reference, files[0].stem)
     study = study.model_copy(update={"folder": str(folder)})
     # Hashed as the drafted study names them: a report says by which files its numbers came.
@@ -177,7 +174,7 @@ def from_frame(
     *,
     reference: Sequence[str] = (),
     name: str = "frame",
-    keys: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
 ) -> tuple[Study, Tables]:
     """A frame in any of the layouts: the drafted study, and the tables read by it.
 
@@ -192,7 +189,8 @@ def from_frame(
     if frame.height == 0:
         raise TableError(f"{name}: there are no rows")
     raw = build(name, frame.columns, frame.get_columns(), first=0)
-    looked = [_looked(raw, Source(path=name, **(keys or {})), reference)]
+    keys = (read or ReadOptions()).keys_set()
+    looked = [_looked(raw, Source(path=name, **keys), reference)]
     study, notes = _draft(looked, reference, name)
     raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], looked[0].raw)]
     return study, tables_from(study, raws, {}, notes=notes)
@@ -204,37 +202,31 @@ def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _looked_at(
-    files: Sequence[Path],
-    folder: Path,
-    reference: Sequence[str],
-    keys: Mapping[str, Any],
-    human: Sequence[str | Path],
+    files: Sequence[Path], folder: Path, reference: Sequence[str], read: ReadOptions
 ) -> list[_Looked]:
     """Every file as it was found; labels by people are joined to the items of the others."""
-    at = {path: Path(os.path.relpath(path, folder)).as_posix() for path in (*files, *_paths(human))}
-    if not human:
+    at = {path: Path(os.path.relpath(path, folder)).as_posix() for path in (*files, *read.human)}
+    if not read.human:
+        keys = read.keys_set()
         sources = [Source(path=at[path], **keys) for path in files]
         raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
         check_readers(keys, raws, at[files[0]])
         return [_looked(raw, s, reference) for raw, s in zip(raws, sources, strict=True)]
-    remaining = dict(keys)
-    joining: dict[str, Any] = {
-        key: remaining.pop(key) for key in ("key", "about") if key in remaining
-    }
-    wanted = tuple(remaining.pop("only", ()))
-    sheets = sheets_of(at, remaining.pop("sheet", None))
+    keys = read.keys_set("key", "about", "only", "sheet")
+    joining = {"key": read.key, "about": read.about}
+    sheets = sheets_of(at, read.sheet)
     opened = {path: open_file(path, Source(path="", sheet=sheets[path])) for path in at}
-    raws_of = {path: _only(raw, wanted, path.name) for path, raw in opened.items()}
-    check_named(remaining, raws_of)
+    raws_of = {path: _only(raw, read.only, path.name) for path, raw in opened.items()}
+    check_named(keys, raws_of)
 
     def source_of(path: Path, **joining: Any) -> Source:
-        own = own_keys(remaining, raws_of[path])
+        own = own_keys(keys, raws_of[path])
         return Source(path=at[path], sheet=sheets[path], **own, **joining)
 
     looked = [_looked(raws_of[path], source_of(path), reference) for path in files]
     # First what was rated, then labels: these are joined to all files of it together.
     rated = rated_of([each.part for each in looked])
-    for path in _paths(human):
+    for path in read.human:
         raw = raws_of[path]
         source = keyed(raw, source_of(path, **joining), rated)
         labels = _looked(raw, source, reference)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -25,10 +25,11 @@ from voirdire.tables._words import (
 from voirdire.tables.partitioned import parquet_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding
+    from voirdire.study import TableKeys
 
 #: Cells that show what a column holds.
 _FIRST = 1_000
@@ -39,7 +40,7 @@ BATCH_ROWS = 500_000
 
 
 def tidy_batches(
-    files: Sequence[Path], named: Mapping[str, Any], notes: list[Finding]
+    files: Sequence[Path], read: TableKeys, notes: list[Finding]
 ) -> Iterator[pl.DataFrame]:
     """Long tables, one row a rating, read a batch at a time as tidy ratings.
 
@@ -47,10 +48,10 @@ def tidy_batches(
     ----------
     files : sequence of Path
         Parquet or CSV.
-    named : mapping
-        Part of a rating -> its column; others are found by their usual names. `rater` may be the
-        name of the one rater of a file instead. Of the other keys of a source `words` and `assume`
-        say what texts among the scores stand for.
+    read : TableKeys
+        The column of each part of a rating; others are found by their usual names. `rater` may be
+        the name of the one rater of a file instead. Of the other keys `words` and `assume` say what
+        texts among the scores stand for.
     notes : list of Finding
         Texts that count as missing are added to it.
 
@@ -65,12 +66,12 @@ def tidy_batches(
     for file in files:
         lazy = _scan(file)
         have = lazy.collect_schema().names()
-        rater = named.get("rater")
+        rater = read.rater
         alone = rater if rater is not None and rater not in have else None
         columns = {
             part: None
             if alone and part == "rater"
-            else find(part, have, named.get(part), str(file))
+            else find(part, have, getattr(read, part), str(file))
             for part in _LONG
         }
         for part in _NEEDED:
@@ -81,7 +82,7 @@ def tidy_batches(
                     "voirdire import --out long.parquet makes a table of one a row, which can be "
                     "streamed"
                 )
-        if named.get("status") is None and not _says_status(lazy, columns["status"]):
+        if read.status is None and not _says_status(lazy, columns["status"]):
             columns["status"] = None  # answers that were judged, or anything else
         used = [(part, column) for part, column in columns.items() if column is not None]
         if len({column for _, column in used}) < len(used):  # `answer` may be score and status
@@ -89,7 +90,7 @@ def tidy_batches(
         start = 0
         whose = [] if alone is None else [pl.lit(alone).alias("rater")]
         chosen = lazy.select(*(pl.col(column).alias(part) for part, column in used), *whose)
-        texts = _Texts(chosen, file, str(columns["score"]), named, notes)
+        texts = _Texts(chosen, file, str(columns["score"]), read, notes)
         for batch in chosen.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
             yield _tidy(batch, file, start, texts)
             start += batch.height
@@ -103,15 +104,15 @@ def _says_status(lazy: pl.LazyFrame, column: str | None) -> bool:
     return speaks_of_status(first[column])
 
 
-def is_long(file: Path, named: Mapping[str, str]) -> bool:
+def is_long(file: Path, read: TableKeys) -> bool:
     """Whether a file is Parquet or CSV with a row a rating, so that it is read in batches."""
     if file.suffix.lower() not in (".parquet", ".pq", ".csv", ".tsv") or not file.is_file():
         return False
     have = _scan(file).collect_schema().names()
-    if not all(named.get(part) or find(part, have, None, str(file)) for part in _NEEDED):
+    if not all(getattr(read, part) or find(part, have, None, str(file)) for part in _NEEDED):
         return False
-    score = named.get("score") or find("score", have, None, str(file)) or ""
-    if named.get("score") is None and find("response", [score], None, str(file)):
+    score = read.score or find("score", have, None, str(file)) or ""
+    if read.score is None and find("response", [score], None, str(file)):
         return False  # `answer` may be what was judged, which shows once a file is read whole
     # Scores that count down are a question, which is asked of a file that is read whole.
     return head_of(score).best != "low"
@@ -153,11 +154,10 @@ class _Texts:
         lazy: pl.LazyFrame,
         file: Path,
         column: str,
-        named: Mapping[str, Any],
+        read: TableKeys,
         notes: list[Finding],
     ) -> None:
-        keys = {key: named[key] for key in ("words", "assume") if key in named}
-        self._source = Source(path=str(file), **keys)
+        self._source = Source(path=str(file), words=read.words, assume=read.assume)
         self._lazy, self._column, self._notes = lazy, column, notes
 
     def scores(self, cells: pl.Series) -> tuple[pl.Series, pl.Series]:

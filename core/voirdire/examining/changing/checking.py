@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import ComponentName, State, Use, Verdict
     from voirdire.schema import Finding
+    from voirdire.study import ReadOptions
 
     Floats = NDArray[np.float64]
 from voirdire.examining.changing.remarks import (
@@ -178,7 +179,7 @@ def check_lock(
     lock: Lock,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     look: int | None = None,
 ) -> tuple[GateCheck, Lock]:
     """Hold the judges of a source to a lock, paired on the canary's responses.
@@ -188,7 +189,7 @@ def check_lock(
     source
         A session, study or file of ratings of today.
     lock : Lock
-    reference, columns
+    reference, read
         As in `voirdire.examine`.
     look : int, optional
         Which look it is, from 1; by default one more than the lock remembers, or the same as
@@ -206,7 +207,7 @@ def check_lock(
         The lock is of another study, no judge, attribute or canary of it is there, or the scale is
         another.
     """
-    measured = measured_of(source, reference=reference, columns=columns, verdicts=False)
+    measured = measured_of(source, reference=reference, read=read, verdicts=False)
     _check_same(lock, measured, study_name(source, measured))
     at = _places(lock, measured)
     judges = [judge for judge in lock.judges if judge.name in measured.judges]

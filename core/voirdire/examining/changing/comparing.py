@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ from voirdire.examining.changing.measured import (
     shared_responses,
 )
 from voirdire.examining.gates import GateValue
-from voirdire.examining.source import columns_of
+from voirdire.examining.source import options_of
 from voirdire.examining.verdict.case import Case
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import ComponentName, State, Target, Use
     from voirdire.stats import Equivalence
+    from voirdire.study import ReadOptions
 
     Floats = NDArray[np.float64]
 
@@ -184,7 +185,7 @@ def compare(  # noqa: PLR0913 - the options are those of the command
     b: Source | Examination,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Mapping[str, str] | None = None,
     systems: Mapping[str, str] | None = None,
     margin: float | None = None,
@@ -199,7 +200,7 @@ def compare(  # noqa: PLR0913 - the options are those of the command
         As the source of `voirdire.examine`, or what it returned.
     reference : sequence of str
         The human raters, for the verdicts; they may be missing.
-    columns : mapping, optional
+    read : ReadOptions, optional
         As in `voirdire.examine`, for each of the two that is a file or frame.
     judges, systems : mapping of str to str, optional
         Names in A -> names in B where these differ. The only judge (system) on each side belongs
@@ -231,8 +232,8 @@ def compare(  # noqa: PLR0913 - the options are those of the command
     (0.5, '1')
     """
     first, second = (
-        measured_of(one, reference=reference, columns=named)
-        for one, named in zip((a, b), columns_of((a, b), columns), strict=True)
+        measured_of(one, reference=reference, read=named)
+        for one, named in zip((a, b), options_of((a, b), read), strict=True)
     )
     if first.name == second.name:
         # One file or study twice, as before and after a change of options: names must tell them

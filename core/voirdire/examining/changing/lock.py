@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import polars as pl
@@ -20,10 +20,10 @@ from voirdire.examining.verdict.gathering import gate_of
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
 from voirdire.schema import Scale
-from voirdire.study import Gate, Margins, Part, build_part, read_toml, to_toml
+from voirdire.study import Gate, Margins, Part, ReadOptions, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -161,7 +161,7 @@ def freeze(
     source: Source | Examination,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     items: int | None = None,
     margin: float | None = None,
@@ -172,7 +172,7 @@ def freeze(
 
     Parameters
     ----------
-    source, reference, columns
+    source, reference, read
         As in `voirdire.examine`. A session also says which models answered, and holds the texts
         by whose hashes a changed response is known.
     judges : sequence of str
@@ -195,9 +195,7 @@ def freeze(
     InputError
         What is wrong with the source; a judge that has no score at all; more items than there are.
     """
-    measured = measured_of(
-        source, reference=reference, columns=columns, judges=judges, verdicts=False
-    )
+    measured = measured_of(source, reference=reference, read=read, judges=judges, verdicts=False)
     for judge in measured.judges:
         if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
             raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
-    from voirdire.study import Study
+    from voirdire.study import ReadOptions, Study
 
     Floats = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def measured_of(
     source: Source | Examination,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     verdicts: bool = True,
 ) -> Measured:
@@ -100,7 +100,7 @@ def measured_of(
 
     Parameters
     ----------
-    source, reference, columns
+    source, reference, read
         As in `voirdire.examine`; an Examination is taken as it is.
     judges : sequence of str
         Leave out all judges but these.
@@ -116,7 +116,7 @@ def measured_of(
     if isinstance(source, Examination):
         return _of_examination(source, judges)
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, columns=columns, changes=changes))
+    inputs = inputs_of(open_source(source, reference=reference, read=read, changes=changes))
     if inputs.tables is None:
         raise InputError(
             f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"

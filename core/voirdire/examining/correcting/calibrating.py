@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,10 +18,10 @@ from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
 from voirdire.stats import calibrate
 from voirdire.stats.response_panel import mean_present
-from voirdire.study import Margins, build_study, study_to_toml
+from voirdire.study import Margins, ReadOptions, build_study, study_to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def calibrate_ratings(
     source: Source,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     method: Method = "level_and_spread",
     simulate: bool = False,
@@ -125,7 +125,7 @@ def calibrate_ratings(
 
     Parameters
     ----------
-    source, reference, columns
+    source, reference, read
         As in `voirdire.examine`.
     judges : sequence of str
         Leave out all judges but these.
@@ -140,7 +140,7 @@ def calibrate_ratings(
         No reference, or no such judge.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, columns=columns, changes=changes))
+    inputs = inputs_of(open_source(source, reference=reference, read=read, changes=changes))
     panel, study = inputs.panel, inputs.study
     names = [member.name for member in panel.judges]
     unknown = [name for name in judges if name not in names]

@@ -12,6 +12,7 @@ from voirdire.errors import InputError
 from voirdire.examining.preferences import combine_comparisons
 from voirdire.examining.preferences.table import COMPARISON
 from voirdire.examining.source import adjust, audit_of, inputs_of
+from voirdire.study import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +56,7 @@ def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]
     for frame in frames:
         named = frame.drop("system_a", "system_b")
         study, read = tables.from_frame(
-            named, reference=people, name="comparisons", keys={"layout": "long"}
+            named, reference=people, name="comparisons", read=ReadOptions(layout="long")
         )
         study = adjust(study, {"rubric": _SCALE})
         panel = adjust(opened.study, {"data": {"reference": people}}).panel

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
-from voirdire.examining.source import columns_of
+from voirdire.examining.source import options_of
 from voirdire.stats import (
     combined_judge,
     prediction_powered_difference,
@@ -21,7 +21,7 @@ from voirdire.stats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.schema import Finding
     from voirdire.stats import Corrected, Estimate
+    from voirdire.study import ReadOptions
 
     Floats = NDArray[np.float64]
 
@@ -119,7 +120,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     source: Source,
     *,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     by: str = "system",
     compare: Sequence[tuple[str, str]] = (),
@@ -132,9 +133,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
 
     Parameters
     ----------
-    source, reference, columns
-        As in `voirdire.examine`; the reference are the humans, and ``columns["cluster"]`` says
-        which responses belong together.
+    source, reference, read
+        As in `voirdire.examine`; the reference are the humans, and `cluster` in
+        `read` says which responses belong together.
     judges : sequence of str
         Leave out all judges but these.
     by : str
@@ -184,9 +185,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
             "rates, which are corrected by errors on other responses alone: name these too "
             "(errors_from, or --errors-from on the command line), or leave the gate out"
         )
-    here, elsewhere = columns_of((source, errors_from), columns)
+    here, elsewhere = options_of((source, errors_from), read)
     parts = read_parts(
-        source, reference=reference, judges=judges, by=by, columns=here, leave_out=leave_out
+        source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out
     )
     data = parts[0]
     if data.wins and (compare or errors_from is not None):
@@ -222,15 +223,14 @@ def _labels_elsewhere(
     source: Source,
     reference: Sequence[str],
     judges: Sequence[str],
-    columns: Mapping[str, Any] | None,
+    read: ReadOptions | None,
 ) -> Labelled:
     """The labels by which errors are measured, all in one file.
 
     Responses that belong together do not matter, nor labels that are joined to those to correct.
     """
-    other = ("cluster", "human", "key", "about")
-    named = {key: column for key, column in (columns or {}).items() if key not in other}
-    return read_labelled(source, reference=reference, judges=judges, columns=named)
+    own = None if read is None else read.without("cluster", "human", "key", "about")
+    return read_labelled(source, reference=reference, judges=judges, read=own)
 
 
 def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:

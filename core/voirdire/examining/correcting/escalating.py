@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.stats import automated_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.schema import Finding
     from voirdire.stats import AutomatedShare
+    from voirdire.study import ReadOptions
 
     Floats = NDArray[np.float64]
 
@@ -63,7 +64,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     agree: float,
     risk: float = 0.1,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judge: str = "",
     on: str = "",
     tolerance: float = 0.0,
@@ -79,7 +80,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
 
     Parameters
     ----------
-    source, reference, columns
+    source, reference, read
         As in `voirdire.examine`.
     agree : float
         Agreement with the human wanted among the verdicts that go out, in (0, 1).
@@ -108,7 +109,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     ----------
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
     """
-    data = read_labelled(source, reference=reference, columns=columns)
+    data = read_labelled(source, reference=reference, read=read)
     a = _named("attribute", "on", on, data.attributes)
     human = data.human[a]
     halves = _halves(data, ~np.isnan(human), seed)

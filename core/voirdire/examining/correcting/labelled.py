@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,10 @@ from voirdire.examining.verdict.gathering import by_response, clusters_of, names
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p
 from voirdire.stats.response_panel import mean_present
+from voirdire.study import ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -93,14 +94,14 @@ def read_labelled(
     reference: Sequence[str] = (),
     judges: Sequence[str] = (),
     by: str = "system",
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     leave_out: bool = False,
 ) -> Labelled:
     """Read a source, and check that its labels may stand for all responses.
 
     Parameters
     ----------
-    source, reference, columns
+    source, reference, read
         As in `voirdire.examine`.
     judges : sequence of str
         Leave out all judges but these.
@@ -116,7 +117,7 @@ def read_labelled(
         probabilities; labelled responses whose judge scores differ from those of the others.
     """
     return read_parts(
-        source, reference=reference, judges=judges, by=by, columns=columns, leave_out=leave_out
+        source, reference=reference, judges=judges, by=by, read=read, leave_out=leave_out
     )[0]
 
 
@@ -126,7 +127,7 @@ def read_parts(
     reference: Sequence[str] = (),
     judges: Sequence[str] = (),
     by: str = "system",
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     leave_out: bool = False,
 ) -> tuple[Labelled, ...]:
     """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
@@ -138,17 +139,19 @@ def read_parts(
     """
     # A column to group by is read as the subgroup: one name a response, which readers know how to
     # check.
-    named = dict(columns or {}) | ({} if by == "system" else {"subgroup": by})
+    read = read or ReadOptions()
+    if by != "system":
+        read = read.with_(subgroup=by)
     opened = open_source(
         source,
         reference=reference,
         changes={"data": {"reference": tuple(reference) or None}},
-        columns=named,
+        read=read,
     )
     parts = []
     if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
         parts.append(_labelled(inputs_of(opened), judges, by, leave_out=leave_out))
-    elif by != "system" or "cluster" in named:
+    elif by != "system" or read.cluster:
         raise InputError(
             "comparisons are given by pair and by system, and items are their clusters: --by and "
             "--cluster are for ratings (a column called cluster is taken)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from voirdire.examining.juries import used
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire.examining.source import Source
     from voirdire.schema import Finding
     from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
+    from voirdire.study import ReadOptions
 
 #: The reliability that a mean of several humans or runs is planned for.
 _WANTED = 0.8
@@ -123,7 +124,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     *,
     power: float | None = None,
     reference: Sequence[str] = (),
-    columns: Mapping[str, Any] | None = None,
+    read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     by: str = "",
     judged: int | None = None,
@@ -146,7 +147,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         Responses (of each group) that will have a judge score.
     cost : float, optional
         Of one label.
-    reference, columns, judges, level
+    reference, read, judges, level
         As in `correct`.
 
     Raises
@@ -156,9 +157,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     """
     if power is not None and not 0 < power < 1:
         raise InputError(f"--power must lie between 0 and 1, got {power}")
-    data = read_labelled(
-        source, reference=reference, judges=judges, by=by or "system", columns=columns
-    )
+    data = read_labelled(source, reference=reference, judges=judges, by=by or "system", read=read)
     groups = dict.fromkeys(data.group.tolist()) if by else {"": None}
     rows, prices = [], _prices(data)
     for a, attribute in enumerate(data.attributes):

@@ -27,13 +27,14 @@ from voirdire.examining.streaming.results import (
     spread_of,
 )
 from voirdire.examining.streaming.second_pass import Asked, SecondSums, second_sums
-from voirdire.examining.streaming.source import READING, parts_of
+from voirdire.examining.streaming.source import parts_of
 from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_cases
 from voirdire.examining.verdict.gathering import blocked_pairs
 from voirdire.examining.verdict.judging import judge_by_study
 from voirdire.executors import open_executor
 from voirdire.schema import Finding
 from voirdire.stats.sums import Linear
+from voirdire.study import ReadOptions
 from voirdire.tables import RATINGS, from_frame, read_tables
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def examine_stream(
     stream: Stream,
     *,
     reference: Sequence[str],
-    columns: Mapping[str, Any],
+    read: ReadOptions,
     changes: Mapping[str, Mapping[str, Any]],
     gate: Gate | None,
     workers: str | int | None,
@@ -83,7 +84,7 @@ def examine_stream(
     ----------
     stream : Stream
         Parquet files, as `voirdire.examining.streaming.source.stream_of` finds them.
-    reference, columns, changes, gate
+    reference, read, changes, gate
         As `voirdire.examine` and `voirdire.examining.source.open_source` take them.
     workers, insecure
         As `voirdire.executors.open_executor` takes them.
@@ -96,15 +97,14 @@ def examine_stream(
     notes: list[Finding] = []
     try:
         with (
-            parts_of(stream, columns, notes) as parts,
+            parts_of(stream, read, notes) as parts,
             open_executor(workers or "threads", insecure=insecure) as executor,
         ):
             if gate is None and stream.study is not None:
                 gate = stream.study.gate
             taken = Taken() if gate is None else Taken(gate.at)
             sums = executor.map_reduce(partial(first_sums, taken=taken), parts)
-            reading = {key: columns[key] for key in READING if key in columns}
-            study, inputs = _inputs(stream, parts, sums, reference, changes, gate, reading)
+            study, inputs = _inputs(stream, parts, sums, reference, changes, gate, read)
             if study.analysis.compat:
                 raise NotSummableError(
                     f"compat {study.analysis.compat!r} repeats a published study on its whole "
@@ -155,7 +155,7 @@ def _inputs(
     reference: Sequence[str],
     changes: Mapping[str, Mapping[str, Any]],
     gate: Gate | None,
-    reading: Mapping[str, Any],
+    read: ReadOptions,
 ) -> tuple[Study, Inputs]:
     """The study, else one that some of the rows suggest, its panel, and what the sums find odd."""
     sample = _with_every_rater(_sample(sums), sums)
@@ -163,7 +163,9 @@ def _inputs(
         study = adjust(stream.study, changes)
         rated, read_off = read_tables(study, sources=(), ratings=sample), "the study's scale holds"
     else:
-        study, rated = from_frame(sample, reference=reference, name=stream.name, keys=reading)
+        # The parts bear the names of a tidy table by now: only how words are read is left to say.
+        words = ReadOptions(words=read.words, assume=read.assume)
+        study, rated = from_frame(sample, reference=reference, name=stream.name, read=words)
         study = adjust(study, changes)
         read_off = f"the scale was read off {sample.height:,} of them"
     if gate is not None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from voirdire.schema import Finding
-    from voirdire.study import Source
+    from voirdire.study import ReadOptions, TableKeys
 
 #: Ratings above which Parquet files are streamed without being asked to.
 MOST_IN_MEMORY = 5_000_000
@@ -57,7 +57,7 @@ class Stream:
     study : Study or None
         The study whose data the files are; else one is drafted.
     keys : mapping
-        File -> the keys of its source in the study.
+        File -> how the study reads it.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Stream:
     rows: int
     asked: bool
     study: Study | None = None
-    keys: Mapping[Path, Mapping[str, Any]] = field(default_factory=dict)
+    keys: Mapping[Path, TableKeys] = field(default_factory=dict)
 
 
 def stream_of(source: Any, *, asked: bool) -> Stream | None:
@@ -124,7 +124,7 @@ def _of_study(source: Any, *, asked: bool) -> Stream | None:
     if path is not None and not path.is_file():
         return None  # the usual reader says that it is not there
     study = source if path is None else load_study(path)
-    keys: dict[Path, Mapping[str, Any]] = {}
+    keys: dict[Path, TableKeys] = {}
     gathered = False
     for one in study.data.sources:
         at = Path(study.folder) / one.path
@@ -133,7 +133,7 @@ def _of_study(source: Any, *, asked: bool) -> Stream | None:
         files = [at] if met is None else met
         if not all(file.suffix.lower() in SUFFIXES and file.is_file() for file in files):
             return _none(asked=asked)
-        keys |= dict.fromkeys(files, _keys(one))
+        keys |= dict.fromkeys(files, one)
     rows = _rows(list(keys))
     if not keys or rows is None or not (asked or gathered or rows > MOST_IN_MEMORY):
         return _none(asked=asked) if not keys else None
@@ -149,11 +149,9 @@ def _of_study(source: Any, *, asked: bool) -> Stream | None:
     return Stream(study.name, tuple(sorted(keys)), rows, asked or gathered, study, keys)
 
 
-def _keys(source: Source) -> dict[str, Any]:
-    """The keys that a source of a study sets, but for those that a stream takes for granted."""
-    keys = {name: getattr(source, name) for name in source.model_fields_set}
-    granted = {"path", *({"layout"} if source.layout in ("auto", "long") else ())}
-    return {name: value for name, value in keys.items() if name not in granted and value}
+def _keys(read: TableKeys) -> list[str]:
+    """The keys that are set, but for a layout that a stream takes for granted."""
+    return list(read.keys_set(*(("layout",) if read.layout in ("auto", "long") else ())))
 
 
 def _more_than_sums(study: Study) -> str:
@@ -192,9 +190,7 @@ def _none(*, asked: bool) -> Stream | None:
 
 
 @contextmanager
-def parts_of(
-    stream: Stream, columns: Mapping[str, Any], notes: list[Finding]
-) -> Iterator[tuple[Part, ...]]:
+def parts_of(stream: Stream, read: ReadOptions, notes: list[Finding]) -> Iterator[tuple[Part, ...]]:
     """The parts, each of whole clusters; files of any other order are sorted or dealt out first.
 
     What is dealt out lies in a temporary folder, as large as the ratings, until the end. Texts
@@ -203,18 +199,18 @@ def parts_of(
     Raises
     ------
     InputError
-        A key of `columns` that says nothing to a stream.
+        A key of `read` that says nothing to a stream.
     TableError
         A column is not there, or holds what it must not.
     """
-    if stream.study is not None and columns:
+    if stream.study is not None and read:
         raise InputError(
-            f"--{min(columns)} names a column of a file of ratings; for a study write it under "
-            "[[data.sources]]"
+            f"--{min(read.keys_set())} names a column of a file of ratings; for a study write it "
+            "under [[data.sources]]"
         )
-    keys = {file: stream.keys.get(file, columns) for file in stream.files}
+    keys = {file: stream.keys.get(file, read) for file in stream.files}
     for file, own in keys.items():
-        wrong = set(own) - NAMED - set(READING)
+        wrong = set(_keys(own)) - NAMED - set(READING)
         if wrong and not stream.asked:
             raise NotSummableError(f"{file}: a stream has no key {min(wrong)!r}")
         if wrong:
@@ -224,7 +220,7 @@ def parts_of(
     composites = {} if stream.study is None else stream.study.rubric.composites
     # What renames or reads words has to be applied to the rows: the files cannot be taken as they
     # are.
-    changed = composites or any(set(own) - {"assume"} for own in keys.values())
+    changed = composites or any(set(_keys(own)) - {"assume"} for own in keys.values())
     as_written = None if changed else _of_layout(stream)
     if as_written is not None:
         yield as_written

@@ -39,6 +39,9 @@ class ResponsePanel:
         Their names.
     categories : (q,) float64 or None
         Codes of labels without an order; None for numbers.
+    table : (P, D) float64 or None
+        The vector that each code stands for, where codes are rows of a table (a label: one 1 among
+        0s; a set of labels: a 1 for each of its members); None where each category is its own.
     left_out : int
         Responses without a human's or the judge's score.
     counted : Counts or None
@@ -56,6 +59,7 @@ class ResponsePanel:
     categories: Floats | None = None
     left_out: int = 0
     counted: Counts | None = None
+    table: Floats | None = None
 
     @classmethod
     def of(
@@ -68,6 +72,7 @@ class ResponsePanel:
         clusters: Any = None,
         nominal: bool = False,
         counted: Counts | None = None,
+        table: Floats | None = None,
     ) -> ResponsePanel:
         """Check the arrays and keep the responses that both sides scored.
 
@@ -83,6 +88,8 @@ class ResponsePanel:
             Whether scores are codes of labels without an order.
         counted : Counts, optional
             How many responses each row stands for.
+        table : (P, D) array, optional
+            The vectors that codes 0 .. P - 1 stand for; then codes are without an order.
 
         Raises
         ------
@@ -103,6 +110,8 @@ class ResponsePanel:
             cluster_names, cluster = _codes(clusters, n, "clusters", kept)
         truth = truth[:, kept]
         categories = _present(truth) if nominal else None
+        if table is not None:
+            categories = np.arange(len(table), dtype=np.float64)
         left_out = int((~kept).sum()) if counted is None else counted.size(~kept)
         own = None if counted is None else counted.only(kept)
         return cls(
@@ -116,6 +125,7 @@ class ResponsePanel:
             categories,
             left_out,
             own,
+            table,
         )
 
     @property
@@ -174,6 +184,11 @@ class ResponsePanel:
         """Scores (..., N) as vectors (..., N, D): one number, or one-hot over the categories."""
         if self.categories is None:
             return scores[..., None]
+        if self.table is not None:
+            missing = np.isnan(scores)
+            vectors: Floats = self.table[np.where(missing, 0, scores).astype(np.intp)]
+            vectors[missing] = np.nan
+            return vectors
         # Covariances of one-hot vectors sum to what kappa is made of, whatever the codes.
         indicators = (scores[..., None] == self.categories).astype(np.float64)
         # Missing is no category, and not 0 in all of them.
@@ -185,7 +200,9 @@ class ResponsePanel:
         humans = self.humans.copy()
         humans[list(left_out)] = np.nan
         # A label that only these humans gave is no category any more.
-        categories = None if self.categories is None else _present(humans)
+        categories = self.categories
+        if categories is not None and self.table is None:
+            categories = _present(humans)
         return replace(self, humans=humans, categories=categories)
 
     def only_humans(self, kept: Sequence[int]) -> ResponsePanel:
@@ -195,6 +212,33 @@ class ResponsePanel:
     def passing(self, gate: float) -> ResponsePanel:
         """The same, scores being 1 at or above the gate and 0 below."""
         return replace(self, judge=passes(self.judge, gate), humans=passes(self.humans, gate))
+
+    def label(self, place: int) -> ResponsePanel:
+        """The same, scores being 1 where the label of that column is given and 0 elsewhere.
+
+        Raises
+        ------
+        StatisticsError
+            Where codes have no table.
+        """
+        if self.table is None:
+            raise StatisticsError("only codes that are rows of a table have columns of labels")
+        column = self.table[:, [place]]
+        one = replace(self, table=column)
+        judge, humans = (one.vectors(scores)[..., 0] for scores in (self.judge, self.humans))
+        return replace(self, judge=judge, humans=humans, categories=None, table=None)
+
+    def only(self, kept: NDArray[np.bool_]) -> ResponsePanel:
+        """The rows kept alone, every cluster and system still having its place."""
+        return replace(
+            self,
+            judge=self.judge[:, kept],
+            humans=self.humans[:, kept],
+            system=self.system[kept],
+            item=self.item[kept],
+            cluster=self.cluster[kept],
+            counted=None if self.counted is None else self.counted.only(kept),
+        )
 
     def by_cluster(
         self,

@@ -294,6 +294,23 @@ def _usable(panel: ResponsePanel, columns: Floats, kept: NDArray[np.bool_]) -> C
     return panel.by_cluster(with_size, kept, where=columns.shape[1])
 
 
+def reading_by_system(panel: ResponsePanel) -> list[tuple[Jackknifed, int] | None]:
+    """The correlation of `reading_sums` among the responses of each system, and their number.
+
+    None where people do not vary within the system: there is nothing to read. A judge that does not
+    vary there correlates 0.
+    """
+    columns, kept = reading_columns(panel)
+    with_size = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
+    found: list[tuple[Jackknifed, int] | None] = []
+    for place in range(len(panel.systems)):
+        here = kept & (panel.system == place)
+        table = panel.by_cluster(with_size, here, where=3)
+        varies = len(table) > 1 and table.total[1] > _NONE
+        found.append((table.jackknife(ratio, "fisher"), panel.size(here)) if varies else None)
+    return found
+
+
 def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
     """(N, 3): products of one run and the mean human, squares of each; (N,) which are usable."""
     human = _cleaned(panel, mean_vectors(panel))
@@ -338,15 +355,16 @@ def ratio(sums: Floats) -> Floats:
     return sums[..., 0] / np.sqrt(np.maximum(sums[..., 1] * sums[..., 2], 1e-300))
 
 
-def item_columns(panel: ResponsePanel) -> Floats:
+def item_columns(panel: ResponsePanel, least: int = 5) -> Floats:
     """(N, 8) columns, one row a response, for what the judge and the humans share.
 
     Pairs of humans and their products; humans and their squares; human-judge pairs and their
     products; the judge (1 where it scored beside a human) and its squares. Scores are centred in
-    human x system cells. Pairs are never enumerated: ((sum h)² - sum h²) / 2.
+    human x system cells of at least `least`. Pairs are never enumerated:
+    ((sum h)² - sum h²) / 2.
     """
-    humans = [panel.centred(panel.vectors(human)) for human in panel.humans]
-    runs = [panel.centred(panel.vectors(run)) for run in panel.judge]
+    humans = [panel.centred(panel.vectors(human), least=least) for human in panel.humans]
+    runs = [panel.centred(panel.vectors(run), least=least) for run in panel.judge]
     total, n, square = _present_sums(humans)
     run, n_runs, run_square = _present_sums(runs)
     there = n_runs > 0

@@ -67,6 +67,12 @@ class Case:
         At which the judge ran.
     counted : Counts or None
         How many responses each of the N stands for; None: itself alone.
+    labels : tuple of str
+        Of labels and label sets, the list; then scores and humans are rows of `table`.
+    table : (P, D) float64 or None
+        The vector of 0 and 1 that each code stands for.
+    sets : bool
+        Whether a code stands for any number of labels, none included.
     """
 
     judge: str
@@ -86,6 +92,9 @@ class Case:
     asked: bool = True
     temperature: float | None = None
     counted: Counts | None = None
+    labels: tuple[str, ...] = ()
+    table: Floats | None = None
+    sets: bool = False
 
     def size(self, kept: NDArray[np.bool_]) -> int:
         """Responses that are kept."""
@@ -123,6 +132,7 @@ class Case:
             clusters=self.clusters,
             nominal=self.nominal,
             counted=self.counted,
+            table=self.table,
         )
 
     def groups(self) -> NDArray[Any]:

@@ -20,11 +20,8 @@ HOLM_LEVEL = 0.05
 THESE: Target = "these systems"
 TO_COME: Target = "systems to come"
 
-ComponentName = Literal[
-    "COVER", "HUMANS", "READ", "ITEM", "SLOPE", "BIAS", "BIAS1", "ORDER", "REVERSE", "AGREE",
-    "LEVEL", "SYS", "FAM", "SUB", "SUBITEM", "GREAD", "GITEM", "SENS", "SPEC", "ORDER+", "LEVEL+",
-    "GAIN", "RUN",
-]  # fmt: skip
+#: Keys of components: COVER, READ ... A stranger's component has one of its own.
+ComponentName = str
 
 #: Why a component or a verdict is not tested or open, or what is special about it.
 Reason = Literal[
@@ -55,6 +52,14 @@ Reason = Literal[
     "blocked",  # a finding of the audit forbids a verdict
     "nominal",  # labels without an order have no such statistic
     "not computed",
+    "never used",  # a label that the judge never gives
+    "looks bad",  # a label that is not vouched for, and whose estimates lie beyond what is allowed
+    "order not recorded",  # who was shown first is not known
+    "no texts",  # neither responses nor their lengths are there
+    "not connected",  # systems that were never compared, even through others
+    "judge alike",  # the judge does not separate these systems
+    "few released",  # fewer than 20 responses of which the judge is so sure
+    "hard items",  # nothing is known of responses on which humans differ
 ]
 
 #: What to do next; the fields of `Next` that belong to each stand behind it.

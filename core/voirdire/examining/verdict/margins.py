@@ -36,8 +36,12 @@ def above(
     limit: float,
     fail: float | None = None,
     sure: float = SURE_YES,
+    many: int = 1,
 ) -> Component:
-    """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`)."""
+    """Yes where it is shown to reach `limit`, no where shown to lie below `fail` (or `limit`).
+
+    `many` is how many such estimates each may say no: Bonferroni's correction.
+    """
     # No error, no decision: an estimate alone, however large, is never a yes.
     if not (math.isfinite(jackknifed.at) and math.isfinite(jackknifed.se)):
         return Component(name, "open", float(jackknifed.value), margin=limit, reason="no interval")
@@ -46,7 +50,8 @@ def above(
     # Both bounds on the scale of the test, where the error is nearly normal; only what is printed
     # goes back to the natural scale.
     low = jackknifed.at - quantile(sure, jackknifed.df) * jackknifed.se
-    high = jackknifed.at + quantile(SURE_NO, jackknifed.df) * jackknifed.se
+    sure_no = 1 - (1 - SURE_NO) / many
+    high = jackknifed.at + quantile(sure_no, jackknifed.df) * jackknifed.se
     state: State = "yes" if low >= asked else "no" if high < least else "open"
     # Without any spread the estimate is certain, and its p is 0 or 1.
     p = float(jackknifed.at < asked)
@@ -87,11 +92,12 @@ def inside(
     margin: float,
     names: Sequence[str] = (),
     margin_yes: float | None = None,
+    many: int | None = None,
 ) -> Component:
     """Equivalence of one or several estimates.
 
     Yes where all lie inside, an intersection-union test that needs no correction; no where one
-    lies outside, with Bonferroni's correction.
+    lies outside, with Bonferroni's correction over them, or over `many`.
     """
     at, se = np.atleast_1d(jackknifed.at), np.atleast_1d(jackknifed.se)
     finite = np.isfinite(at) & np.isfinite(se)
@@ -102,7 +108,7 @@ def inside(
     reach = quantile(SURE_YES, jackknifed.df) * se
     # Of many systems one lies outside by chance sooner or later: Bonferroni, since any of them is a
     # no.
-    far = quantile(1 - (1 - SURE_NO) / len(at), jackknifed.df) * se
+    far = quantile(1 - (1 - SURE_NO) / (many or len(at)), jackknifed.df) * se
     state: State = "open"
     if (np.abs(at) - far > margin)[finite].any():
         state = "no"

@@ -66,7 +66,7 @@ def single_responses(
     seen = np.unique(panel.humans[~np.isnan(panel.humans)])
     one_bit = len(seen) == 2 and panel.categories is None
     times = margins.times_gate if one_bit else margins.times
-    parts.append(_item("ITEM", table, len(humans), times, margins))
+    parts.append(item_component("ITEM", table, len(humans), times, margins))
     if panel.categories is None:
         parts.append(_slope(table, len(humans), margins))
     return parts
@@ -83,7 +83,7 @@ def humans_agree(table: ClusterSums, margins: Margins) -> Component:
     return replace(above("HUMANS", jackknifed, limit, margins.read), margin=limit)
 
 
-def _item(
+def item_component(
     name: ComponentName, table: ClusterSums, humans: int, times: float, margins: Margins
 ) -> Component:
     """From the sums of clusters where the judge has a human beside it."""
@@ -159,7 +159,7 @@ def subgroups(
         bias.append(apart)
         names.append(name)
         table = panel.by_cluster(sums, members, where=6)
-        part = _item("SUBITEM", table, len(humans), margins.times_subgroup, margins)
+        part = item_component("SUBITEM", table, len(humans), margins.times_subgroup, margins)
         items.append(replace(part, at=(name,)))
     if not bias:
         return [untested("SUB", "few in subgroup", at=tuple(few))]
@@ -215,7 +215,7 @@ def pass_and_fail(
         table = within.item_table(bits, beside=True)
     parts = [
         reading(case, bits, margins, "GREAD"),
-        _item("GITEM", table, len(humans), margins.times_gate, margins),
+        item_component("GITEM", table, len(humans), margins.times_gate, margins),
     ]
     kinds: Sequence[tuple[ComponentName, bool, float | None]] = (
         ("SENS", True, rule.sensitivity),

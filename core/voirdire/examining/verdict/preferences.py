@@ -1,0 +1,312 @@
+"""Components of a verdict on preferences: reading within pairs, place, length, order, picking.
+
+The rule and its rates: docs/verdict_kinds.md. A preference is a signed number in its pair of
+systems; what is known of a system alone is taken out, so that its name cannot be read for it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.examining.verdict.facts import Component
+from voirdire.examining.verdict.margins import (
+    FEWEST_SHARED,
+    SURE_NO,
+    SURE_READ,
+    SURE_YES,
+    above,
+    inside,
+    untested,
+)
+from voirdire.stats import comparisons, strengths
+from voirdire.stats.sums import above_t, natural, on_scale, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.stats.comparisons import ComparisonPanel, Reading
+    from voirdire.stats.sums import Jackknifed
+    from voirdire.study import Margins
+
+#: Comparisons a pair below which strengths of systems are taken out in place of pairs' means.
+DENSE = 3
+#: Comparisons beyond what was taken out, from which reading can be told.
+FEWEST_BEYOND = 20
+#: How many times a human's error variance: three values are coarse.
+TIMES_COMPARED = 3.0
+#: Margins in shares of the scale: of place, of length, of one system and of one pair.
+PLACE = LENGTH = FAVOUR = 0.10
+PAIR = 0.15
+#: How far below a held-out human's picks; how much oftener ties, and flips that look bad.
+PICK, TIE, FLIP = 0.10, 0.15, 0.05
+#: The same where it may only refuse that a judge stands in for one human.
+PICK_ONE = 0.05
+#: Comparisons of a pair from which its own bias can refuse.
+FEWEST_IN_PAIR = 10
+
+
+def compared_components(
+    panel: ComparisonPanel, margins: Margins, subgroups: NDArray[np.str_] | None = None
+) -> dict[ComponentName, Component]:
+    """Every component that the comparisons can tell."""
+    names = [str(name) for name in panel.systems]
+    read = _reading_of(panel)
+    parts = [
+        _reading(read, margins),
+        *_shared(panel, margins),
+        _position(panel),
+        _length(panel),
+        *_ordered(panel, margins, names),
+        replace(inside("LEVEL", comparisons.favour_by_system(panel), FAVOUR * panel.width, names)),
+        *_family(panel),
+        *_picks(panel),
+        *_flips(panel),
+        *_ties(panel),
+        *_pairs(panel, names),
+        *_by_system(panel, read, names),
+        *_subgroup(panel, read, subgroups),
+    ]
+    return {part.name: part for part in parts}
+
+
+def _reading_of(panel: ComparisonPanel, kept: NDArray[np.bool_] | None = None) -> Reading:
+    if panel.n < DENSE * panel.n_pairs:
+        return comparisons.sparse_reading(panel, kept)
+    return comparisons.reading(panel, kept)
+
+
+def _reading(read: Reading, margins: Margins) -> Component:
+    if read.beyond < FEWEST_BEYOND or read.correlation.df + 1 < margins.clusters:
+        return untested("READ", "few clusters", count=read.beyond)
+    if not read.varies:
+        df = read.correlation.df
+        return Component("READ", "no", 0.0, 0.0, 0.0, 0.0, 0.0, df, 1.0, "no variance")
+    return above("READ", read.correlation, 0.0, margins.read, SURE_READ)
+
+
+def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
+    """HUMANS and ITEM."""
+    if len(panel.humans) < 2:
+        return [untested("ITEM", "one human")]
+    found = comparisons.shared_within(panel, TIMES_COMPARED)
+    if found.pairs < FEWEST_SHARED or found.beyond.df + 1 < margins.clusters:
+        reason: Reason = "one human" if not found.pairs else "few shared"
+        return [untested("ITEM", reason, count=found.pairs)]
+    limit = float(natural(0.02, "fisher"))
+    humans = replace(above("HUMANS", found.reliability, limit, margins.read), margin=limit)
+    share = float(found.reliability.value)
+    item = above("ITEM", found.beyond, 0.0)
+    return [
+        humans, replace(item, margin=TIMES_COMPARED, judge=found.worth, human=share),
+    ]  # fmt: skip
+
+
+def _position(panel: ComparisonPanel) -> Component:
+    found = comparisons.position(panel)
+    if found is None:
+        return untested("POSITION", "order not recorded")
+    return inside("POSITION", found, PLACE * panel.width)
+
+
+def _length(panel: ComparisonPanel) -> Component:
+    found = comparisons.length_effect(panel)
+    if found is None:
+        return untested("LENGTH", "no texts")
+    return inside("LENGTH", found, LENGTH * panel.width)
+
+
+def _ordered(panel: ComparisonPanel, margins: Margins, names: Sequence[str]) -> list[Component]:
+    """ORDER and REVERSE, on strengths by least squares."""
+    if not strengths.connected(panel):
+        return [untested("ORDER", "not connected"), untested("REVERSE", "not connected")]
+    humans = strengths.least_squares(panel, panel.mean_human)
+    judge = strengths.least_squares(panel, panel.mean_order)
+    reverse = _reverse(panel, humans, judge, names)
+    if len(names) < 3:
+        return [untested("ORDER", "two systems"), reverse]
+    found = strengths.strength_order(humans, judge)
+    if not found.humans_differ:
+        return [untested("ORDER", "humans alike"), reverse]
+    part = above("ORDER", found.correlation, margins.order)
+    # Strengths of a judge that does not tell systems apart are noise, and their correlation too.
+    if not found.judge_varies or (part.state == "yes" and not found.judge_differs):
+        part = replace(part, state="open", reason="judge alike", p=1.0)
+    return [part, reverse]
+
+
+def _reverse(
+    panel: ComparisonPanel,
+    humans: strengths.Strengths,
+    judge: strengths.Strengths,
+    names: Sequence[str],
+) -> Component:
+    """Pairs that humans hold apart by more than the margin, and the judge the other way."""
+    first, second = np.triu_indices(len(names), 1)
+    apart, own = (side.differences(first, second) for side in (humans, judge))
+    margin = FAVOUR * panel.width
+    sign = np.where(apart.at < 0, -1.0, 1.0)
+    dh, dj, df = np.abs(apart.at), own.at * sign, apart.df
+    far = quantile(1 - (1 - SURE_NO) / len(first), df)
+    turned = (dh - far * apart.se > margin) & (dj + far * own.se < 0)
+    # Yes is about pairs twice as far apart, none of which may look reversed.
+    unclear = (dh > 2 * margin) & (dj <= 0)
+    state: State = "no" if turned.any() else "open" if unclear.any() else "yes"
+    worst = int(np.argmin(np.where(turned, -1e9, np.where(unclear, -1e6, 0.0)) + dj))
+    pair = (names[first[worst]], names[second[worst]])
+    p = np.minimum(above_t((2 * margin - dh) / np.maximum(apart.se, 1e-12), df), 1.0)
+    p = np.minimum(p, above_t(dj / np.maximum(own.se, 1e-12), df)) * 2
+    return Component(
+        "REVERSE", state, float(turned.sum()), margin=margin, se=0.0, df=df,
+        p=float(min(p.max(), 1.0)), at=() if state == "yes" else pair[:: int(sign[worst])],
+        judge=float(dj[worst]), human=float(dh[worst]), count=int(turned.sum()),
+    )  # fmt: skip
+
+
+def _family(panel: ComparisonPanel) -> list[Component]:
+    found = comparisons.favour_of_family(panel)
+    if found is None:
+        return []
+    ahead = {int(s) for s in panel.a[panel.own > 0]} | {int(s) for s in panel.b[panel.own < 0]}
+    margin = strengths.taste_margin(panel, FAVOUR * panel.width, len(ahead))
+    return [inside("FAM", found, margin)]
+
+
+def _picks(panel: ComparisonPanel) -> list[Component]:
+    """PICK, and PICK1, which may only refuse."""
+    found = comparisons.picks(panel)
+    if found is None:
+        vote = comparisons.vote_agreement(panel)
+        value = math.nan if vote is None else float(vote.at)
+        return [untested("PICK", "one human", judge=value, margin=PICK)]
+    facts: dict[str, Any] = {"judge": found.judge, "human": found.human, "count": found.count}
+    one = above("PICK1", found.difference, -PICK_ONE)
+    refuses: State = "no" if one.state == "no" else "yes"
+    return [
+        replace(above("PICK", found.difference, -PICK), **facts),
+        replace(one, state=refuses, p=0.0, **facts),
+    ]
+
+
+def _flips(panel: ComparisonPanel) -> list[Component]:
+    """Opposite winners in the two orders, beside those of two humans: looks bad, or not."""
+    found = comparisons.flips(panel)
+    if found is None:
+        return []
+    judge, human = found
+    off = judge - (0.0 if math.isnan(human) else human)
+    state: State = "open" if off > FLIP else "yes"
+    return [Component("FLIP", state, off, margin=FLIP, p=0.0, judge=judge, human=human)]
+
+
+def _ties(panel: ComparisonPanel) -> list[Component]:
+    part = inside("TIE", comparisons.ties(panel), TIE)
+    return [part]
+
+
+def _pairs(panel: ComparisonPanel, names: Sequence[str]) -> list[Component]:
+    found = comparisons.pair_bias(panel, FEWEST_IN_PAIR)
+    if found is None:
+        return []
+    places, jackknifed = found
+    row = {int(pair): at for at, pair in enumerate(panel.pair)}
+    of = [f"{names[panel.a[row[int(k)]]]} / {names[panel.b[row[int(k)]]]}" for k in places]
+    part = inside("PAIR", jackknifed, PAIR * panel.width, of)
+    return [replace(part, state="no" if part.state == "no" else "yes", p=0.0)]
+
+
+def _by_system(panel: ComparisonPanel, read: Reading, names: Sequence[str]) -> list[Component]:
+    """READ_S: reading among the comparisons of each system."""
+    if len(names) < 3 or not read.varies:
+        return []
+    each: list[tuple[str, Jackknifed | None, int]] = []
+    human = panel.centred(panel.mean_human)
+    for place, name in enumerate(names):
+        here = (panel.a == place) | (panel.b == place)
+        if int(here.sum()) < FEWEST_BEYOND or not np.nansum(human[here] ** 2) > 1e-9:
+            continue
+        own = _reading_of(panel, here)
+        each.append((name, own.correlation, int(here.sum())))
+    return reads_everywhere("READ_S", each, read.correlation, len(names))
+
+
+def _subgroup(
+    panel: ComparisonPanel, read: Reading, subgroups: NDArray[np.str_] | None
+) -> list[Component]:
+    if subgroups is None or not read.varies:
+        return []
+    each: list[tuple[str, Jackknifed | None, int]] = []
+    for name in filter(None, np.unique(subgroups)):
+        here = np.asarray(subgroups == name)
+        if int(here.sum()) >= FEWEST_BEYOND:
+            each.append((str(name), _reading_of(panel, here).correlation, int(here.sum())))
+    return reads_everywhere("SUB", each, read.correlation, 1)
+
+
+def reads_everywhere(
+    name: ComponentName,
+    each: Sequence[tuple[str, Jackknifed | None, int]],
+    whole: Jackknifed,
+    many: int,
+) -> list[Component]:
+    """One component for all groups: no where one does not read, open where one does not look so.
+
+    Shown not to read: the upper bound lies below the larger of .10 and a third of the whole. Looks
+    so: z below a third of the whole's, and by more than 2.8 errors of Fisher's z below it.
+    """
+    tested = [one for one in each if one[1] is not None and math.isfinite(one[1].se)]
+    if not tested:
+        return []
+    z = float(whole.at)
+    least = max(float(on_scale(0.10, "fisher")), float(on_scale(math.tanh(z) / 3, "fisher")))
+    rows = []
+    for group, found, size in tested:
+        if found is None:
+            continue
+        sure = quantile(1 - (1 - SURE_NO) / many, found.df)
+        below = found.at < z / 3 and found.at < z - 2.8 / math.sqrt(max(size - 3, 1))
+        state: State = "no" if found.at + sure * found.se < least else "open" if below else "yes"
+        rows.append((("no", "open", "yes").index(state), found.at, group, found, state))
+    _, _, group, found, state = min(rows, key=lambda row: row[:2])
+    return [
+        Component(
+            name, state, float(found.value), float(found.bound(1 - SURE_YES)),
+            float(found.bound(SURE_YES)), math.tanh(z) / 3, float(found.se), float(found.df), 0.0,
+            at=(group,),
+        )
+    ]  # fmt: skip
+
+
+#: Required of each use, and what may only refuse.
+RULES: Mapping[str, tuple[tuple[ComponentName, ...], tuple[ComponentName, ...]]] = {
+    "order": (("READ", "ORDER", "REVERSE", "FAM"), ()),
+    "score": (("READ", "LEVEL", "PAIR", "FAM"), ()),
+    "single": (
+        ("READ", "ITEM", "POSITION", "LENGTH", "FAM", "TIE", "FLIP", "READ_S", "SUB", "PAIR"),
+        ("LEVEL", "PICK1"),
+    ),
+    "pick": (
+        ("READ", "PICK", "POSITION", "LENGTH", "FAM", "FLIP", "READ_S", "SUB", "PAIR"),
+        ("LEVEL",),
+    ),
+}
+
+
+def combined(
+    parts: Mapping[ComponentName, Component],
+    required: Sequence[ComponentName],
+    refusing: Sequence[ComponentName],
+) -> State:
+    """No before not tested before open before yes."""
+    states = [parts[name].state for name in required if name in parts]
+    states += ["no" for name in refusing if name in parts and parts[name].state == "no"]
+    for state in ("no", "not tested", "open"):
+        if state in states:
+            return state
+    return "yes"

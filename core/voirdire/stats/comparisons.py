@@ -284,32 +284,44 @@ class Reading(Result):
         return str(self.correlation)
 
 
-def reading(panel: ComparisonPanel, kept: NDArray[np.bool_] | None = None) -> Reading:
+def reading(panel: ComparisonPanel) -> Reading:
     """Correlation of one run with the mean human, cleared of pairs and of the order shown.
 
-    Of `kept` comparisons alone, where given. The first order is what counts: the mean of two
-    orders is no single comparison.
+    The first order is what counts: the mean of two orders is no single comparison.
     """
-    human, runs = panel.centred(panel.mean_human), [panel.centred(run) for run in panel.judge]
-    order = panel.centred(panel.first)
-    known = ~np.isnan(panel.first).any()
-    columns = _reading_columns(runs, human, order if known else np.zeros(panel.n))
-    return _correlated(panel, columns, kept, known=bool(known), removed=panel.n_pairs)
+    return readings(panel, by_strengths=False)[0]
 
 
-def sparse_reading(panel: ComparisonPanel, kept: NDArray[np.bool_] | None = None) -> Reading:
+def sparse_reading(panel: ComparisonPanel) -> Reading:
     """The same cleared of strengths of systems, their cube and the order: for sparse pairs.
 
     Of pairs with fewer than three comparisons a pair's mean is mostly the comparison itself. Taken
     out of each side, by least squares, are the systems, the cube of what its own strengths predict
     (a score is bounded, so that lopsided pairs lie off the line) and the order shown.
     """
+    return readings(panel, by_strengths=True)[0]
+
+
+def readings(
+    panel: ComparisonPanel, groups: Sequence[NDArray[np.bool_]] = (), *, by_strengths: bool
+) -> list[Reading]:
+    """The reading of all comparisons, and of each group (N,) of them, cleared of the same."""
     known = not np.isnan(panel.first).any()
-    runs = [_beside_strengths(panel, run, known=known) for run in panel.judge]
-    human = _beside_strengths(panel, panel.mean_human, known=known)
-    columns = _reading_columns(runs, human, np.zeros(panel.n))
-    removed = len(panel.systems) + 1 + int(known)
-    return _correlated(panel, columns, kept, known=False, removed=removed, by_strengths=True)
+    if by_strengths:
+        runs = [_beside_strengths(panel, run, known=known) for run in panel.judge]
+        human = _beside_strengths(panel, panel.mean_human, known=known)
+        order, removed = np.zeros(panel.n), len(panel.systems) + 1 + int(known)
+    else:
+        human, runs = panel.centred(panel.mean_human), [panel.centred(run) for run in panel.judge]
+        order = panel.centred(panel.first) if known else np.zeros(panel.n)
+        removed = panel.n_pairs
+    columns = _reading_columns(runs, human, order)
+    # Where strengths are taken out, the order was taken out with them.
+    shown = known and not by_strengths
+    return [
+        _correlated(panel, columns, kept, known=shown, removed=removed, by_strengths=by_strengths)
+        for kept in (None, *groups)
+    ]
 
 
 def _beside_strengths(panel: ComparisonPanel, values: Floats, *, known: bool) -> Floats:
@@ -344,7 +356,7 @@ def _correlated(
     *,
     known: bool,
     removed: int,
-    by_strengths: bool = False,
+    by_strengths: bool,
 ) -> Reading:
     if kept is not None:
         columns = np.where(kept[:, None], columns, 0.0)

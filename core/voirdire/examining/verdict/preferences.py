@@ -57,7 +57,11 @@ def compared_components(
 ) -> dict[ComponentName, Component]:
     """Every component that the comparisons can tell."""
     names = [str(name) for name in panel.systems]
-    read = _reading_of(panel)
+    of_systems = _system_groups(panel)
+    of_subgroups = _subgroup_groups(panel, subgroups)
+    groups = [here for _, here in (*of_systems, *of_subgroups)]
+    read, *each = comparisons.readings(panel, groups, by_strengths=panel.n < DENSE * panel.n_pairs)
+    apart = list(zip((*of_systems, *of_subgroups), each, strict=True))
     parts = [
         _reading(read, margins),
         *_shared(panel, margins),
@@ -70,16 +74,10 @@ def compared_components(
         *_flips(panel),
         *_ties(panel),
         *_pairs(panel, names),
-        *_by_system(panel, read, names),
-        *_subgroup(panel, read, subgroups),
+        *_everywhere("READ_S", apart[: len(of_systems)], read, len(names)),
+        *_everywhere("SUB", apart[len(of_systems) :], read, 1),
     ]
     return {part.name: part for part in parts}
-
-
-def _reading_of(panel: ComparisonPanel, kept: NDArray[np.bool_] | None = None) -> Reading:
-    if panel.n < DENSE * panel.n_pairs:
-        return comparisons.sparse_reading(panel, kept)
-    return comparisons.reading(panel, kept)
 
 
 def _reading(read: Reading, margins: Margins) -> Component:
@@ -221,37 +219,43 @@ def _pairs(panel: ComparisonPanel, names: Sequence[str]) -> list[Component]:
     return [replace(part, state="no" if part.state == "no" else "yes", p=0.0)]
 
 
-def _by_system(panel: ComparisonPanel, read: Reading, names: Sequence[str]) -> list[Component]:
-    """READ_S: reading among the comparisons of each system."""
-    if len(names) < 3 or not read.varies:
+def _system_groups(panel: ComparisonPanel) -> list[tuple[str, NDArray[np.bool_]]]:
+    """The comparisons of each system, where there are more than two and people vary in them."""
+    if len(panel.systems) < 3:
         return []
-    each: list[tuple[str, Jackknifed | None, int]] = []
-    human = panel.centred(panel.mean_human)
-    for place, name in enumerate(names):
+    human, groups = panel.centred(panel.mean_human), []
+    for place, name in enumerate(panel.systems):
         here = (panel.a == place) | (panel.b == place)
-        if int(here.sum()) < FEWEST_BEYOND or not np.nansum(human[here] ** 2) > 1e-9:
-            continue
-        own = _reading_of(panel, here)
-        each.append((name, own.correlation, int(here.sum())))
-    return reads_everywhere("READ_S", each, read.correlation, len(names))
+        if int(here.sum()) >= FEWEST_BEYOND and np.nansum(human[here] ** 2) > 1e-9:
+            groups.append((str(name), here))
+    return groups
 
 
-def _subgroup(
-    panel: ComparisonPanel, read: Reading, subgroups: NDArray[np.str_] | None
-) -> list[Component]:
-    if subgroups is None or not read.varies:
+def _subgroup_groups(
+    panel: ComparisonPanel, subgroups: NDArray[np.str_] | None
+) -> list[tuple[str, NDArray[np.bool_]]]:
+    """The comparisons of each declared subgroup that has enough."""
+    if subgroups is None:
         return []
-    each: list[tuple[str, Jackknifed | None, int]] = []
-    for name in filter(None, np.unique(subgroups)):
-        here = np.asarray(subgroups == name)
-        if int(here.sum()) >= FEWEST_BEYOND:
-            each.append((str(name), _reading_of(panel, here).correlation, int(here.sum())))
-    return reads_everywhere("SUB", each, read.correlation, 1)
+    each = [(str(name), np.asarray(subgroups == name)) for name in np.unique(subgroups) if name]
+    return [(name, here) for name, here in each if int(here.sum()) >= FEWEST_BEYOND]
+
+
+def _everywhere(
+    name: ComponentName,
+    each: Sequence[tuple[tuple[str, NDArray[np.bool_]], Reading]],
+    read: Reading,
+    many: int,
+) -> list[Component]:
+    if not read.varies:
+        return []
+    rows = [(group, own.correlation, int(here.sum())) for (group, here), own in each]
+    return reads_everywhere(name, rows, read.correlation, many)
 
 
 def reads_everywhere(
     name: ComponentName,
-    each: Sequence[tuple[str, Jackknifed | None, int]],
+    each: Sequence[tuple[str, Jackknifed, int]],
     whole: Jackknifed,
     many: int,
 ) -> list[Component]:
@@ -260,15 +264,13 @@ def reads_everywhere(
     Shown not to read: the upper bound lies below the larger of .10 and a third of the whole. Looks
     so: z below a third of the whole's, and by more than 2.8 errors of Fisher's z below it.
     """
-    tested = [one for one in each if one[1] is not None and math.isfinite(one[1].se)]
+    tested = [one for one in each if math.isfinite(one[1].se)]
     if not tested:
         return []
     z = float(whole.at)
     least = max(float(on_scale(0.10, "fisher")), float(on_scale(math.tanh(z) / 3, "fisher")))
     rows = []
     for group, found, size in tested:
-        if found is None:
-            continue
         sure = quantile(1 - (1 - SURE_NO) / many, found.df)
         below = found.at < z / 3 and found.at < z - 2.8 / math.sqrt(max(size - 3, 1))
         state: State = "no" if found.at + sure * found.se < least else "open" if below else "yes"

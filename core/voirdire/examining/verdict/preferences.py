@@ -58,7 +58,7 @@ def compared_components(
     """Every component that the comparisons can tell."""
     names = [str(name) for name in panel.systems]
     of_systems = _system_groups(panel)
-    of_subgroups = _subgroup_groups(panel, subgroups)
+    of_subgroups = _subgroup_groups(subgroups)
     groups = [here for _, here in (*of_systems, *of_subgroups)]
     read, *each = comparisons.readings(panel, groups, by_strengths=panel.n < DENSE * panel.n_pairs)
     apart = list(zip((*of_systems, *of_subgroups), each, strict=True))
@@ -231,9 +231,7 @@ def _system_groups(panel: ComparisonPanel) -> list[tuple[str, NDArray[np.bool_]]
     return groups
 
 
-def _subgroup_groups(
-    panel: ComparisonPanel, subgroups: NDArray[np.str_] | None
-) -> list[tuple[str, NDArray[np.bool_]]]:
+def _subgroup_groups(subgroups: NDArray[np.str_] | None) -> list[tuple[str, NDArray[np.bool_]]]:
     """The comparisons of each declared subgroup that has enough."""
     if subgroups is None:
         return []

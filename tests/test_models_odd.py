@@ -26,8 +26,9 @@ from test_models_faults import (
 from wire_server import WireServer
 
 from voirdire import ModelError
+from voirdire.parsing.scores import parse_scores
 from voirdire.running.limits import wait_before
-from voirdire.schema import Message, Reply, Request, Usage
+from voirdire.schema import Message, Reply, Request, Scale, Usage
 from voirdire.study import RunSpec
 
 
@@ -52,6 +53,45 @@ def chat(message, finish="stop", **more):
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     usage = {"prompt_tokens": 10, "completion_tokens": 3}
     return {"id": "1", "model": "m", "choices": [choice], "usage": usage, **more}
+
+
+def responses(*messages, status="completed"):
+    """A response of several messages, each a text with its phase and status where given."""
+    output = []
+    for said, more in messages:
+        part = {"type": "output_text", "text": said, "annotations": []}
+        output.append({"type": "message", "role": "assistant", "content": [part], **more})
+    usage = {"input_tokens": 10, "output_tokens": 3, "total_tokens": 13}
+    return {"id": "r", "model": "m", "status": status, "output": output, "usage": usage}
+
+
+COMMENT, LAST = {"phase": "commentary"}, {"phase": "final_answer"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "text", "finish", "top", "score"),
+    [
+        ([("8", COMMENT), ("5", LAST)], "5", "stop", 100, 5.0),
+        ([("8", {}), ("5", {})], "8\n\n5", "stop", 100, None),
+        ([("Score: 1", {}), ("0", {})], "Score: 1\n\n0", "stop", 10, None),
+        ([("Score: 4", {}), ("2", {})], "Score: 4\n\n2", "stop", 100, None),
+        ([("Score: 4", {}), ("Score: 4", {})], "Score: 4", "stop", 5, 4.0),
+        ([('{"Empathy": 2}', COMMENT), ("Empathy: 4", LAST)], "Empathy: 4", "stop", 5, 4.0),
+        ([("8", COMMENT)], "", "empty", 100, None),
+        ([('{"Empathy": 1', {"status": "incomplete"})], '{"Empathy": 1', "length", 10, None),
+    ],
+)
+def test_messages_of_one_response_are_never_joined_into_one_number(
+    messages, text, finish, top, score
+):
+    found = outcome(_responses, responses(*messages))
+    assert (found.text, found.finish_reason) == (text, finish)
+    several = [note.about for note in found.notes if note.kind == "several_messages"]
+    assert several == (["2"] if "\n\n" in text else [])
+    parsed = parse_scores(
+        found.text, ["Empathy"], Scale(1, top), finish_reason=found.finish_reason
+    )
+    assert parsed.scores["Empathy"] == score
 
 
 def claude(content, stop="end_turn"):
@@ -79,6 +119,12 @@ FUNCTION = {"type": "function_call", "name": "answer", "arguments": HANDED}
         (_openai, chat({"content": [THOUGHT, {"type": "text", "text": "4"}]}), "stop", "4"),
         (_openai, chat({"content": [THOUGHT]}), "empty", ""),
         (_openai, chat({"content": ["4", " of 5"]}), "stop", "4 of 5"),
+        (
+            _google,
+            gemini([{"text": "8"}, {"thought": True, "text": "no"}, {"text": "5"}]),
+            "stop",
+            "8\n\n5",
+        ),
         (_openai, chat({"content": None, "tool_calls": [CALL]}, "tool_calls"), "stop", HANDED),
         (_openai, chat({"content": None, "function_call": CALL["function"]}), "stop", HANDED),
         (_openai, chat({"content": "4", "tool_calls": [CALL]}), "stop", "4"),

@@ -293,7 +293,8 @@ class Note:
     ----------
     kind : str
         ``dropped`` (a parameter, with the study's leave), ``renamed`` (one sent under another
-        name), ``simulated``, ``unknown_word`` (of a provider), ``finish_reason``,
+        name), ``simulated``, ``unknown_word`` (of a provider), ``several_messages`` (which
+        differ, none of them marked as final), ``finish_reason``,
         ``content_filter``, ``block_reason``, ``option_logprobs``, ``retries``; ``note`` for others.
     about : str
         What it is about, such as the parameter.

@@ -51,6 +51,11 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "Replies in which the provider uses a word that is not known ({detail}): {count}.",
         "They are read as replies that may be cut: look at some by voirdire session show.",
     ),
+    "several_messages": (
+        "serious",
+        "Replies of several messages that differ ({detail}), none marked as final: {count}.",
+        "They are read together; look at some by voirdire session show.",
+    ),
     "runs_identical": (
         "serious",
         "All {detail} runs gave the same text on {count} of {of} tasks: they are one run copied.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from voirdire.parsing._decoders import Cut, Reader, TooMuchError, decode, decode_loose, pairs_of
-from voirdire.parsing._words import rank_of
+from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of
 
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
@@ -31,7 +32,7 @@ _AROUND = 300
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All outermost objects and lists of a text, in order.
+    """All outermost objects and lists of a text that count, in order.
 
     `repaired`: the syntax was put right; `cut`: the last value was not closed; `torn`: the text
     even ends inside a key or a scalar; `mixed`: other text stands before or after; `too_much`:
@@ -122,8 +123,14 @@ def _without_drafts(reading: Reading, text: str, places: list[tuple[int, int]]) 
     """The objects that count: no draft beside others, and only the final one where one is.
 
     ``Final: {...} Draft: {...}``: what is left out is blanked, so that its keys state nothing.
+    An object behind which second thoughts lead to the next one does not count either.
     """
     ranks = [_rank_of_object(text, *place) for place in places] if len(places) > 1 else ["said"]
+    for at, ((_, end), (start, _)) in enumerate(pairwise(places)):
+        # Far between two objects other things are spoken of: both ends are looked at.
+        between = text[end : end + _AROUND], text[max(end, start - _AROUND) : start]
+        if any(TAKES_BACK.search(part) or LOOKS_AGAIN.search(part) for part in between):
+            ranks[at] = "draft"
     # Where all are drafts they are all that was said, and count.
     best = "final" if "final" in ranks else "said"
     kept = [at for at, rank in enumerate(ranks) if rank == best or best not in ranks]

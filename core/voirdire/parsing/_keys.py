@@ -49,12 +49,13 @@ class RawValue:
     """The raw value of a key, or why there is none.
 
     Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that comes beside
-    the score.
+    the score; `conflict`: another object states another value.
     """
 
     value: Any = None
     reason: str = ""
     top: Any = None
+    conflict: bool = False
 
 
 def plain_key(key: str) -> str:
@@ -142,6 +143,12 @@ def _finally(key: str, forms: Mapping[str, str]) -> str | None:
     """The declared key that a key says in its last version: *final_calm*, *calm_after_review*."""
     match = MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY]))
     return forms.get(match["behind"] or match["before"]) if match else None
+
+
+def marks_final(tree: Any) -> bool:
+    """Whether a key of an object says that it holds the last version: ``{"final_answer": "B"}``."""
+    pairs = pairs_of(tree) if isinstance(tree, dict) else ()
+    return any(plain_key(key[:_LONGEST_KEY]).startswith(FINAL_MARKS) for key, _ in pairs)
 
 
 def _final_part(tree: Any, forms: Mapping[str, str]) -> Any:

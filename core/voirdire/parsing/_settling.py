@@ -7,7 +7,7 @@ and a statement that falls to a cut leaves the reply missing.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._statements import Statement, last_words, statements
@@ -16,6 +16,7 @@ from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, TURNS_AT_ONC
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from voirdire.parsing._keys import RawValue
     from voirdire.parsing._source import Source
 
 T = TypeVar("T")
@@ -83,12 +84,27 @@ def with_text_behind(
     source: Source,
     read: Callable[[str], T | None],
     behind: str | None = None,
+    *,
+    raw: Mapping[str, Sequence[RawValue]] | None = None,
 ) -> dict[str, Settled[T]]:
     """What objects say of each key (None: nothing), as far as the text behind them lets it stand.
 
-    `behind` is that text, where a parser reads it with other signs than it came with.
+    `behind` is that text, where a parser reads it with other signs than it came with; `raw` are
+    the values as they came.
     """
-    text = source.reading.behind if behind is None else behind
+    settles = _as_far_as(values, source, read, source.reading.behind if behind is None else behind)
+    for key, told in (raw or {}).items():
+        if any(each.conflict for each in told):
+            settles[key] = replace(settles[key], conflict=True)
+    return settles
+
+
+def _as_far_as(
+    values: Mapping[str, T | None],
+    source: Source,
+    read: Callable[[str], T | None],
+    text: str,
+) -> dict[str, Settled[T]]:
     # What is absent from the objects stays so, unless a final statement behind them names it.
     settles = {
         key: Settled(value, "absent" if value is None else "") for key, value in values.items()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._decoders import MAX_DEPTH
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
-from voirdire.parsing._keys import RawValue, find_keys, plain_key, scalars
+from voirdire.parsing._keys import RawValue, find_keys, marks_final, plain_key, scalars
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from voirdire.schema import FinishReason, Status
 
@@ -141,27 +141,46 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
 
-def values_by_key(source: Source, forms: Mapping[str, str]) -> dict[str, list[RawValue]]:
-    """Declared key -> what the last object that names it says; an empty list where none does."""
-    by_key: dict[str, list[RawValue]] = {name: [] for name in forms.values()}
-    # From the last on: where a reply corrects itself, the last object that names a key answers.
-    for tree in reversed(source.reading.values):
-        for name, values in find_keys(tree, forms).items():
-            by_key[name] = by_key[name] or scalars(values, keep_cut=source.keep_cut, name=name)
-        if all(by_key.values()):
-            break
+def values_by_key(
+    source: Source, forms: Mapping[str, str], read: Callable[[RawValue], Hashable]
+) -> dict[str, list[RawValue]]:
+    """Declared key -> what the last object that names it says; an empty list where none does.
+
+    `read` gives the value that a raw one states, None where it states none: where another object
+    states another value than the last one, neither is known to be meant.
+    """
+    found = [(tree, find_keys(tree, forms)) for tree in source.reading.values]
+    by_key: dict[str, list[RawValue]] = {}
+    for name in forms.values():
+        naming = [(tree, found_in[name]) for tree, found_in in found if found_in.get(name)]
+        naming = [each for each in naming if marks_final(each[0])] or naming
+        told = [scalars(values, keep_cut=source.keep_cut, name=name) for _, values in naming]
+        by_key[name] = told[-1] if told else []
+        if len(told) > 1:
+            stated = [{read(value) for value in values} - {None} for values in told]
+            if stated[-1] and any(each and each != stated[-1] for each in stated):
+                by_key[name] = [RawValue(reason="ambiguous", conflict=True)]
     return by_key
 
 
+def answering(trees: Iterable[Any]) -> list[Any]:
+    """The objects that may answer, the last one first: those marked as final where any is."""
+    last_first = list(trees)[::-1]
+    return [tree for tree in last_first if marks_final(tree)] or last_first
+
+
 def by_verdict_key(
-    source: Source, name: str, keys: Iterable[str] = VERDICT_KEYS
+    source: Source,
+    name: str,
+    read: Callable[[RawValue], Hashable],
+    keys: Iterable[str] = VERDICT_KEYS,
 ) -> tuple[str, dict[str, list[RawValue]]]:
     """What the first verdict word among the keys says, a final one before others: *grade*.
 
     For replies to one question, whose object does not name it. Returns the key as well.
     """
     for key in keys:
-        if (by_key := values_by_key(source, {key: name}))[name]:
+        if (by_key := values_by_key(source, {key: name}, read))[name]:
             return key, by_key
     return "", {name: []}
 

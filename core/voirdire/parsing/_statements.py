@@ -345,7 +345,7 @@ def _table_cells(text: str, keys: Sequence[str]) -> list[Statement]:
     forms = key_forms(keys)
     return [
         Statement(name, cell, table.start(), table.end(), closed=True)
-        for table in _tables(text)
+        for table in tables(text)
         for name, cell in _cells_of(table.group(), forms)
     ]
 
@@ -357,8 +357,8 @@ def _verdict_cells(text: str) -> list[Statement]:
     head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
     forms, cells = key_forms((*VERDICTS, *_MARKED_NOUNS)), list[Statement]()
-    for table in _tables(text):
-        head, *rows = _rows(table.group())
+    for table in tables(text):
+        head, *rows = rows_of(table.group())
         # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:
             continue
@@ -371,17 +371,19 @@ def _verdict_cells(text: str) -> list[Statement]:
     return cells
 
 
-def _tables(text: str) -> Iterator[re.Match[str]]:
+def tables(text: str) -> Iterator[re.Match[str]]:
+    """The tables of a text, at most 50."""
     return islice(_TABLE.finditer(text), _MAX_TABLES) if text.count("|") >= 4 else iter(())
 
 
-def _rows(table: str) -> list[list[str]]:
+def rows_of(table: str) -> list[list[str]]:
+    """The cells of each row but the rule below the head, without marks."""
     lines = [line for line in table.splitlines() if not _RULE.fullmatch(line)] or [""]
     return [[cell.strip(" \t*_`") for cell in line.split("|")[1:-1]] for line in lines]
 
 
 def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    head, *rows = _rows(table)
+    head, *rows = rows_of(table)
     names = [match_key(cell, forms) for cell in head]
     # A first row that holds numbers is no head: such a table has its keys in a column.
     if any(names) and not any(cell[:1].isdigit() for cell in head):

@@ -72,7 +72,9 @@ _DRAFT_BEHIND = re.compile(
 # "4 is my final score", "4 (revised)", "4 after review".
 _FINAL_BEHIND = re.compile(
     r"[ \t*_,(\[–—-]*(?:(?:is|as)\s+)?(?:(?:my|the)\s+)?(?:final|revised|corrected|amended"
-    r"|after\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b",
+    r"|after\s+(?:the\s+)?(?:review|reflection|revision|discussion))\b"
+    # "4 Final score: 3": the word belongs to what follows.
+    r"(?!(?:[ \t]+\w+){0,2}[ \t]*[:：])",
     re.IGNORECASE,
 )
 # One word, behind which its sentence ends.

@@ -23,6 +23,7 @@ from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     Source,
+    answering,
     nothing_there,
     read_source,
     why_no_answer,
@@ -245,20 +246,32 @@ def _without_cue(source: Source, asked: _Asked) -> Chosen:
 
 def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
     """What the object says, as far as the text behind it lets it stand."""
-    chosen = _of_object(source, asked)
+    chosen, conflict = _of_objects(source, asked)
     behind = source.reading.behind
     if not behind.strip():
-        return Settled(chosen)
+        return Settled(chosen, conflict=conflict)
     stated, values = _claims(strong_cues(behind, asked.by), behind, asked)
     answer = None if chosen == "no_answer" else chosen
     final = [each for each in stated if each.final]
-    return with_last_words(answer, source, final, values.get) or Settled(chosen)
+    settles = with_last_words(answer, source, final, values.get) or Settled(chosen)
+    return replace(settles, conflict=settles.conflict or conflict)
 
 
-def _of_object(source: Source, asked: _Asked) -> Chosen:
-    values = _values(source, asked.letters)
-    if values is None:
-        return "cut" if source.cut else "no_answer"
+def _of_objects(source: Source, asked: _Asked) -> tuple[Chosen, bool]:
+    """What the last object that answers chooses, and whether another one chooses otherwise."""
+    stated: list[Chosen] = []
+    for tree in answering(source.reading.values):
+        if (values := _values(tree, asked.letters, keep_cut=source.keep_cut)) is not None:
+            stated.append(_of_object(values, asked))
+    if not stated:
+        return "cut" if source.cut else "no_answer", False
+    chosen = {each for each in stated if not isinstance(each, str)}
+    if not isinstance(stated[0], str) and len(chosen) > 1:
+        return "ambiguous", True
+    return stated[0], False
+
+
+def _of_object(values: list[RawValue], asked: _Asked) -> Chosen:
     picks = (_from_value(value, asked) for value in values)
     picked = tuple(dict.fromkeys(letter for some in picks for letter in some))
     if not picked or not set(picked) <= set(asked.letters):
@@ -266,24 +279,19 @@ def _of_object(source: Source, asked: _Asked) -> Chosen:
     return picked if asked.several or len(picked) == 1 else "ambiguous"
 
 
-def _values(source: Source, letters: tuple[str, ...]) -> list[Any] | None:
+def _values(tree: Any, letters: tuple[str, ...], *, keep_cut: bool) -> list[RawValue] | None:
     """The scalars under *answer*, *choice* and the like, or of a bare list; None where none is."""
-    for tree in reversed(source.reading.values):
-        # The surest key first, in whatever order the object holds them.
-        for key in _KEYS:
-            if answers := find_keys(tree, {key: key}).get(key):
-                flat = [
-                    item
-                    for each in answers
-                    for item in (each if isinstance(each, list) else [each])
-                ]
-                return [each for item in flat for each in scalars([item], keep_cut=source.keep_cut)]
-        if isinstance(tree, list):
-            return scalars(tree, keep_cut=source.keep_cut)
-        if tree and all(
-            key.upper() in letters and said_yes(v) is not None for key, v in tree.items()
-        ):
-            return [RawValue(key.upper()) for key, value in tree.items() if said_yes(value)]
+    # The surest key first, in whatever order the object holds them.
+    for key in _KEYS:
+        if answers := find_keys(tree, {key: key}).get(key):
+            flat = [
+                item for each in answers for item in (each if isinstance(each, list) else [each])
+            ]
+            return [each for item in flat for each in scalars([item], keep_cut=keep_cut)]
+    if isinstance(tree, list):
+        return scalars(tree, keep_cut=keep_cut)
+    if tree and all(key.upper() in letters and said_yes(v) is not None for key, v in tree.items()):
+        return [RawValue(key.upper()) for key, value in tree.items() if said_yes(value)]
     return None
 
 

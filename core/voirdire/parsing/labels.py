@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.errors import InputError
@@ -11,10 +11,18 @@ from voirdire.parsing._json import Cut, pairs_of
 from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
-from voirdire.parsing._parsed import missing
+from voirdire.parsing._labelverdicts import verdicts_on
+from voirdire.parsing._parsed import REASONS, missing, worst_status
 from voirdire.parsing._settling import Settled, settled, with_last_words
-from voirdire.parsing._source import Source, nothing_there, read_source, storable, why_no_answer
-from voirdire.parsing._statements import corrections, set_apart, statements, verdicts
+from voirdire.parsing._source import (
+    Source,
+    answering,
+    nothing_there,
+    read_source,
+    storable,
+    why_no_answer,
+)
+from voirdire.parsing._statements import corrections, set_apart, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,
@@ -71,16 +79,33 @@ _FIRST_TRY = re.compile(
 )
 #: Keys of an object that hold the one answer: with two values it is none.
 _KEYS = ("answer", "finalanswer", "label", "labels", "finallabel", "finallabels")
+#: Keys of an object that names one label, and of the verdict on it.
+_NAMES = frozenset({"label", "name", "emotion", "category", "class", "type"})
+_TOLD = frozenset({"value", "score", "probability", "answer", "verdict", "rating"})
 _FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Labels in order of mention, and entries that are none."""
+    """Labels in order of mention, and entries that are none.
+
+    `denied` are labels that a list of verdicts denies, `unread` those of which it says neither yes
+    nor no.
+    """
 
     labels: tuple[str, ...]
     unknown: tuple[str, ...] = ()
     explicit_none: bool = False
+    denied: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A label of an object whose value is neither yes nor no."""
+
+    label: str
 
 
 def parse_labels(
@@ -129,7 +154,9 @@ def parse_labels(
         return _missing(labels, "too_deep")
     settles = _settle(source, labels)
     if settles.value is None:
-        return _missing(labels, settles.reason or why_no_answer(source))
+        reason = settles.reason or why_no_answer(source)
+        flags = [*source.flags, Flag("conflicting")] if settles.conflict else []
+        return _missing(labels, reason, flags)
     flags = [Flag("conflicting")] if settles.conflict else []
     return _parsed(settles.value, labels, source, flags, at_most, contradiction)
 
@@ -166,15 +193,18 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
     """What boxes and final lines settle on, else what objects name, else what the lines name."""
     if not source.has_object and (settles := _decided(source, labels)):
         return settles
-    named = _from_objects(source, labels) if _is_data(source) else None
-    if named is not None and source.has_object:
+    nothing: Settled[_Named] = Settled(None)
+    in_objects = _from_objects(source, labels) if _is_data(source) else nothing
+    named = in_objects.value
+    if (named is not None or in_objects.conflict) and source.has_object:
         behind = source.reading.behind
         # Behind an object a plain sentence explains it; only what calls itself final
         # or corrects replaces it.
         final = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
         settles = with_last_words(named, source, final, lambda text: _of_line(text, labels))
-        return settles or Settled(named)
-    if named is None and not source.has_object:
+        settles = settles or in_objects
+        return replace(settles, conflict=settles.conflict or in_objects.conflict)
+    if named is None and not (source.has_object or in_objects.conflict):
         named = _from_lines(source, labels)
     return Settled(named)
 
@@ -207,24 +237,35 @@ def _of_line(text: str, labels: LabelSet) -> _Named | None:
     """The labels of a statement's text, or None where it names none."""
     if _NONE_OF.fullmatch(text):
         return _Named((), explicit_none=True)
+    if told := _listed(text, labels):
+        return told
     line = read_line(labels, text)
     return _together([line]) if line.labels or (line.kind == "list" and line.unknown) else None
 
 
-def _from_objects(source: Source, labels: LabelSet) -> _Named | None:
-    """Labels as JSON: a list of names, names under keys, or label -> yes/no; the last one counts.
+def _from_objects(source: Source, labels: LabelSet) -> Settled[_Named]:
+    """Labels as JSON: a list of names, names under keys, or label -> yes/no.
 
-    A label whose value is neither yes nor no is not read, and neither is the object then.
+    Several objects that answer must say the same.
     """
-    for tree in reversed(source.reading.values):
-        entries = list(_leaves(tree, labels))
-        if None in entries:
-            return None
-        if not entries and not source.keep_cut and source.reading.cut:
-            return None  # the last object fell to the cut: an older one does not come back
-        if entries or (_says_no(tree, labels) and not (tree == [] and source.reading.mixed)):
-            return _of_entries([entry for entry in entries if entry is not None], labels)
-    return None
+    stated: list[_Named] = []
+    for tree in answering(source.reading.values):
+        leaves = list(_leaves(tree, labels))
+        entries = [each for each in leaves if isinstance(each, str)]
+        unread = tuple(each.label for each in leaves if isinstance(each, _Unread))
+        # What is not read is no answer, and an older object does not come back for it.
+        if (None in leaves or (unread and not entries)) and not stated:
+            return Settled(None, "not_yes_no" if unread else "")
+        if not (leaves or stated or source.keep_cut) and source.reading.cut:
+            return Settled(None)  # the last object fell to the cut
+        if None not in leaves and (
+            entries or (_says_no(tree, labels) and not (tree == [] and source.reading.mixed))
+        ):
+            named = _of_entries(entries, labels)
+            stated += [replace(named, unread=unread)] if named else []
+    if len({frozenset(each.labels) for each in stated}) > 1:
+        return Settled(None, "ambiguous", conflict=True)
+    return Settled(stated[0] if stated else None)
 
 
 def _of_entries(entries: list[str], labels: LabelSet) -> _Named | None:
@@ -250,11 +291,14 @@ def _says_no(tree: Any, labels: LabelSet) -> bool:
     return (bool(denied) and all(denied)) or (bool(empty) and all(empty))
 
 
-def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]:
+def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _Unread | None]:
     """The names in a tree, from lists and from values that are not asides; None: unreadable."""
     if isinstance(tree, Cut):
         return
     if isinstance(tree, str):
+        if told := _listed(tree, labels):
+            yield from [*told.labels, *map(_Unread, told.unread)]
+            return
         line = read_line(labels, tree)
         asked = [] if tree.rstrip().endswith("?") else [tree]
         yield from [*line.labels, *line.unknown] if line.kind != "prose" else asked
@@ -265,6 +309,9 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
         pairs = pairs_of(tree)
         if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
             return
+        if (one := _one_verdict(pairs, labels)) is not None:
+            yield from one
+            return
         if any(len({str(v) for k, v in pairs if plain_key(k) == form}) > 1 for form in _KEYS):
             yield None  # one key with two values
         answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
@@ -272,17 +319,34 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | None]
             yield from _of_pair(key, value, labels, depth)
 
 
+def _one_verdict(
+    pairs: list[tuple[str, Any]], labels: LabelSet
+) -> list[str | _Unread] | None:
+    """What ``{"label": "Anger", "value": "no"}`` says of one label; None where it is no such."""
+    named = [v for k, v in pairs if plain_key(k) in _NAMES and isinstance(v, str)]
+    values = [v for k, v in pairs if plain_key(k) in _TOLD]
+    label = labels.forms.get(spelled(named[0])) if len(named) == 1 else None
+    if label is None or len(values) != 1:
+        return None
+    is_there = said_yes(scalars(values, keep_cut=False)[0].value)
+    return [label] if is_there else [_Unread(label)] if is_there is None else []
+
+
 def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
     """Whether a key is one of these, or joined to one that marks it as final: *revisedlabel*."""
     return key in keys or (keys is FINAL_MARKS and MARKED_FINAL.fullmatch(key) is not None)
 
 
-def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | None]:
+def _of_pair(
+    key: str, value: Any, labels: LabelSet, depth: int
+) -> Iterator[str | _Unread | None]:
     label = labels.forms.get(spelled(key))
     if label is not None:
         is_there = said_yes(scalars([value], keep_cut=False)[0].value)
-        # "Anger": "perhaps" is neither: to leave it out would say no.
-        yield from [label] if is_there else [None] if is_there is None else []
+        # "Anger": "perhaps" is neither: to leave it out would say no. Of null, and of an object
+        # or a number, nobody can tell what kind of answer this is.
+        unread = _Unread(label) if isinstance(value, str) else None
+        yield from [label] if is_there else [unread] if is_there is None else []
     elif (
         plain_key(key) in _ASIDE
         or _FIRST_TRY.match(plain_key(key))
@@ -295,8 +359,8 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
 
 
 def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
-    if (stated := _from_statements(source.text, labels)) is not None:
-        return stated if stated.labels or stated.explicit_none else None
+    if (stated := _listed(source.text, labels)) is not None:
+        return stated if stated.labels or stated.explicit_none or stated.unread else None
     text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
     last = text.rpartition("\n")[2]
     if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
@@ -367,16 +431,20 @@ def _is_offer(line: Line, raw: str, alone: bool, labels: LabelSet) -> bool:
     return not alone or line.kind == "prose" or "[" in raw.lstrip("[")
 
 
-def _from_statements(text: str, labels: LabelSet) -> _Named | None:
-    """``Anger: yes`` on every line; *none* only where each label is denied."""
-    if not all(":" in line or "=" in line for line in text.splitlines() if line.strip()):
+def _listed(text: str, labels: LabelSet) -> _Named | None:
+    """``Anger: yes`` in lines, cells or tags; *none* only where each label is denied."""
+    told = verdicts_on(text, labels)
+    if told is None:
         return None
-    stated = [(each.key, said_yes(each.text)) for each in statements(text, labels.labels)]
-    if not stated or any(yes is None for _, yes in stated):
-        return None
-    named = tuple(label for label, yes in stated if yes)
     asked = {*labels.labels} - {labels.none, labels.other}
-    return _Named(named, explicit_none=not named and asked <= {label for label, _ in stated})
+    none = not (told.yes or told.unknown) and asked <= {*told.no}
+    return _Named(
+        told.yes,
+        explicit_none=none,
+        denied=told.no,
+        unread=told.unknown,
+        conflict=told.conflict,
+    )
 
 
 def _says_none(labels: LabelSet, line: str) -> bool:
@@ -424,31 +492,41 @@ def _parsed(
     if beside and labels.other in chosen:
         flags.append(Flag("other_dropped", labels.other or ""))
         chosen.remove(labels.other)
-    if not chosen and not named.explicit_none:
-        return _missing(labels, "unknown_label", flags, unknown)
+    if named.conflict:
+        flags.append(Flag("conflicting"))
+    if not (chosen or named.explicit_none or named.denied):
+        return _missing(labels, "not_yes_no" if named.unread else "unknown_label", flags, unknown)
     if at_most is not None and len(chosen) > at_most:
         flags.append(Flag("too_many", count=len(chosen)))
-    return _scored(chosen, labels, source, flags, unknown)
+    return _scored(chosen, named, labels, source, flags, unknown)
 
 
 def _scored(
-    chosen: list[str], labels: LabelSet, source: Source, flags: list[Flag], unknown: tuple[str, ...]
+    chosen: list[str],
+    named: _Named,
+    labels: LabelSet,
+    source: Source,
+    flags: list[Flag],
+    unknown: tuple[str, ...],
 ) -> Parsed:
     cut = source.cut or not (source.keep_cut or source.reading.values)
-    # A label that was not named before the cut may have been about to be.
-    absent = None if cut else 0.0
-    scores = {label: 1.0 if label in chosen else absent for label in labels.labels}
+    reasons = dict.fromkeys(named.unread, "not_yes_no")
+    # A label that was not named before the cut may have been about to be; and beside one that was
+    # not read, what is neither named nor denied is not known.
+    absent = "cut" if cut else "absent" if named.unread and not chosen else ""
+    if absent:
+        silent = {*labels.labels} - {*chosen, *named.denied, *reasons}
+        reasons |= dict.fromkeys(silent, absent)
+    scores = {x: None if x in reasons else float(x in chosen) for x in labels.labels}
+    statuses = {x: REASONS[reasons[x]] if x in reasons else source.status for x in labels.labels}
     return Parsed(
         scores=scores,
-        status="truncated" if cut else source.status,
-        statuses={
-            name: source.status if score is not None else "truncated"
-            for name, score in scores.items()
-        },
+        status="truncated" if cut else worst_status(statuses.values(), source.status),
+        statuses=statuses,
         flags=tuple(flags),
         ranks={label: rank for rank, label in enumerate(chosen, 1)},
         extra={"unknown": unknown},
-        reasons={name: "cut" for name, score in scores.items() if score is None},
+        reasons=reasons,
     )
 
 

@@ -258,7 +258,7 @@ def parse_preferences(
 
 
 def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
-    by_key = values_by_key(source, key_forms(keys))
+    by_key = values_by_key(source, key_forms(keys), _level_in)
     if len(keys) == 1 and not any(by_key.values()):
         by_key = _by_verdict_key(source, keys[0])
     if any(by_key.values()):
@@ -288,7 +288,12 @@ def _from_objects(
         for key in keys
     }
     values = {key: None if level == "absent" else level for key, level in own.items()}
-    return with_text_behind(values, source, _read, _plain(source.reading.behind))
+    return with_text_behind(values, source, _read, _plain(source.reading.behind), raw=by_key)
+
+
+def _level_in(raw: RawValue) -> float | None:
+    level = raw.reason or _from_value(raw.value)
+    return level if isinstance(level, float) else None
 
 
 def _read_level(text: str) -> float | str | None:
@@ -301,7 +306,7 @@ def _by_verdict_key(source: Source, name: str) -> dict[str, list[RawValue]]:
 
     A winner 2 is the second response, not the level 2.
     """
-    key, by_key = by_verdict_key(source, name, _KEYS)
+    key, by_key = by_verdict_key(source, name, _level_in, _KEYS)
     if not by_key[name]:
         return by_key
     told = [each for each in by_key[name] if key in _LEVELLED or not _is_number(each.value)]

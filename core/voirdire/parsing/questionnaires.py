@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,13 @@ from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
-from voirdire.parsing._source import Source, nothing_there, read_source, why_no_answer
+from voirdire.parsing._source import (
+    Source,
+    answering,
+    nothing_there,
+    read_source,
+    why_no_answer,
+)
 from voirdire.parsing._statements import Statement
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, agreed, read_number
@@ -131,11 +138,31 @@ def parse_questionnaire(
 
 
 def _in_objects(source: Source) -> dict[int, list[RawValue]]:
-    """Serial number -> what the last object that holds any serial number says."""
-    for tree in reversed(source.reading.values):
-        if by_serial := _outermost(tree):
-            return {n: scalars(values, keep_cut=source.keep_cut) for n, values in by_serial.items()}
-    return {}
+    """Serial number -> what the last object that holds any serial number says.
+
+    Where another one says otherwise of an item, neither is known to be meant.
+    """
+    stated = [
+        {n: scalars(values, keep_cut=source.keep_cut) for n, values in by_serial.items()}
+        for tree in answering(source.reading.values)
+        if (by_serial := _outermost(tree))
+    ]
+    if not stated:
+        return {}
+    last, *others = stated
+    differ = {
+        n
+        for other in others
+        for n, values in other.items()
+        if n in last and _stated(values) and _stated(values) != _stated(last[n])
+    }
+    unsure = RawValue(reason="ambiguous", conflict=True)
+    return {n: [unsure] if n in differ else values for n, values in last.items()}
+
+
+def _stated(values: list[RawValue]) -> set[str]:
+    """What raw values state, as texts: 2 and "2" are one."""
+    return {str(each.value).strip() for each in values if not each.reason and each.value is not None}
 
 
 def _in_lines(text: str) -> dict[int, list[Statement]]:
@@ -174,7 +201,8 @@ def _settled(
 
     if answers:
         own = agreed([read(each) for each in answers])
-        return with_last_words(own, source, in_lines, stated) or Settled(own)
+        settles = with_last_words(own, source, in_lines, stated) or Settled(own)
+        return replace(settles, conflict=settles.conflict or any(e.conflict for e in answers))
     text = _INLINE.sub("\n", source.text[:100_000])
     if settles := settled(in_lines, text, stated, cut=not source.keep_cut):
         return settles

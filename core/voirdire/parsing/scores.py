@@ -151,7 +151,7 @@ def _with_care(
 ) -> Parsed:
     """What any reply says; of a plain one the same as the quick way, ten times slower."""
     source = read_source(text, finish_reason)
-    by_key = _raw_values(source, attributes)
+    by_key = _raw_values(source, attributes, scale, words)
     # An object that names any of the keys answers; what its text says then explains it.
     if any(by_key.values()):
         return _finished(_from_objects(by_key, source, attributes, scale, words), source)
@@ -162,17 +162,27 @@ def _with_care(
     return missing(attributes, why_no_answer(source), flags=source.flags, extra=fields)
 
 
-def _raw_values(source: Source, attributes: Sequence[str]) -> dict[str, list[RawValue]]:
+def _raw_values(
+    source: Source,
+    attributes: Sequence[str],
+    scale: Scale,
+    words: Mapping[str, float] | None,
+) -> dict[str, list[RawValue]]:
     """What the objects say; for a single attribute a plain ``{"score": 4}`` answers too."""
-    by_key = values_by_key(source, key_forms(attributes))
+
+    def read(raw: RawValue) -> float | None:
+        number = _number(raw, scale, words)
+        return number.off if number.value is None else number.value
+
+    by_key = values_by_key(source, key_forms(attributes), read)
     for name in attributes:  # {"Empathy": "It is warm.", "Empathy_score": 4}
         if any(isinstance(each.value, str) and " " in each.value for each in by_key.get(name, ())):
             beside = {f"{plain_key(name)}{word}": name for word in _GENERIC[:2]}
             by_key[name] = [
-                each for form in beside for each in values_by_key(source, {form: name})[name]
+                each for form in beside for each in values_by_key(source, {form: name}, read)[name]
             ] or by_key[name]
     if len(attributes) == 1 and not any(by_key.values()):
-        _, by_key = by_verdict_key(source, attributes[0], _KEYS)
+        _, by_key = by_verdict_key(source, attributes[0], read, _KEYS)
         if (value := _listed(source)) is not None and not any(by_key.values()):
             by_key = {attributes[0]: [RawValue(value)]}
     return by_key
@@ -201,7 +211,7 @@ def _from_objects(
         for name in attributes
     }
     own = {name: None if n.reason == "absent" else n for name, n in numbers.items()}
-    return with_text_behind(own, source, _reader(scale, words))
+    return with_text_behind(own, source, _reader(scale, words), raw=by_key)
 
 
 def _number(raw: RawValue, scale: Scale, words: Mapping[str, float] | None) -> Number:
@@ -227,6 +237,8 @@ def _from_statements(
         (name,) = attributes
         by_name[name] = _of_single(by_name[name], text, read)
     stated = {n: _stated(here, text, read, cut=not source.keep_cut) for n, here in by_name.items()}
+    if len(attributes) == 1 and source.keep_cut:
+        stated[name] = _with_last_line(stated[name], by_name[name], text, scale)
     # Last of all, and for one question alone: with several a bare number is nobody's.
     if len(attributes) == 1 and stated[attributes[0]].reason in _NOTHING:
         stated = {attributes[0]: _alone(source, text, scale, words)}
@@ -277,6 +289,21 @@ def _stated(
         agree = all(each == below[0] for each in below)
         return below[0] if agree else Settled(None, "ambiguous", conflict=True)
     return Settled(None, "not_numeric" if any(each.text for each in here) else "absent")
+
+
+def _with_last_line(
+    settles: Settled[Number], stated: Sequence[Statement], text: str, scale: Scale
+) -> Settled[Number]:
+    """A statement, unless the reply ends with another number that is all of its last line."""
+    body = text.rstrip()
+    start = body.rfind("\n") + 1
+    plain = settles.value is not None and all(each.rank in ("said", "draft") for each in stated)
+    if not (plain and start > max(each.end for each in stated) and _BARE.fullmatch(body[start:])):
+        return settles
+    number = read_number(body[start:], scale)
+    if number == settles.value or (number.value is None and number.reason != "off_scale"):
+        return settles
+    return Settled(None, "ambiguous", conflict=True)
 
 
 def _alone(

@@ -110,9 +110,9 @@ def parse_yes_no(
     if text is None or nothing_there(text, finish_reason):
         return missing(keys, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
-    by_key = values_by_key(source, key_forms(keys))
+    by_key = values_by_key(source, key_forms(keys), _yes_in)
     if len(keys) == 1 and not any(by_key.values()):
-        _, by_key = by_verdict_key(source, keys[0])
+        _, by_key = by_verdict_key(source, keys[0], _yes_in)
     if any(by_key.values()):
         return answered_from(_from_objects(by_key, source, keys), source)
     stated = {} if source.has_object else _stated(source, keys)
@@ -121,6 +121,10 @@ def parse_yes_no(
     if source.has_object and not source.cut:
         return answered(dict.fromkeys(keys, "absent"), source)
     return missing(keys, why_no_answer(source), flags=source.flags)
+
+
+def _yes_in(raw: RawValue) -> bool | None:
+    return None if raw.reason else said_yes(raw.value)
 
 
 def _one(raw: RawValue) -> float | str:
@@ -138,7 +142,7 @@ def _from_objects(
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
     values = {key: None if answer == "absent" else answer for key, answer in own.items()}
-    return with_text_behind(values, source, _read)
+    return with_text_behind(values, source, _read, raw=by_key)
 
 
 def _read(text: str) -> float | str | None:

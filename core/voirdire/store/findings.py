@@ -44,7 +44,7 @@ COLUMNS: dict[str, Any] = {
 #: Flags of parsers and judges that are findings; the others tell how a reply was read.
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
 #: Kinds of a reply's notes that are findings.
-_NOTES = ("dropped", "simulated", "unknown_word")
+_NOTES = ("dropped", "simulated", "unknown_word", "several_messages")
 # Only of current and final replies: what an older prompt ran into is not said of this one.
 _NOTED = f"""SELECT json_extract(n.value, '$[0]') AS kind, json_extract(n.value, '$[1]') AS about,
 count(*) FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n

@@ -14,7 +14,7 @@ from voirdire.schema import ENDED, Note, Usage
 from voirdire_judges.models._faults import MalformedBodyError, WireError, stated_status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from voirdire.schema import FinishReason, Request, ToolCall
 
@@ -131,12 +131,50 @@ def texts_in(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "".join(
-        part if isinstance(part, str) else text(part.get("text"))
-        for part in parts
-        if isinstance(part, str)
-        or (isinstance(part, dict) and part.get("type", "text") in {"text", "output_text"})
-    )
+    return joined(_text_of(part) for part in parts)
+
+
+def _text_of(part: Any) -> str | None:
+    if isinstance(part, dict):
+        kind = part.get("type", "text")
+        return text(part.get("text")) if kind in {"text", "output_text"} else None
+    return part if isinstance(part, str) else None
+
+
+def joined(texts: Iterable[str | None]) -> str:
+    r"""The pieces of one text put together; None stands for something else between them.
+
+    What a tool call or a thought parts is no one word: a break is kept there.
+
+    >>> joined(["4", " of 5"]), joined(["8", None, "5"])
+    ('4 of 5', '8\n\n5')
+    """
+    runs = [""]
+    for piece in texts:
+        if piece is not None:
+            runs[-1] += piece
+        elif runs[-1]:
+            runs.append("")
+    return BREAK.join(filter(None, runs))
+
+
+def one_answer(texts: Sequence[str]) -> tuple[str, tuple[Note, ...]]:
+    r"""The answer that several messages of one reply give, and a note where they differ.
+
+    Nothing says which of them is final, so all are kept, a break between them.
+
+    >>> one_answer(["Score: 4", "Score: 4"]), one_answer(["8", "5"])[0]
+    (('Score: 4', ()), '8\n\n5')
+    """
+    distinct = list(dict.fromkeys(each for each in texts if each.strip()))
+    if len(distinct) < 2:
+        return (distinct or [""])[0], ()
+    detail = "nothing says which is final, and all are read together"
+    return BREAK.join(distinct), (Note("several_messages", str(len(distinct)), detail),)
+
+
+#: Between texts that are no one text.
+BREAK = "\n\n"
 
 
 def unknown_parts(content: Any) -> tuple[Note, ...]:

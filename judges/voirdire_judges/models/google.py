@@ -15,6 +15,7 @@ from voirdire_judges.models._body import (
     finish_of,
     given_to,
     items,
+    joined,
     mapping,
     object_in,
     parse_body,
@@ -173,7 +174,10 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
     candidate = next(iter(items(body.get("candidates"))), {})
     parts = items(mapping(candidate.get("content")).get("parts"))
-    answer = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
+    answer = joined(
+        text(part.get("text")) if "text" in part and part.get("thought") is not True else None
+        for part in parts
+    )
     calls = asked_calls((_call(part) for part in parts if part.get("functionCall")), request)
     if not calls:
         answer = answer or given_to(mapping(part.get("functionCall")).get("args") for part in parts)

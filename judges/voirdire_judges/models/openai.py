@@ -28,9 +28,11 @@ from voirdire_judges.models._body import (
     given_to,
     items,
     mapping,
+    one_answer,
     parse_body,
     stated_error,
     text,
+    texts_in,
     unknown_finish,
     unknown_parts,
 )
@@ -141,9 +143,9 @@ def read_response(body: dict[str, Any], request: Request) -> Reply:
         raise stated_error(body)
     if status not in {"", "completed", "incomplete"}:
         raise MalformedBodyError(f"a response whose status is {status[:40]!r}", body)
-    messages = [item for item in items(body.get("output")) if item.get("type") == "message"]
+    messages = _final_messages(items(body.get("output")))
     parts = [part for message in messages for part in items(message.get("content"))]
-    answer = "".join(text(p.get("text")) for p in parts if p.get("type") == "output_text")
+    answer, several = one_answer([texts_in(message.get("content")) for message in messages])
     refusal = "".join(text(p.get("refusal")) for p in parts if p.get("type") == "refusal")
     calls = [item for item in items(body.get("output")) if item.get("type") == "function_call"]
     asked = asked_calls(map(_function_call, calls), request)
@@ -151,17 +153,29 @@ def read_response(body: dict[str, Any], request: Request) -> Reply:
         answer = answer or given_to(call.get("arguments") for call in calls)
     handed = "call" if asked else ""
     positions = [token for part in parts for token in items(part.get("logprobs"))]
+    ended = _why_ended(body)
+    # A message may have been cut though the response says that it is complete.
+    if ended == "completed" and any(m.get("status") == "incomplete" for m in messages[-1:]):
+        ended = "max_output_tokens"
     return Reply(
         text=answer or refusal,
-        finish_reason=finish_of(_why_ended(body), answer or handed, refusal),
+        finish_reason=finish_of(ended, answer or handed, refusal),
         usage=_openai_chat.billed(body),
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
-        notes=(*unknown_finish(_why_ended(body)), *unknown_parts(parts)),
+        notes=(*unknown_finish(ended), *unknown_parts(parts), *several),
         option_logprobs=option_logprobs(positions_of(positions), request.options, answer),
         tool_calls=asked,
         thoughts=_kept_whole(items(body.get("output"))) if asked else (),
     )
+
+
+def _final_messages(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages that answer: where phases are given (API reference), those of the last one."""
+    messages = [item for item in output if item.get("type") == "message"]
+    if not any(message.get("phase") for message in messages):
+        return messages
+    return [message for message in messages if message.get("phase") == "final_answer"]
 
 
 def _kept_whole(output: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -1,0 +1,199 @@
+"""Lists of verdicts: what a reply says of each label, one by one.
+
+``Anger: yes``, ``Anger (1), Fear (0)``, a row of a table, ``<Anger>no</Anger>`` are one statement:
+a label and whether it applies. A value that is neither a known yes nor a known no says nothing of
+its label, which is missing then; a longer text behind a label explains it, and so names it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._settling import settled
+from voirdire.parsing._statements import Statement, rows_of, tables
+from voirdire.parsing._words import rank_of
+from voirdire.parsing.yesno import said_yes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# What may stand right before a label that begins an entry, marks aside: nothing, or a separator.
+_OPENS = re.compile(r"(?:^|[,;|/&>•·]|(?<=\s)[-–—]|\b(?:and|und|et|y|e|en|i|og|och|ve)\s)[\s*_`\"'“(\[#>]*$")
+# What leads from a label to its verdict; `close` must follow the value then.
+_SIGN = re.compile(
+    r"[*_`\"'”’\s]{0,6}(?:(?P<colon>[:：=]|[-=]>|→)|(?P<dash>[–—]|-(?=\s))|(?P<open>[(\[（])|(?P<tag>>)"
+    r"|(?P<asked>\?))[*_`\"'“‘\s]{0,6}"
+)
+_VALUE_ENDS = {"open": re.compile(r"[)\]）]"), "tag": re.compile(r"</")}
+# Where a value without a closing sign ends: with its field.
+_FIELD_ENDS = re.compile(r"\n|<(?=/)|\|")
+#: A value of more words explains, and so does a shorter one that speaks of people: *he shouts*.
+_FEW = 3
+_PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speaker", "writer"})
+_LONGEST, _MOST = 300, 500
+#: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
+_NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
+_TICK = re.compile(r"\W*?(?:[✅☑✓✔]|\[\s*[xX✓✔]\s*\])\W*")
+_CROSS = re.compile(r"\W*?(?:[❌☐✗✘✖]|\[\s*\])\W*")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What a list of verdicts says: labels that apply, that do not, and that are not known.
+
+    `conflict`: one label has two verdicts.
+    """
+
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+    unknown: tuple[str, ...]
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A label, the text that says whether it applies, and how they are joined."""
+
+    label: str
+    text: str
+    at: int
+    end: int
+    sign: str
+
+
+def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
+    """The verdicts that a text lists; None where it lists none."""
+    cells = list(_cells(text, labels))
+    entries = [*cells, *_entries(text, labels, cells)]
+    entries = [each for each in entries if each.label not in (labels.none, labels.other)]
+    values = {id(each): verdict(each.text) for each in entries}
+    # A bracket or a dash may as well hold a remark, an unknown word in it says nothing then.
+    told = {each.sign for each in entries if isinstance(values[id(each)], bool)}
+    denied = any(values[id(each)] is False for each in entries)
+    listed = [
+        each
+        for each in entries
+        if values[id(each)] != "explained"
+        and (each.sign not in ("open", "dash") or (each.sign in told and denied))
+    ]
+    if not listed or (len(listed) == 1 and values[id(listed[0])] is None and len(entries) > 1):
+        return None
+    return _settled([each for each in entries if each in listed or _explains(each, values)], text)
+
+
+def _explains(entry: _Entry, values: dict[int, bool | str | None]) -> bool:
+    return entry.sign == "colon" and values[id(entry)] == "explained"
+
+
+def verdict(text: str) -> bool | str | None:
+    """True, False, None where a short value is neither, or ``"explained"``."""
+    text = text.strip()
+    if _TICK.fullmatch(text):
+        return True
+    if _CROSS.fullmatch(text):
+        return False
+    if (answer := said_yes(text)) is not None:
+        return answer
+    if _NUMBER.fullmatch(text):
+        return {"1": True, "0": False}.get(text.strip(" .*_`()[]"))
+    forms = [word_form(word) for word in WORD.findall(text)]
+    if forms == ["none"]:
+        return False
+    return "explained" if len(forms) > _FEW or not _PEOPLE.isdisjoint(forms) else None
+
+
+def _settled(entries: Sequence[_Entry], text: str) -> Verdicts:
+    yes, no, unknown, conflict = list[str](), list[str](), list[str](), False
+    for label in dict.fromkeys(each.label for each in entries):
+        stated = [
+            Statement(label, e.text, e.at, e.end, rank_of(text, e.at, e.end), closed=True)
+            for e in entries
+            if e.label == label
+        ]
+        settles = settled(stated, text, _told, cut=False)
+        value = settles.value if settles else None
+        conflict |= bool(settles and settles.conflict)
+        (yes if value == "yes" else no if value == "no" else unknown).append(label)
+    return Verdicts(tuple(yes), tuple(no), tuple(unknown), conflict)
+
+
+def _told(text: str) -> str:
+    value = verdict(text)
+    return "unknown" if value is None else "no" if value is False else "yes"
+
+
+def _cells(text: str, labels: LabelSet) -> Iterator[_Entry]:
+    """Verdicts in tables: labels in a column beside one of verdicts, or as the head of columns."""
+    for table in tables(text):
+        head, *rows = rows_of(table.group())
+        named = [labels.forms.get(spelled(cell)) for cell in head]
+        if any(named):  # each column is a label
+            pairs = [(n, c) for row in rows[:1] for n, c in zip(named, row, strict=False) if n]
+        else:
+            pairs = _column_of_verdicts(rows, labels)
+        for label, cell in pairs:
+            yield _Entry(label, cell, table.start(), table.end(), "cell")
+
+
+def _column_of_verdicts(rows: list[list[str]], labels: LabelSet) -> list[tuple[str, str]]:
+    """Label and cell of the one column beside the labels whose cells are short."""
+    named = [
+        (labels.forms[spelled(row[0])], row[1:])
+        for row in rows
+        if row and spelled(row[0]) in labels.forms
+    ]
+    width = min((len(cells) for _, cells in named), default=0)
+    short = [
+        at for at in range(width) if all(verdict(cells[at]) != "explained" for _, cells in named)
+    ]
+    told = [at for at in short if any(verdict(cells[at]) is not None for _, cells in named)]
+    # Of two such columns nobody can tell which is meant.
+    at = told[0] if len(told) == 1 else short[0] if len(short) == 1 else None
+    return [] if at is None else [(label, cells[at]) for label, cells in named]
+
+
+def _entries(text: str, labels: LabelSet, cells: Sequence[_Entry]) -> Iterator[_Entry]:
+    """Verdicts in lines and tags."""
+    inside = [(each.at, each.end) for each in cells]
+    begun = [
+        each
+        for each in _begun(text, labels)
+        if not any(start <= each[1] < end for start, end in inside)
+    ][-_MOST:]
+    for (label, at, end, sign), following in zip(begun, [*begun, None][1:], strict=True):
+        upto = min(following[1] if following else len(text), end + _LONGEST)
+        stop = _VALUE_ENDS.get(sign, _FIELD_ENDS).search(text, end, upto)
+        if sign in _VALUE_ENDS and stop is None:
+            continue
+        value = text[end : stop.start() if stop else upto].strip(" \t,;|&*_`•·\"'”-–—")
+        if labels.forms.get(spelled(value)) is None:  # "Anger: Fear" is no verdict on anger
+            yield _Entry(label, value, at, end + len(value), "colon" if sign == "tag" else sign)
+
+
+def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
+    """Labels that a sign follows: label, where it begins, where its value begins, and the sign."""
+    for line in re.finditer(r"[^\n]+", text):
+        words = list(WORD.finditer(text, line.start(), line.end()))
+        forms = [word_form(word.group()) for word in words]
+        at = 0
+        while at < len(words):
+            named = label_at(labels, text, words, forms, at)
+            if named is None:
+                at += 1
+                continue
+            start, end = words[at].start(), words[at + named[1] - 1].end()
+            at += named[1]
+            sign = _SIGN.match(text, end, line.end())
+            if sign is None:
+                continue
+            kind = sign.lastgroup or ""
+            before = text[max(line.start(), start - 20) : start]
+            if kind == "tag":
+                opens = text[start - 1 : start] == "<"
+            else:
+                opens = kind == "colon" or _OPENS.search(before) is not None
+            if opens:
+                yield named[0], start, sign.end(), "colon" if kind == "asked" else kind

@@ -88,9 +88,7 @@ def test_messages_of_one_response_are_never_joined_into_one_number(
     assert (found.text, found.finish_reason) == (text, finish)
     several = [note.about for note in found.notes if note.kind == "several_messages"]
     assert several == (["2"] if "\n\n" in text else [])
-    parsed = parse_scores(
-        found.text, ["Empathy"], Scale(1, top), finish_reason=found.finish_reason
-    )
+    parsed = parse_scores(found.text, ["Empathy"], Scale(1, top), finish_reason=found.finish_reason)
     assert parsed.scores["Empathy"] == score
 
 

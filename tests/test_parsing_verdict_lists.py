@@ -33,7 +33,12 @@ def _scores(text: str) -> tuple[float | None, ...]:
         ("Anger: yes\nFear: no\nJoy: hard to say", YES, NO, NOT_KNOWN),
         ("Anger: no\nFear: no\nJoy: unclear", NO, NO, NOT_KNOWN),
         ("| Label | Present |\n|---|---|\n| Anger | 1 |\n| Fear | 0 |\n| Joy | 0 |", YES, NO, NO),
-        ("| Label | Present |\n|---|---|\n| Anger | ✅ |\n| Fear | ❌ |\n| Joy | ❌ |", YES, NO, NO),
+        (
+            "| Label | Present |\n|---|---|\n| Anger | ✅ |\n| Fear | ❌ |\n| Joy | ❌ |",
+            YES,
+            NO,
+            NO,
+        ),
         ("| Anger | Fear | Joy |\n|---|---|---|\n| 0 | 1 | 0 |", NO, YES, NO),
         (
             "| Label | Present |\n|---|---|\n| Anger | 0.9 |\n| Fear | 0.1 |\n| Joy | 0.1 |",

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # What may stand right before a label that begins an entry, marks aside: nothing, or a separator.
-_OPENS = re.compile(r"(?:^|[,;|/&>•·]|(?<=\s)[-–—]|\b(?:and|und|et|y|e|en|i|og|och|ve)\s)[\s*_`\"'“(\[#>]*$")
+_OPENS = re.compile(
+    r"(?:^|[,;|/&>•·]|(?<=\s)[-–—]|\b(?:and|und|et|y|e|en|i|og|och|ve)\s)[\s*_`\"'“(\[#>]*$"
+)
 # What leads from a label to its verdict; `close` must follow the value then.
 _SIGN = re.compile(
     r"[*_`\"'”’\s]{0,6}(?:(?P<colon>[:：=]|[-=]>|→)|(?P<dash>[–—]|-(?=\s))|(?P<open>[(\[（])|(?P<tag>>)"

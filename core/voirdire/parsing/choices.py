@@ -253,16 +253,15 @@ def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
     stated, values = _claims(strong_cues(behind, asked.by), behind, asked)
     answer = None if chosen == "no_answer" else chosen
     final = [each for each in stated if each.final]
-    settles = with_last_words(answer, source, final, values.get) or Settled(chosen)
+    settles: Settled[Chosen] = with_last_words(answer, source, final, values.get) or Settled(chosen)
     return replace(settles, conflict=settles.conflict or conflict)
 
 
 def _of_objects(source: Source, asked: _Asked) -> tuple[Chosen, bool]:
     """What the last object that answers chooses, and whether another one chooses otherwise."""
-    stated: list[Chosen] = []
-    for tree in answering(source.reading.values):
-        if (values := _values(tree, asked.letters, keep_cut=source.keep_cut)) is not None:
-            stated.append(_of_object(values, asked))
+    trees = answering(source.reading.values)
+    found = [_values(tree, asked.letters, keep_cut=source.keep_cut) for tree in trees]
+    stated = [_of_object(values, asked) for values in found if values is not None]
     if not stated:
         return "cut" if source.cut else "no_answer", False
     chosen = {each for each in stated if not isinstance(each, str)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.errors import InputError
-from voirdire.parsing._json import Cut, pairs_of
+from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
@@ -293,35 +293,41 @@ def _says_no(tree: Any, labels: LabelSet) -> bool:
 
 def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _Unread | None]:
     """The names in a tree, from lists and from values that are not asides; None: unreadable."""
-    if isinstance(tree, Cut):
-        return
     if isinstance(tree, str):
-        if told := _listed(tree, labels):
-            yield from [*told.labels, *map(_Unread, told.unread)]
-            return
-        line = read_line(labels, tree)
-        asked = [] if tree.rstrip().endswith("?") else [tree]
-        yield from [*line.labels, *line.unknown] if line.kind != "prose" else asked
+        yield from _of_text(tree, labels)
     elif isinstance(tree, list) and depth < 8:
         for item in tree:
             yield from _leaves(item, labels, depth + 1)
     elif isinstance(tree, dict) and depth < 8:
-        pairs = pairs_of(tree)
-        if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
-            return
-        if (one := _one_verdict(pairs, labels)) is not None:
-            yield from one
-            return
-        if any(len({str(v) for k, v in pairs if plain_key(k) == form}) > 1 for form in _KEYS):
-            yield None  # one key with two values
-        answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
-        for key, value in next(filter(None, answers), pairs):
-            yield from _of_pair(key, value, labels, depth)
+        yield from _of_dict(pairs_of(tree), labels, depth)
 
 
-def _one_verdict(
-    pairs: list[tuple[str, Any]], labels: LabelSet
-) -> list[str | _Unread] | None:
+def _of_text(text: str, labels: LabelSet) -> Iterator[str | _Unread]:
+    if told := _listed(text, labels):
+        yield from told.labels
+        yield from map(_Unread, told.unread)
+        return
+    line = read_line(labels, text)
+    asked = [] if text.rstrip().endswith("?") else [text]
+    yield from [*line.labels, *line.unknown] if line.kind != "prose" else asked
+
+
+def _of_dict(
+    pairs: list[tuple[str, Any]], labels: LabelSet, depth: int
+) -> Iterator[str | _Unread | None]:
+    if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
+        return
+    if (one := _one_verdict(pairs, labels)) is not None:
+        yield from one
+        return
+    if any(len({str(v) for k, v in pairs if plain_key(k) == form}) > 1 for form in _KEYS):
+        yield None  # one key with two values
+    answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
+    for key, value in next(filter(None, answers), pairs):
+        yield from _of_pair(key, value, labels, depth)
+
+
+def _one_verdict(pairs: list[tuple[str, Any]], labels: LabelSet) -> list[str | _Unread] | None:
     """What ``{"label": "Anger", "value": "no"}`` says of one label; None where it is no such."""
     named = [v for k, v in pairs if plain_key(k) in _NAMES and isinstance(v, str)]
     values = [v for k, v in pairs if plain_key(k) in _TOLD]
@@ -337,9 +343,7 @@ def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
     return key in keys or (keys is FINAL_MARKS and MARKED_FINAL.fullmatch(key) is not None)
 
 
-def _of_pair(
-    key: str, value: Any, labels: LabelSet, depth: int
-) -> Iterator[str | _Unread | None]:
+def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | _Unread | None]:
     label = labels.forms.get(spelled(key))
     if label is not None:
         is_there = said_yes(scalars([value], keep_cut=False)[0].value)

@@ -162,7 +162,8 @@ def _in_objects(source: Source) -> dict[int, list[RawValue]]:
 
 def _stated(values: list[RawValue]) -> set[str]:
     """What raw values state, as texts: 2 and "2" are one."""
-    return {str(each.value).strip() for each in values if not each.reason and each.value is not None}
+    plain = [each.value for each in values if not each.reason and each.value is not None]
+    return {str(value).strip() for value in plain}
 
 
 def _in_lines(text: str) -> dict[int, list[Statement]]:
@@ -201,8 +202,8 @@ def _settled(
 
     if answers:
         own = agreed([read(each) for each in answers])
-        settles = with_last_words(own, source, in_lines, stated) or Settled(own)
-        return replace(settles, conflict=settles.conflict or any(e.conflict for e in answers))
+        said = with_last_words(own, source, in_lines, stated) or Settled(own)
+        return replace(said, conflict=said.conflict or any(e.conflict for e in answers))
     text = _INLINE.sub("\n", source.text[:100_000])
     if settles := settled(in_lines, text, stated, cut=not source.keep_cut):
         return settles

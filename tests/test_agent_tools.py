@@ -109,6 +109,41 @@ def test_no_attempt_comes_out(tmp_path, monkeypatch, what):
     assert not (tmp_path / "new.txt").exists()
 
 
+#: What the process that asks holds in its keyring must not be there for the code.
+KEYS = """
+import ctypes, os, sys
+from voirdire_judges.tools.python import run_python
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+if libc.syscall(250, 1, None) < 0:
+    sys.exit("none: " + os.strerror(ctypes.get_errno()))
+text = b"held-for-tests"
+key = libc.syscall(248, b"user", b"voirdire", text, len(text), -3)
+if key < 0:
+    sys.exit("none: " + os.strerror(ctypes.get_errno()))
+print(run_python(sys.argv[1].replace("KEY", str(key))))
+"""
+READS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+room = ctypes.create_string_buffer(64)
+for key in (KEY, -3, -4, -5):
+    libc.syscall(250, 8, -3, key)
+    print("read", libc.syscall(250, 11, key, room, 64), "ESCAPED" if b"held" in room.raw else "")
+"""
+
+
+@closed
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86_64")
+def test_the_keys_of_who_runs_it_are_not_there():
+    command = [sys.executable, "-c", KEYS, READS]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    if said.stderr.startswith("none: "):
+        pytest.skip(f"no key can be made here: {said.stderr}")
+    assert said.stdout.count("read") == 4, said.stderr
+    assert "ESCAPED" not in said.stdout
+
+
 @closed
 def test_time_and_output_are_limited_and_nothing_outlives_a_call():
     started = time.monotonic()

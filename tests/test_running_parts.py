@@ -20,7 +20,7 @@ from scripted import judge, scripted_plugins, study_of
 from voirdire.errors import ModelError, StudyError
 from voirdire.running import _run, run
 from voirdire.running.budget import Budget, cost_of
-from voirdire.running.limits import Breaker, Bucket, RateLimiter, may_retry, wait_before
+from voirdire.running.limits import Breaker, Bucket, OpenCalls, RateLimiter, may_retry, wait_before
 from voirdire.schema import Usage
 from voirdire.study import ModelLimits, Prices, RunSpec, build_study, study_to_toml
 
@@ -88,6 +88,37 @@ def test_a_lane_says_how_long_its_provider_asks_to_wait():
         assert limiter.paused == 20
         now[0] = 31.0
         assert limiter.paused == 0
+
+    asyncio.run(play())
+
+
+def test_a_lane_says_how_many_calls_are_open_and_why_not_more():
+    async def play():
+        now = [0.0]
+        limiter = lane_of(lambda: now[0])
+        assert str(limiter.calls("m", 16)) == (
+            "0 of 16 calls open (4 at once, rising from start_concurrency)"
+        )
+        for _ in range(20):
+            limiter.succeeded()
+        assert limiter.enter_now()
+        assert limiter.calls("m", 16) == OpenCalls("m", 1, 16, 16)
+        assert str(limiter.calls("m", 16)) == "1 of 16 calls open"
+        assert limiter.calls("m", 64).held == "model"
+        limiter.setback(0.0, 30.0)
+        assert str(limiter.calls("m", 16)).endswith("(waiting 30 s as its provider asks)")
+        now[0] = 31.0
+        held = limiter.calls("m", 16)
+        assert (held.held, held.limit, held.throttled) == ("throttled", 8, 1)
+        assert str(held + held).startswith("2 of 32 calls open (16 at once, since 429 or 529 came")
+        slow = RateLimiter(ModelLimits(concurrency=4, requests_per_minute=60), lambda: now[0])
+        waiting = [asyncio.create_task(slow.enter()) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        assert slow.calls("m", 4).held == "allowance"
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert slow.calls("m", 4).held == ""
 
     asyncio.run(play())
 

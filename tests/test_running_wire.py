@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from wire_server import WireServer, rubric_text
+from wire_server import WireServer, rubric_answer, rubric_text
 
 from voirdire.running import run, session_status
 from voirdire.running.tasks import COMMITTING, WAITING
@@ -99,6 +99,48 @@ def test_kill_at_any_moment_loses_at_most_what_was_in_flight(tmp_path, points):
         assert server.count - 120 <= open_tasks * len(points)
         assert result.cost == pytest.approx(120 * EACH, rel=1e-12)
         assert ratings_frame(tmp_path / "a").height == 120 * 7
+
+
+@pytest.mark.parametrize(
+    ("fault", "fewer"), [("server", False), ("unavailable", False), ("drop", False), ("overloaded", True)]
+)  # fmt: skip
+def test_calls_that_fail_now_and_then_leave_all_others_open(tmp_path, fault, fewer):
+    """Only 429 and 529 say that there are too many calls: one 500 in ten says nothing of the rest."""
+    open_calls = []
+
+    def answer(seen):
+        open_calls.append(server.in_flight)
+        return rubric_answer(seen)
+
+    with WireServer(answer, latency=0.1) as server:
+        server.fault(fault, every=10, times=None)
+        limits = {"concurrency": 40, "start_concurrency": 40, "retries": 5}
+        study = study_of(tmp_path, judge("gpt", server.openai), items=400, run=limits)
+        result = run(study, tmp_path / "a", quiet=True)
+    assert result.complete
+    middle = sorted(open_calls[100:350])[125]
+    assert middle <= 20 if fewer else middle >= 30
+
+
+def test_status_says_how_many_calls_are_open_and_why_not_more(tmp_path):
+    with WireServer(latency=0.3) as server:
+        limits = {"concurrency": 12, "start_concurrency": 4, "requests_per_minute": 600}
+        study_of(tmp_path, judge("gpt", server.openai), items=200, run=limits)
+        process = started(tmp_path)
+        after(server, 20, process)
+        (calls,) = session_status(tmp_path / "a").calls
+        shown = subprocess.run(
+            [sys.executable, "-c", CLI, "session", "status", "a"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+    assert (calls.model, calls.concurrency) == ("openai:gpt", 12)
+    assert calls.open <= 12
+    assert calls.held in {"rising", "allowance"}
+    assert "openai:gpt: " in shown
+    assert "of 12 calls open (" in shown
+    assert session_status(tmp_path / "a").calls == ()
 
 
 def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(tmp_path):  # F04

@@ -14,6 +14,7 @@ from voirdire.errors import InputError, TableError
 from voirdire.examining import audit_source
 from voirdire.study import build_study, load_study
 from voirdire.tables import read_file, read_items, read_responses
+from voirdire_plugins.readers.mt_bench import read as read_export
 
 #: Runs the command line in a child of its own and prints the largest memory that it took, in MB.
 MEASURED = """
@@ -181,3 +182,35 @@ def test_what_says_that_there_is_no_text_is_no_text(tmp_path, suffix):
     kept = [r.text for r in read_responses(study, study.responses)]
     assert kept == ["?", "No.", "a nan of calm"]
     assert [item.text for item, _ in read_items(study, study.items)] == [""] * len(WORDS) + kept
+
+
+HALF = r'{"item": "p1\ud800", "system": "a", "rater": "h1", "attribute": "E", "score": 3}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.jsonl", HALF + "\n" + HALF.replace(r"\ud800", ""), r"a\.jsonl: line 1 holds half a"),
+        ("a.json", f"[{HALF.replace(chr(92) + 'ud800', '')}, {HALF}]", r"a\.json: record 2 holds half"),
+        ("b.jsonl", HALF.replace("item", r"\udc00"), r"b\.jsonl: line 1 holds half"),
+    ],
+)  # fmt: skip
+def test_half_a_character_is_named_with_its_line_and_key(tmp_path, name, text, says):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TableError, match=says):
+        read_file(tmp_path / name)
+
+
+def test_a_whole_pair_is_one_character_and_a_written_backslash_is_none(tmp_path):
+    row = r'{"item": "p\ud83d\ude00", "note": "\\ud800", "score": 3}'
+    (tmp_path / "a.jsonl").write_text(row)
+    frame, _ = read_file(tmp_path / "a.jsonl")
+    assert frame["item"].to_list() == ["p\U0001f600"]
+    assert frame["note"].to_list() == [r"\ud800"]
+
+
+def test_half_a_character_in_another_tools_export_is_named(tmp_path):
+    rows = [{"question_id": 1, "model": "m\ud800", "judge": ["j", "single-v1"], "score": 3}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(TableError, match=r"a\.jsonl.*line 1.*holds half a character, in 'model'"):
+        read_export(tmp_path / "a.jsonl")

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
 FaultKind = Literal[
     "rate_limit",  # 429: too many requests or tokens for now
-    "overloaded",  # 529, or 503: the provider has too much to do
-    "server",  # any other 5xx
+    "overloaded",  # 529: the provider has too much to do
+    "server",  # any other 5xx, and what passes by itself as they do (409, 425)
     "connection",  # dropped, refused, or a body shorter than announced
     "timeout",  # no answer within the time allowed
     "malformed",  # a 200 whose body is cut, HTML or otherwise not the provider's format
@@ -308,6 +308,37 @@ def not_json(error: json.JSONDecodeError) -> str:
             f"copy it again)"
         )
     return f"is not valid JSON ({error})"
+
+
+def half_character(value: object, key: str = "") -> str:
+    r"""What is wrong with a JSON value that holds half a character; empty where none does.
+
+    JSON may write a character as a pair of surrogates, and a text that was cut between the two
+    holds one of them, which no file in UTF-8 can hold.
+
+    Examples
+    --------
+    >>> half_character({"item": "p1" + chr(0xD800)})
+    "holds half a character, in 'item': 'p1\ud800' (half of a surrogate pair: correct it)"
+    >>> half_character({"item": "p1"})
+    ''
+    """
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            near = value[max(0, error.start - 20) : error.start + 20]
+            where = f", in {key!r}" if key else ""
+            return f"holds half a character{where}: {near!r} (half of a surrogate pair: correct it)"
+        return ""
+    pairs = (
+        ((name, part) for name, one in value.items() for part in (name, one))
+        if isinstance(value, dict)
+        else ((key, one) for one in value)
+        if isinstance(value, list)
+        else ()
+    )
+    return next(filter(None, (half_character(part, name) for name, part in pairs)), "")
 
 
 def not_there(

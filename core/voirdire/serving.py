@@ -1,18 +1,23 @@
 """A small server for pages on this machine, by the standard library alone; a site answers it.
 
 It listens on 127.0.0.1 unless it is told otherwise, refuses names and origins that are not its own,
-sends one strict policy with every answer, and logs nothing. Who may see what is the site's affair:
-the rating page knows raters by a token in a header, the looking page by one in a cookie.
+sends one strict policy with every answer, and logs nothing. What comes in is bounded before it is
+read: connections, their time, lines, headers, fields and bodies. Who may see what is the site's
+affair: the rating page knows raters by a token in a header, the looking page by one in a cookie.
 """
 
 from __future__ import annotations
 
 import errno
 import hmac
+import io
 import ipaddress
 import json
 import socket
 import sys
+import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -26,7 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOOPBACK = "127.0.0.1"
-_MOST_BODY = 200_000
+_MOST_BODY, _MOST_FIELDS = 200_000, 100
+#: Connections at once. A browser opens up to six, and fifty people may rate at a time.
+_MOST_OPEN = 256
+#: Seconds that a connection may be silent between requests, and that one request may take to come.
+_IDLE, _COMING = 60.0, 10.0
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -211,6 +220,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def fields(text: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a query or of a form that was sent, in their order.
+
+    Raises
+    ------
+    InputError
+        They are more than any page of ours sends.
+    """
+    if text.count("&") >= _MOST_FIELDS:
+        raise InputError(f"more than {_MOST_FIELDS} fields")
+    return tuple(parse_qsl(text, keep_blank_values=True))
+
+
 def same_token(expected: str, given: str) -> bool:
     """Whether two tokens are the same, in a time that tells nothing about where they differ."""
     return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogateescape"))
@@ -224,7 +246,44 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, host: str, port: int, site: Site) -> None:
         self.site, self.host = site, host.lower()
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._lock = threading.Lock()
+        #: Connections that are open, and those of them that have sent no whole request: the
+        #: longest silent first.
+        self._open: set[socket.socket] = set()
+        self._silent: dict[socket.socket, None] = {}
         super().__init__((host, port), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Give a connection its thread; beyond the most the longest silent goes."""
+        with self._lock:
+            late = next(iter(self._silent), None) if len(self._open) >= _MOST_OPEN else None
+            full = len(self._open) >= _MOST_OPEN and late is None
+            if late is not None:
+                self._silent.pop(late)
+                self._open.discard(late)
+                with suppress(OSError):  # its thread wakes from its wait, and ends
+                    late.shutdown(socket.SHUT_RDWR)
+            if not full:
+                self._open.add(request)
+                self._silent[request] = None
+        if full:
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def heard(self, connection: socket.socket, *, whole: bool) -> None:
+        """A connection has sent a whole request, or waits for its next one."""
+        with self._lock:
+            self._silent.pop(connection, None)
+            if not whole and connection in self._open:
+                self._silent[connection] = None
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self._lock:
+            self._open.discard(request)
+            self._silent.pop(request, None)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that goes away in the middle of an answer is no news, a full disk is."""
@@ -232,13 +291,52 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+class _Timely(io.RawIOBase):
+    """What comes in over a connection, up to a time: one byte a minute keeps no thread."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._ends = connection, 0.0
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait for a request that may be long in beginning."""
+        self._ends, self._begun = time.monotonic() + _IDLE, False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what there is; TimeoutError once the request has taken too long."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request took too long to come")
+        self._connection.settimeout(left)
+        count = self._connection.recv_into(buffer)
+        if not self._begun:
+            self._begun, self._ends = True, time.monotonic() + _COMING
+        # Answers are written under a limit of their own.
+        self._connection.settimeout(_IDLE)
+        return count
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "voirdire", ""
     disable_nagle_algorithm = True
-    # A browser that opens a connection and says nothing must not hold a thread for ever.
-    timeout = 60
+
+    def setup(self) -> None:
+        """Read with a deadline: who says nothing must not hold a thread for ever."""
+        super().setup()
+        self._coming = _Timely(self.connection)
+        self.rfile.close()
+        self.rfile = io.BufferedReader(self._coming)
+
+    def handle_one_request(self) -> None:
+        """One request, which is waited for anew."""
+        self._coming.wait()
+        self.server.heard(self.connection, whole=False)
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         self._answer()
@@ -257,7 +355,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._check_host()
             self._check_origin()
-            answer = site.answer(self._request())
+            request = self._request()
+            self.server.heard(self.connection, whole=True)
+            answer = site.answer(request)
         except Refusal as refusal:
             answer = site.refused(refusal)
             # What was refused may have a body that nobody read: the next request would begin in it.
@@ -283,15 +383,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer.body)
 
     def _request(self) -> Request:
-        parts = urlsplit(self.path)
-        query = tuple(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=200))
+        try:
+            parts = urlsplit(self.path)
+            query = fields(parts.query)
+        except ValueError as error:
+            raise Refusal(HTTPStatus.BAD_REQUEST, f"the address cannot be read: {error}") from None
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = b"" if self.command == "GET" else self._body()
         return Request(self.command, parts.path, query, headers, body)
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _MOST_BODY:
+        # Its digits are counted first: a number of thousands of them is not read.
+        if not (length.isascii() and length.isdecimal() and len(length) <= 9):
+            raise Refusal(HTTPStatus.LENGTH_REQUIRED, "a body of known, small length")
+        if int(length) > _MOST_BODY:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "a body of known, small length")
         return self.rfile.read(int(length))
 

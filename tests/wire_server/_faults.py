@@ -185,6 +185,7 @@ BROKEN: dict[str, Any] = {
     "quota": quota,
     "server": _status(500, "The server had an error"),
     "bad_gateway": _status(502, "Bad gateway"),
+    "too_early": _status(425, "Too early"),
     "unavailable": _status(503, "The engine is currently overloaded"),
     "overloaded": _status(529, "Overloaded"),
     "auth": bad_key,

@@ -79,6 +79,8 @@ def status(folder: FolderArgument, as_json: JsonOption = False) -> None:
         typer.echo(result.to_json())
         return
     print_result(result)
+    for one in result.calls:
+        typer.echo(f"{visible(one.model)}: {one}")
     typer.echo("Complete." if result.complete else "Not complete.")
 
 

@@ -8,7 +8,7 @@ import secrets
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import polars as pl
 
@@ -16,7 +16,15 @@ from voirdire.errors import InputError, not_one_of
 from voirdire.files import guarded, write_text
 from voirdire.looking import pages
 from voirdire.looking.view import View
-from voirdire.serving import LOOPBACK, LocalServer, Refusal, Request, Response, same_token
+from voirdire.serving import (
+    LOOPBACK,
+    LocalServer,
+    Refusal,
+    Request,
+    Response,
+    fields,
+    same_token,
+)
 from voirdire.tables.hand_labels import HandLabel, keep_hand_label
 
 if TYPE_CHECKING:
@@ -102,7 +110,7 @@ class LookSite:
         parts = urlsplit(start)
         if parts.scheme or parts.netloc or parts.path not in self._pages:
             raise not_one_of("page", start, tuple(self._pages), "--open", InputError)
-        view = View.of(parse_qsl(parts.query))
+        view = View.of(fields(parts.query))
         self._material.pair(view)
         if parts.path == "/response":
             self._material.response(view)
@@ -169,10 +177,10 @@ class LookSite:
 
     def _keep(self, request: Request) -> Response:
         """Keep a label, and show the response again."""
-        sent = dict(parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True))
+        sent = dict(fields(request.body.decode("utf-8", "replace")))
         back = urlsplit(sent.get("back", ""))
         # Where to go back to is read as a view and written anew: no address of elsewhere passes.
-        view = View.of(parse_qsl(back.query))
+        view = View.of(fields(back.query))
         path = self._material.labels_path
         if path is None:
             raise InputError("labels: this source is no file or session, so none can be kept")

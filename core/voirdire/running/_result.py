@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.running._prepare import priced_panel
 from voirdire.running.budget import prices_of, spent_cost, tally_of
+from voirdire.running.limits import OpenCalls
 from voirdire.store import read_session, session_study, write_tables
 from voirdire.store.counts import count_finished
 from voirdire.store.findings import keep_findings
-from voirdire.store.session import usable
+from voirdire.store.lock import told
+from voirdire.store.session import PIECES, usable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from voirdire._registry import Plugins
     from voirdire.running.budget import Tally
@@ -107,6 +109,8 @@ class RunResult:
         ``"interrupted"``, ``"budget"`` or empty.
     currency : str
         Of the costs.
+    calls : tuple of OpenCalls
+        Of a run that is under way: how many calls to each model are open, and why not more.
     """
 
     folder: Path
@@ -114,6 +118,7 @@ class RunResult:
     seconds: float
     stopped: str = ""
     currency: str = "USD"
+    calls: tuple[OpenCalls, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -140,6 +145,7 @@ class RunResult:
             "schema_version": 1, "folder": str(self.folder), "complete": self.complete,
             "exit_code": self.exit_code, "stopped": self.stopped, "seconds": self.seconds,
             "cost": self.cost, "currency": self.currency, "raters": raters,
+            "calls": [asdict(one) for one in self.calls],
         }  # fmt: skip
         return json.dumps(content, indent=1)
 
@@ -165,7 +171,24 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
     # Counted in the database, not in the tables beside it: those are as old as the last run's end.
     with usable(folder), closing(read_session(folder)) as connection:
         raters = rater_results(connection, panel.study, panel.askers)
-    return RunResult(panel.folder, raters, 0.0, "", panel.study.run.currency)
+    calls = calls_open(Path(folder))
+    return RunResult(panel.folder, raters, 0.0, "", panel.study.run.currency, calls)
+
+
+def calls_open(folder: Path) -> tuple[OpenCalls, ...]:
+    """How many calls a run that is under way has open, over all its workers; none where none is."""
+    found: dict[str, OpenCalls] = {}
+    for place in (folder, *sorted((folder / PIECES).glob("*-*"))):
+        for one in _told(place):
+            found[one.model] = one + found[one.model] if one.model in found else one
+    return tuple(found.values())
+
+
+def _told(folder: Path) -> list[OpenCalls]:
+    try:
+        return [OpenCalls(**one) for one in json.loads(told(folder) or "[]")]
+    except (ValueError, TypeError):  # read while it was being written, or by another version
+        return []
 
 
 def keep_outcome(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Seconds between looks at how far a run is: on a terminal, and where lines are written.
 LIVE_EVERY, LINE_EVERY = 0.25, 15.0
+#: Seconds between the words that a run leaves for `session status`.
+TELL_EVERY = 1.0
 #: Tasks whose tables are written even after Ctrl-C, since that takes no second.
 AT_ONCE = 5_000
 
@@ -136,7 +140,7 @@ async def _stages(
             for worker in group:
                 worker.commits = commits
             session.start(_counter(workers, commits))
-            await _together(group, study, stop, quiet=options.quiet)
+            await _together(group, study, session, stop, quiet=options.quiet)
             session.stop()
             await asyncio.sleep(0)  # what the last commit counted is counted now
             # Also after an interruption: what was written is there, and is
@@ -144,9 +148,12 @@ async def _stages(
             keep_generated(session.connection, [worker.asker for worker in first])
 
 
-async def _together(workers: Sequence[Worker], study: Study, stop: Stop, *, quiet: bool) -> None:
+async def _together(
+    workers: Sequence[Worker], study: Study, session: Session, stop: Stop, *, quiet: bool
+) -> None:
     """Let the workers work side by side; at an interruption end within the grace period."""
     display = asyncio.create_task(show_progress(workers, quiet=quiet))
+    telling = asyncio.create_task(_tell(workers, session))
     # Tasks of their own, so that one rater that breaks does not leave the others running unheard.
     loops = [asyncio.create_task(work(worker, study)) for worker in workers]
     watch = asyncio.create_task(_hurry(workers, stop))
@@ -155,10 +162,22 @@ async def _together(workers: Sequence[Worker], study: Study, stop: Stop, *, quie
     finally:
         # All of them, calls under way too: a task that outlives its loop is a warning at exit, and
         # a reply that nobody keeps.
-        ending = (display, watch, *loops, *(task for worker in workers for task in worker.open))
+        calls = (task for worker in workers for task in worker.open)
+        ending = (display, telling, watch, *loops, *calls)
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
+
+
+async def _tell(workers: Sequence[Worker], session: Session) -> None:
+    """Leave word of how many calls are open until cancelled, for `session status`."""
+    try:
+        while True:
+            calls = {one.model: one for worker in workers for one in worker.calls_open}
+            session.tell(json.dumps([asdict(one) for one in calls.values()]))
+            await asyncio.sleep(TELL_EVERY)
+    finally:
+        session.tell("")
 
 
 async def _hurry(workers: Sequence[Worker], stop: Stop) -> None:
@@ -219,8 +238,7 @@ def summary(worker: Worker, seconds: float) -> str:
         parts.append(f"failed {_kinds(tally.faults)}")
     parts += [f"{_rate(worker, seconds):.1f}/s", f"{_tokens(worker)} tokens"]
     parts += [cost_text(worker), f"{_left(worker, seconds)} left"]
-    if paused := _paused(worker):
-        parts.append(f"waiting {paused:.0f} s as its provider asks")
+    parts += map(str, worker.calls_open)
     if worker.parked:
         parts.append(f"PARKED: {worker.parked}")
     return ", ".join(parts)
@@ -259,16 +277,16 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table("rater", "done", "failed", "a second", "tokens", "cost", "left", box=None)
+    table = Table(
+        "rater", "done", "failed", "a second", "tokens", "cost", "left", "calls", box=None
+    )
     for worker in workers:
         tally = worker.tally
-        paused = _paused(worker)
-        waits = f"waits {paused:.0f} s" if paused else _left(worker, seconds)
-        state = "parked" if worker.parked else waits
+        state = "parked" if worker.parked else _left(worker, seconds)
         row = (
             worker.asker.id.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
             f"{_rate(worker, seconds):.1f}", str(_tokens(worker)), cost_text(worker),
-            state,
+            state, "; ".join(map(str, worker.calls_open)),
         )  # fmt: skip
         table.add_row(*(Text(visible(cell)) for cell in row))
     return table
@@ -277,11 +295,6 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
 def _tokens(worker: Worker) -> int:
     whole = worker.tally.whole
     return whole.input + whole.output
-
-
-def _paused(worker: Worker) -> float:
-    """Seconds until all its models may be asked."""
-    return max(endpoint.limiter.paused for endpoint in worker.endpoints.values())
 
 
 def _kinds(faults: dict[str, int]) -> str:

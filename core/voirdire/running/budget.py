@@ -180,6 +180,8 @@ class Budget:
     max_calls: int | None
     cost: float = 0.0
     calls: int = 0
+    #: Calls that wait until those under way have cost less than they might.
+    waiting: int = 0
     _reserved: float = 0.0
     _open: int = 0
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.secrets import scrub
 
@@ -51,6 +52,71 @@ class Bucket:
         self._free_at += amount * self._each
 
 
+#: Why fewer calls to a model are open than the study allows.
+Holds = Literal["", "asked to wait", "throttled", "rising", "model", "allowance", "cost", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCalls:
+    """How many calls to a model are under way, and what holds back more of them.
+
+    Attributes
+    ----------
+    model : str
+        As the study names it.
+    open : int
+        Calls under way.
+    limit, concurrency : int
+        How many may be at present, and how many the study allows.
+    held : str
+        What keeps the limit below `concurrency`, or calls below the limit: the provider asked to
+        wait; it answered 429 or 529; the limit rises from `start_concurrency`; the model bears no
+        more at once; requests or tokens a minute are used up; calls under way may cost what is
+        left of `max_cost`; fewer tasks are left. Empty where nothing of these does.
+    throttled : int
+        How often the limit was halved, which only 429 and 529 do.
+    paused : float
+        Seconds that the provider asks to wait.
+    """
+
+    model: str
+    open: int
+    limit: int
+    concurrency: int
+    held: Holds = ""
+    throttled: int = 0
+    paused: float = 0.0
+
+    def __add__(self, other: OpenCalls) -> OpenCalls:
+        """Those of two workers, who each have a share of the study's `concurrency`."""
+        return OpenCalls(
+            self.model,
+            self.open + other.open,
+            self.limit + other.limit,
+            self.concurrency + other.concurrency,
+            self.held or other.held,
+            self.throttled + other.throttled,
+            max(self.paused, other.paused),
+        )
+
+    def __str__(self) -> str:
+        """In words, as progress and `session status` say it."""
+        text = f"{self.open} of {self.concurrency} calls open"
+        if self.held == "asked to wait":
+            return f"{text} (waiting {self.paused:.0f} s as its provider asks)"
+        why = {
+            "": "",
+            "throttled": f"{self.limit} at once, since 429 or 529 came; halved {self.throttled} "
+            "times, rising again",
+            "rising": f"{self.limit} at once, rising from start_concurrency",
+            "model": f"its model takes {self.limit} at once",
+            "allowance": "requests or tokens a minute are used up",
+            "cost": "they may cost what is left of max_cost",
+            "last": "no more are left to ask",
+        }[self.held]
+        return f"{text} ({why})" if why else text
+
+
 class RateLimiter:
     """The calls to one model at once: a limit that gives way at throttling and creeps up again.
 
@@ -61,7 +127,9 @@ class RateLimiter:
     def __init__(self, limits: ModelLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = limits.concurrency or 1
         self.limit = float(limits.start_concurrency or self.most)
-        self.in_flight = 0
+        self.in_flight = self.setbacks = 0
+        #: Calls that wait for requests or tokens of the next minute.
+        self._allowed_later = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         # Before any time that a clock shows: there was no setback yet.
@@ -78,6 +146,22 @@ class RateLimiter:
     def paused(self) -> float:
         """Seconds until calls may be made again, after the provider has asked to wait."""
         return max(0.0, self._open_at - self._clock())
+
+    def calls(self, model: str, concurrency: int) -> OpenCalls:
+        """How many calls are open, and why fewer than the `concurrency` of the study."""
+        held: Holds = ""
+        if self.paused:
+            held = "asked to wait"
+        elif self._allowed_later:
+            held = "allowance"
+        elif self.limit < self.most:
+            held = "throttled" if self.setbacks else "rising"
+        elif self.most < concurrency:
+            held = "model"
+        limit = int(self.limit)
+        return OpenCalls(
+            model, self.in_flight, limit, concurrency, held, self.setbacks, round(self.paused, 1)
+        )
 
     def enter_now(self) -> bool:
         """Take a place if there is one and no allowance to count: then nobody need wait."""
@@ -96,7 +180,11 @@ class RateLimiter:
             self._tokens.reserve(tokens) if self._tokens else 0.0,
         )
         if wait > 0:
-            await asyncio.sleep(wait)
+            self._allowed_later += 1
+            try:
+                await asyncio.sleep(wait)
+            finally:
+                self._allowed_later -= 1
         if not self._waiting and self._has_room():
             self.in_flight += 1
             return
@@ -131,12 +219,13 @@ class RateLimiter:
             self.limit = min(self.most, self.limit + step)
 
     def setback(self, started: float, pause: float = 0.0) -> None:
-        """A call that started at that time was throttled or failed: give way, and pause."""
+        """A call that started at that time was throttled: give way, and pause."""
         now = self._clock()
         # Calls that began before the last cut were too many already then; halving for each of
         # them would end at one call.
         if started >= self._cut_at:
             self.limit, self._cut_at = max(1.0, self.limit / 2), now
+            self.setbacks += 1
         if now + pause > self._open_at and pause > 0:
             self._open_at = now + pause
             # Nobody leaves during a pause, so that a timer must wake who waits; a little later,

@@ -41,7 +41,7 @@ from voirdire.store.counts import open_items
 from voirdire.store.findings import take_findings
 from voirdire.store.lock import acquire, release
 from voirdire.store.merging import take_piece, take_session
-from voirdire.store.session import locked_session, open_session, transaction, usable
+from voirdire.store.session import PIECES, locked_session, open_session, transaction, usable
 from voirdire.store.tasks import keep_generated
 from voirdire.study import study_to_toml
 
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 #: Tasks of a piece at least: fewer would cost more to hand over than to ask.
 CHUNK = 1_000
-#: Where the pieces lie, and the file that asks all workers to end.
-PIECES, STOP = "pieces", "stop"
+#: The file that asks all workers to end.
+STOP = "stop"
 #: Seconds that a piece's former worker is given to end, and between looks at `STOP`.
 #: A worker that was told to end has its calls' grace and its writer's last commit before it.
 PATIENCE, LOOK = 60.0, 0.5

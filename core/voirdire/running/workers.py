@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from voirdire.protocols import Batches
     from voirdire.running._stop import Stop
     from voirdire.running.budget import Budget, Tally
-    from voirdire.running.limits import Breaker, RateLimiter
+    from voirdire.running.limits import Breaker, OpenCalls, RateLimiter
     from voirdire.schema import Request
     from voirdire.store.raters import Asker
     from voirdire.store.records import Call
@@ -145,6 +145,22 @@ class Worker:
         """Calls at once that its most patient model bears."""
         return max(int(endpoint.limiter.limit) for endpoint in self.endpoints.values())
 
+    @property
+    def calls_open(self) -> tuple[OpenCalls, ...]:
+        """How many calls to each of its models are open, whoever made them, and why not more."""
+        models = {role: asked.model for role, asked in self.asker.spec.asks.items()}
+        calls = (
+            endpoint.limiter.calls(models[role], self.spec.limits(models[role]).concurrency or 1)
+            for role, endpoint in self.endpoints.items()
+        )
+        last = self.tally.tasks - self.tally.done - self.tally.failed
+        return tuple(
+            replace(one, held="cost" if self.budget.waiting else "last")
+            if not one.held and one.open < one.limit and (self.budget.waiting or last < one.limit)
+            else one
+            for one in calls
+        )
+
     def prices(self, role: str) -> Prices | None:
         """What the model of a role costs."""
         endpoint = self._endpoint(role)
@@ -191,10 +207,11 @@ class Worker:
             if throttled and throttled_since is None:
                 throttled_since = time.monotonic()
             wait = wait_before(outcome, tries[throttled], self.spec, self.chance)
-            # A failed call lowers how many may run at once; a throttled one pauses all calls to
-            # the model, since the next would be refused as well.
-            if outcome.retryable:
-                endpoint.limiter.setback(started, wait if throttled else 0.0)
+            # A throttled call says that fewer may run at once, and pauses all calls to the model,
+            # since the next would be refused as well. A server that fails one call in a hundred
+            # would fail one in a hundred of fewer calls too.
+            if throttled:
+                endpoint.limiter.setback(started, wait)
             # The wait to come counts: one that would end beyond the patience is not begun.
             waited = time.monotonic() - (throttled_since or time.monotonic()) + wait
             if not may_retry(outcome, tries[throttled], waited, self.spec):
@@ -294,7 +311,11 @@ class Worker:
                 if self.budget.is_used_up:
                     self.stop.set("budget")
                 else:  # calls under way hold what they may cost, and most cost less
-                    await asyncio.sleep(LOOK)
+                    self.budget.waiting += 1
+                    try:
+                        await asyncio.sleep(LOOK)
+                    finally:
+                        self.budget.waiting -= 1
                 self._check()
         except BaseException:
             endpoint.limiter.leave()

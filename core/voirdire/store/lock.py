@@ -1,9 +1,13 @@
-"""One process a session folder: a lock of the operating system, gone when its holder dies."""
+"""One process a session folder: a lock of the operating system, gone when its holder dies.
+
+The file says who holds the lock, and behind that what the holder tells of its work.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from voirdire.errors import SessionError
@@ -12,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "session.lock"
+#: Seconds after which what a holder told of its work says nothing any more.
+FRESH = 10.0
 
 
 def acquire(folder: Path) -> int:
@@ -28,10 +34,10 @@ def acquire(folder: Path) -> int:
         _lock(descriptor)
     except OSError:
         os.lseek(descriptor, 1, os.SEEK_SET)  # byte 0 is what Windows locks
-        holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
+        holder = os.read(descriptor, 32).decode("ascii", "replace").split("\n")[0].strip()
         os.close(descriptor)
         raise SessionError(
-            f"session {folder}: process {holder} works in it already; "
+            f"session {folder}: process {holder or 'unknown'} works in it already; "
             "wait for it to end, or give another folder"
         ) from None
     # Only now, with the lock: the name of the holder before must be readable until then.
@@ -39,6 +45,26 @@ def acquire(folder: Path) -> int:
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, f" {os.getpid()}".encode())
     return descriptor
+
+
+def tell(descriptor: int, text: str) -> None:
+    """Leave word of what the holder does, for others to read while they wait."""
+    content = f" {os.getpid()}\n{text}".encode()
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, content)
+    # Shortened behind the writing: a file that is empty for a moment would say nothing.
+    os.ftruncate(descriptor, len(content))
+
+
+def told(folder: Path) -> str:
+    """What the holder of a folder's lock told last; empty where that is old, or nobody works."""
+    path = folder / NAME
+    try:
+        # By the time of the file, which a kill leaves behind: nothing is locked only to look.
+        fresh = abs(time.time() - path.stat().st_mtime) < FRESH
+        return path.read_text("utf-8").partition("\n")[2] if fresh else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def release(descriptor: int) -> None:

@@ -18,7 +18,7 @@ from voirdire.schema import Message
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
 from voirdire.store._writer import Writer, connect
-from voirdire.store.lock import acquire, release
+from voirdire.store.lock import acquire, release, tell
 from voirdire.store.records import Stored, make_call, message_of, reply_of, request_of
 from voirdire.study import study_hash, thresholds_hash
 
@@ -37,6 +37,8 @@ REPLY_FINDINGS, OLD_REPLY_FINDINGS = "reply_findings.parquet", "remarks.parquet"
 RATER_FINDINGS = "findings.json"
 #: Under which the table of raters says of which session it is.
 SESSION_KEY = "voirdire_session"
+#: Where the sessions lie that a run by several workers is shared out into.
+PIECES = "pieces"
 #: What a session writes into its folder.
 WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
@@ -78,6 +80,11 @@ class Session:
     def start(self, committed: Callable[[Sequence[Record]], None]) -> None:
         """Start the writer; `committed` hears, in the writer's thread, what each commit held."""
         self._writer = Writer(self.folder / DATABASE, committed, fresh=not self.resumed)
+
+    def tell(self, text: str) -> None:
+        """Leave word of how the work goes, for `lock.told`; nothing is kept of it."""
+        with suppress(OSError):  # a full disk: what matters then is said by the writer
+            tell(self._lock, text)
 
     def put(self, record: Record) -> None:
         """Keep an attempt, or mark a task as through."""

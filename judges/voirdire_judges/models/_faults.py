@@ -52,8 +52,9 @@ _KINDS: dict[int, FaultKind] = {
     408: "timeout",
     # A conflict passes by itself: OpenAI's own SDK asks again after it as after a 500.
     409: "server",
+    # Too early (RFC 8470): the request was not processed, and may be sent again.
+    425: "server",
     429: "rate_limit",
-    503: "overloaded",
     # Anthropic's own status (its page on errors).
     529: "overloaded",
 }

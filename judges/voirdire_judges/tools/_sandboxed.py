@@ -38,6 +38,9 @@ _NAMESPACES = 0x10000000 | 0x40000000 | 0x20000000 | 0x08000000 | 0x00020000 | 0
 _RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _OLDEST = 3
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
+#: keyctl(2), whose number differs, and its operation that begins a session keyring.
+_KEYCTL = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine, -1)
+_JOIN_SESSION_KEYRING = 1
 _O_PATH = 0x200000
 #: prctl: no new privileges; the parent's death kills; the process may be looked at by its user.
 _NO_NEW_PRIVS, _PDEATHSIG, _DUMPABLE = 38, 1, 4
@@ -78,7 +81,10 @@ def _done(result: int, what: str) -> int:
 
 
 def close_in() -> None:
-    """Leave the network, the processes and the rights of this user behind."""
+    """Leave the keys, the network, the processes and the rights of this user behind."""
+    # First: of the keyring that this session was begun with its user's keys can be read. Where the
+    # kernel keeps no keys, or gives none to anybody in here, there is nothing to leave.
+    _libc.syscall(_KEYCTL, _JOIN_SESSION_KEYRING, None)
     if os.getuid() == 0:  # root's rights over files outside would outlive a namespace
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)

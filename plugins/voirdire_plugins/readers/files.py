@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import voirdire
-from voirdire.errors import not_json
+from voirdire.errors import half_character, not_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,14 +38,18 @@ def parsed(text: str, where: str) -> Any:
     Raises
     ------
     TableError
-        It is not JSON, or nested too deeply.
+        It is not JSON, nested too deeply, or holds half a character.
     """
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise voirdire.TableError(f"{where}: {not_json(error)}") from None
     except (ValueError, RecursionError) as error:
         raise voirdire.TableError(f"{where}: cannot be read as JSON ({error})") from None
+    # Looked for only where there is a surrogate at all: most files hold none.
+    if problem := half_character(value) if re.search(r"\\ud", text, re.IGNORECASE) else "":
+        raise voirdire.TableError(f"{where}: {problem}")
+    return value
 
 
 def json_of(path: Path) -> Any:

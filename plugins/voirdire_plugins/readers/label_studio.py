@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import voirdire
+from voirdire.errors import half_character
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import csv_of, facts_of, json_of, objects, part
 
@@ -128,9 +129,10 @@ def _cell(text: str) -> Any:
     """A cell of the CSV: objects and lists stand there as JSON."""
     if text.startswith(("{", "[")):
         try:
-            return json.loads(text)
+            value = json.loads(text)
         except ValueError:
             return text
+        return text if half_character(value) else value
     return text or None
 
 

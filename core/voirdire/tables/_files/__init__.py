@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, not_json, not_one_of
+from voirdire.errors import InputError, TableError, half_character, not_json, not_one_of
 from voirdire.files import near
 from voirdire.lazy import require
 from voirdire.tables._files._csv import read_csv, read_text
@@ -236,6 +236,8 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
     for index, row in enumerate(value):
         if not isinstance(row, dict):
             raise TableError(f"{name}: record {index + 1} is {_kind(row)}, not an object")
+        if problem := _half(row, text):
+            raise TableError(f"{name}: record {index + 1} {problem}")
     numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
     return _table(name, value, notes, numbers, "record")
 
@@ -279,7 +281,13 @@ def _object(line: str) -> tuple[dict[str, Any] | None, str]:
         return None, str(error)
     if not isinstance(value, dict):
         return None, f"holds {_kind(value)}, not an object"
-    return value, ""
+    problem = _half(value, line)
+    return (None, problem) if problem else (value, "")
+
+
+def _half(value: object, text: str) -> str:
+    """As `half_character`, looked for only where the text holds a surrogate at all."""
+    return half_character(value) if "\\ud" in text or "\\uD" in text else ""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

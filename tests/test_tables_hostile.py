@@ -14,6 +14,7 @@ from voirdire.errors import InputError, TableError
 from voirdire.examining import audit_source
 from voirdire.study import build_study, load_study
 from voirdire.tables import read_file, read_items, read_responses
+from voirdire.tables._files import read_raw
 from voirdire_plugins.readers.mt_bench import read as read_export
 
 #: Runs the command line in a child of its own and prints the largest memory that it took, in MB.
@@ -204,7 +205,7 @@ def test_half_a_character_is_named_with_its_line_and_key(tmp_path, name, text, s
 def test_a_whole_pair_is_one_character_and_a_written_backslash_is_none(tmp_path):
     row = r'{"item": "p\ud83d\ude00", "note": "\\ud800", "score": 3}'
     (tmp_path / "a.jsonl").write_text(row)
-    frame, _ = read_file(tmp_path / "a.jsonl")
+    frame = read_raw(tmp_path / "a.jsonl").frame
     assert frame["item"].to_list() == ["p\U0001f600"]
     assert frame["note"].to_list() == [r"\ud800"]
 

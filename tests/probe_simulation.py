@@ -8,6 +8,7 @@ import re
 import numpy as np
 from scipy.special import stdtr
 
+from voirdire._manager import installed
 from voirdire.examining.probing.effects import probe_effect, with_readings
 from voirdire.examining.probing.paired import PairedRuns
 from voirdire.probes import ResponseProbe
@@ -131,9 +132,7 @@ def planted(model_name, **options):
 
 def plugins():
     """The built-in probes and judges, with the model above and the judge that reads a digit."""
-    from importlib.metadata import entry_points
-
-    found = load_plugins(entry_points(group="voirdire"), only="")
+    found = load_plugins(installed(), only="")
     found.add("model", "tests", "planted", "probe_simulation:planted")
     found.add("model", "tests", "placed", "probe_simulation:placed")
     found.add("judge", "tests", "digit", "scripted:Digit")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import re
 import subprocess
 import sys
+import tomllib
 import types
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -14,7 +17,8 @@ import pytest
 import typer
 
 import voirdire
-from voirdire import hookspecs
+from voirdire import Plugins, hookspecs
+from voirdire._manager import installed
 from voirdire.cli.app import assemble
 from voirdire.testing import load_plugins
 
@@ -44,11 +48,11 @@ def test_hook_specifications_and_manager_stay_small():
         for name in ("hookspecs.py", "_manager.py")
     }
     assert lines["hookspecs.py"] <= 60  # four lines a hook
-    assert lines["_manager.py"] <= 70
+    assert lines["_manager.py"] <= 95
 
 
 def test_built_in_plugin_is_found_and_resolved_on_use():
-    found = load_plugins(entry_points(group="voirdire"), only="")
+    found = load_plugins(installed(), only="")
     assert "mentalalign" in found.versions
     assert found.failures == {}
     assert "mentalalign" in found.names("benchmark")
@@ -146,11 +150,11 @@ def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
         app.command(name)(lambda: None)
 
     points = [
-        *(point for point in entry_points(group="voirdire") if point.dist.name == "voirdire"),
+        *(point for point in installed() if point.dist.name == "voirdire"),
         third_party("mine", monkeypatch, voirdire_register_commands=voirdire_register_commands),
     ]
     monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "mine")
-    monkeypatch.setattr("voirdire.cli.app.entry_points", lambda group: points)
+    monkeypatch.setattr("voirdire.cli.app.installed", lambda: points)
     app, found = assemble()
     assert found.failures == {
         "mine": f"PluginError: command {name!r} is there already: register it by another name"
@@ -167,7 +171,7 @@ def test_target_must_be_module_and_attribute(monkeypatch):
 
 def test_third_parties_can_be_restricted_and_built_ins_stay(monkeypatch):
     extra = third_party("extra", monkeypatch, voirdire_register_judges=registering("strict"))
-    everything = [*entry_points(group="voirdire"), extra]
+    everything = [*installed(), extra]
     assert "extra" in load_plugins(everything, only=None).versions
     assert "extra" in load_plugins(everything, only="other, extra").versions
     restricted = load_plugins(everything, only="")
@@ -294,3 +298,79 @@ def test_every_ability_of_a_plugin_object_is_documented():
         (row,) = re.findall(rf"^\| `{name}` \| (.*?) \|", text, re.MULTILINE)
         members = [part for part in vars(getattr(protocols, name)) if not part.startswith("_")]
         assert all(f"`{member}" in row for member in members), (name, members)
+
+
+def loaded_by(code: str) -> list[str]:
+    """Modules of plugins that a process imports."""
+    script = (
+        f"import sys\nfrom voirdire._manager import plugins\n{code}\n"
+        "print(*sorted(n for n in sys.modules if n.startswith(('voirdire_', 'voirdire.executors'))))"
+    )
+    env = {**os.environ, "VOIRDIRE_LOAD_PLUGINS": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(
+    not entry_points(group="voirdire.reader"),
+    reason="voirdire was installed before its entry points stood by kind: pip install -e . anew",
+)
+def test_who_asks_for_readers_imports_no_judge_and_no_benchmark():
+    assert loaded_by("") == []
+    readers = ["voirdire_plugins", "voirdire_plugins.readers"]
+    assert loaded_by("plugins().names('reader')") == readers
+    of_all = loaded_by("plugins().whole()")
+    assert {"voirdire_judges._register", "voirdire_plugins.angst"} <= set(of_all)
+
+
+def test_built_ins_stand_under_every_kind_that_they_bring():
+    declared = {}
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        groups = tomllib.load(file)["project"]["entry-points"]
+    for group, points in groups.items():
+        for name, value in points.items():
+            if group.startswith("voirdire."):
+                declared.setdefault((name, value), set()).add(group.removeprefix("voirdire."))
+    for (name, value), kinds in declared.items():
+        hooks = load_plugins([EntryPoint(name, value, "voirdire")]).hooks[name]
+        brought = {hook.removeprefix("voirdire_register_").removesuffix("s") for hook in hooks}
+        assert brought == kinds, name
+
+
+def test_a_plugin_of_one_kind_is_imported_when_that_kind_is_asked_for(monkeypatch):
+    def never(register):
+        raise AssertionError("only readers were asked for")
+
+    def readers(register):
+        register("mine", "json:loads")
+
+    both = third_party(
+        "both", monkeypatch, voirdire_register_readers=readers, voirdire_register_judges=never
+    )
+    reader = EntryPoint("both", both.value, "voirdire.reader")
+    judge = EntryPoint("other", "no_such_module_anywhere", "voirdire.judge")
+    found = load_plugins([reader, judge], kinds=("reader",))
+    assert (found.names("reader"), found.failures) == (["mine"], {})
+    # The same module again, for the other kind that it stands under.
+    again = EntryPoint("both", both.value, "voirdire.judge")
+    load_plugins([again, judge], kinds=("judge",), into=found)
+    assert "only readers were asked for" in found.failures["both"]
+    assert "no_such_module_anywhere" in found.failures["other"]
+
+
+def test_kinds_are_asked_for_once_and_a_copy_asks_for_itself():
+    calls = []
+
+    def ask(registry, kind):
+        calls.append(kind)
+        registry.add(kind, "mine", f"a-{kind}", "json:loads")
+
+    found = Plugins(ask=ask)
+    assert (found.names("judge"), found.get("judge", "a-judge").plugin) == (["a-judge"], "mine")
+    copied = copy.deepcopy(found)
+    assert (copied.names("judge"), copied.names("reader")) == (["a-judge"], ["a-reader"])
+    assert calls == ["judge", "reader"]
+    assert found.names("reader") == ["a-reader"]
+    assert len(found.whole().registered) == 11

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import sys
-from importlib.metadata import entry_points
 
 import polars as pl
 import pytest
@@ -16,6 +15,7 @@ pytest.importorskip("openai")
 from wire_server import WireServer
 
 from voirdire import examine
+from voirdire._manager import installed
 from voirdire.cli import main
 from voirdire.errors import InputError, SessionError, StudyError
 from voirdire.examining import audit_source
@@ -250,7 +250,7 @@ class Deaf:
 
 def deaf_session(tmp_path, monkeypatch, **more):
     monkeypatch.setitem(sys.modules, "deaf_judge", sys.modules[__name__])
-    known = load_plugins(entry_points(group="voirdire"), only="")
+    known = load_plugins(installed(), only="")
     known.add("judge", "tests", "deaf", "deaf_judge:make_deaf")
     panel = {"name": "north", "use": "deaf", "model": "simulated:north"}
     study = study_of(tmp_path, panel, items=2, **more)

@@ -1,7 +1,11 @@
-"""Loading of plugins: each entry point by itself, so that a broken one costs only itself."""
+"""Loading of plugins: each entry point by itself, and only when a kind is asked for that it brings.
+
+An entry point of the group `voirdire` may bring anything; one of `voirdire.reader` brings readers,
+and is not imported before somebody asks for readers. A plugin may stand in several groups.
+"""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -9,31 +13,46 @@ from typing import Any
 import pluggy
 
 from voirdire import hookspecs
-from voirdire._registry import Plugins
+from voirdire._registry import KINDS, Plugins
 from voirdire.errors import PluginError
 
 GROUP = "voirdire"
-KINDS = (
-    "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
-    "probe", "tool", "reader", "executor",
-)  # fmt: skip
+#: What `voirdire.command` stands for: commands are added to an application, and have no names.
+COMMAND = "command"
 
 
-def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None) -> Plugins:
+def installed(*kinds: str) -> list[EntryPoint]:
+    """The entry points there are; those that may bring one of these kinds, where some are named."""
+    groups = [GROUP, *(f"{GROUP}.{kind}" for kind in kinds or (*KINDS, COMMAND))]
+    there = entry_points()  # once: each call reads what every installed distribution says
+    return [point for group in groups for point in there.select(group=group)]
+
+
+def load(
+    points: Iterable[EntryPoint],
+    app: Any = None,
+    only: str | None = None,
+    kinds: Sequence[str] = KINDS,
+    into: Plugins | None = None,
+) -> Plugins:
     """Load entry points, each in a manager of its own, so that none costs another.
 
     `only` names the third-party ones to load, by commas: all by default. Commands are added to
-    `app`. Why one could not be loaded is among the `failures` of what comes back.
+    `app`. `kinds` are those that are asked for, `into` what others were loaded into before. Why one
+    could not be loaded is among the `failures` of what comes back.
     """
     wanted = None if only is None else {part.strip() for part in only.split(",")}
-    registry, points = Plugins(), list(points)
-    for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
-        registry.failures[name] = "no such plugin"
+    registry, points = into or Plugins(), list(points)
+    if into is None:
+        for name in sorted((wanted or set()) - {""} - {point.name for point in points}):
+            registry.failures[name] = "no such plugin"
+    asked = (*kinds, *([] if app is None else [COMMAND]))
     # Built-ins first: a third party cannot take their names.
     for point in sorted(points, key=lambda point: not _built_in(point)):
-        if _built_in(point) or wanted is None or point.name in wanted:
+        own = [kind for kind in asked if point.group in (GROUP, f"{GROUP}.{kind}")]
+        if own and (_built_in(point) or wanted is None or point.name in wanted):
             try:
-                _load_one(registry, point, app)
+                _load_one(registry, point, own, app)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything at all
                 registry.failures[point.name] = f"{type(error).__name__}: {error}"
     return registry
@@ -41,16 +60,20 @@ def load(points: Iterable[EntryPoint], app: Any = None, only: str | None = None)
 
 @cache
 def plugins() -> Plugins:
-    """The plugins of this process, loaded once; VOIRDIRE_LOAD_PLUGINS restricts third parties."""
-    return load(entry_points(group=GROUP), only=os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    """The plugins of this process; VOIRDIRE_LOAD_PLUGINS restricts third parties."""
+    return Plugins(ask=_ask)
+
+
+def _ask(registry: Plugins, kind: str) -> None:
+    load(installed(kind), None, os.environ.get("VOIRDIRE_LOAD_PLUGINS"), (kind,), registry)
 
 
 def _built_in(point: EntryPoint) -> bool:
     return point.dist is not None and point.dist.name == "voirdire"
 
 
-def _load_one(registry: Plugins, point: EntryPoint, app: Any) -> None:
-    if point.name in registry.versions:
+def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: Any) -> None:
+    if not registry.claim(point.name, point.value, kinds):
         raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
@@ -59,11 +82,12 @@ def _load_one(registry: Plugins, point: EntryPoint, app: Any) -> None:
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
     registry.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())
-    for kind in KINDS:
-        hook = getattr(manager.hook, f"voirdire_register_{kind}s")
-        hook(register=partial(registry.add, kind, point.name))
-    if app is not None:
-        manager.hook.voirdire_register_commands(app=app)
+    for kind in kinds:
+        if kind == COMMAND:
+            manager.hook.voirdire_register_commands(app=app)
+        else:
+            hook = getattr(manager.hook, f"voirdire_register_{kind}s")
+            hook(register=partial(registry.add, kind, point.name))
     manager.check_pending()  # last: a misspelt hook is flagged, and the others have been heard
     if not callers:
         raise PluginError("it does nothing: mark its hooks by @voirdire.hookimpl")

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import MissingExtraError, PluginError, VoirdireError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: What is registered under a name.
+KINDS = (
+    "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
+    "probe", "tool", "reader", "executor",
+)  # fmt: skip
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {
     "accelerate": "hf",
@@ -39,9 +48,19 @@ class Registered:
     plugin: str
 
 
+class _Lock:
+    """A lock that a copy of its owner does not share."""
+
+    def __init__(self) -> None:
+        self.held = threading.RLock()
+
+    def __deepcopy__(self, memo: object) -> _Lock:
+        return _Lock()
+
+
 @dataclass
 class Plugins:
-    """The plugins of this process.
+    """The plugins of this process, each loaded when a kind is first asked for that it may bring.
 
     Attributes
     ----------
@@ -52,13 +71,49 @@ class Plugins:
     failures : dict
         Plugin name -> why it, or a part of it, could not be used.
     registered : dict
-        (kind, name) -> Registered.
+        (kind, name) -> Registered, of the kinds that were asked for; `whole` asks for all.
+    values : dict
+        Plugin name -> the module of its entry point.
+    ask : callable or None
+        Loads what may bring a kind, at most once a kind; None where all is loaded.
     """
 
     versions: dict[str, str] = field(default_factory=dict)
     hooks: dict[str, list[str]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     registered: dict[tuple[str, str], Registered] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    ask: Callable[[Plugins, str], None] | None = None
+    _heard: set[tuple[str, str]] = field(default_factory=set)
+    _asked: set[str] = field(default_factory=set)
+    _lock: _Lock = field(default_factory=_Lock)
+
+    def of_kind(self, kind: str) -> Plugins:
+        """These plugins, with all that brings this kind loaded."""
+        if self.ask is not None:
+            with self._lock.held:
+                if kind not in self._asked:
+                    self._asked.add(kind)
+                    self.ask(self, kind)
+        return self
+
+    def whole(self) -> Plugins:
+        """These plugins, with every kind loaded."""
+        for kind in KINDS:
+            self.of_kind(kind)
+        return self
+
+    def get(self, kind: str, name: str) -> Registered | None:
+        """What is registered under a name; None where nothing is."""
+        return self.of_kind(kind).registered.get((kind, name))
+
+    def claim(self, plugin: str, value: str, kinds: Sequence[str]) -> bool:
+        """Whether an entry point is the first of its name to bring these kinds."""
+        heard = {(plugin, kind) for kind in kinds}
+        if self.values.setdefault(plugin, value) != value or heard & self._heard:
+            return False
+        self._heard |= heard
+        return True
 
     def add(self, kind: str, plugin: str, name: str, target: str) -> None:
         """Register one name; a name can be taken once a kind, and the first keeps it."""
@@ -73,7 +128,7 @@ class Plugins:
 
     def names(self, kind: str) -> list[str]:
         """Registered names of a kind, sorted."""
-        return sorted(name for of, name in self.registered if of == kind)
+        return sorted(name for of, name in self.of_kind(kind).registered if of == kind)
 
     def resolve(self, kind: str, name: str) -> Any:
         """The object behind a name; its module is imported only now.
@@ -86,7 +141,7 @@ class Plugins:
         MissingExtraError
             The module needs a package that is not installed.
         """
-        registered = self.registered.get((kind, name))
+        registered = self.get(kind, name)
         if registered is None:
             names = ", ".join(self.names(kind)) or "none"
             lost = "".join(f"; plugin {p!r} failed: {why}" for p, why in self.failures.items())

@@ -6,7 +6,6 @@ import importlib
 import os
 import re
 import shutil
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -14,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_name
 
 from voirdire import __version__
-from voirdire._manager import GROUP, load
+from voirdire._manager import installed, load
 from voirdire._registry import Plugins
 from voirdire.errors import PluginError
 
@@ -162,7 +161,7 @@ def assemble() -> tuple[typer.Typer, Plugins]:
     app = _bare()
     for module in COMMANDS:
         _register(app, module)
-    loaded = load(entry_points(group=GROUP), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    loaded = load(installed(), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
     app.show_papers()
     lay_out_help(app)
     return app, loaded

@@ -92,14 +92,10 @@ def check(
 
 def _registered_by(package: str, loaded: Plugins) -> list[Registered]:
     """What a plugin, or every plugin of a distribution, registers."""
-    from importlib.metadata import entry_points
-
-    from voirdire._manager import GROUP
+    from voirdire._manager import installed
     from voirdire.errors import PluginError, not_one_of
 
-    of = {
-        point.name: point.dist.name for point in entry_points(group=GROUP) if point.dist is not None
-    }
+    of = {point.name: point.dist.name for point in installed() if point.dist is not None}
     names = {name for name in of if package in (name, of[name])}
     if not names:
         raise not_one_of("plugin", package, sorted({*of, *of.values()}))

@@ -96,7 +96,7 @@ def write_plugin(kind: str, name: str, folder: Path, plugins: Plugins) -> list[P
             f"a plugin's name is of small letters, digits and hyphens (next-step), got {name!r}"
         )
     package = f"voirdire_{name.replace('-', '_')}"
-    taken = plugins.registered.get((kind, name))
+    taken = plugins.whole().get(kind, name)
     if taken is not None:
         raise InputError(f"{kind} {name!r} is registered by plugin {taken.plugin!r} already")
     # A package of that name would shadow the new one, or be shadowed by it.

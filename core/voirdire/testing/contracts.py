@@ -73,7 +73,7 @@ def check_registered(registered: Registered, plugins: Plugins, *, ask: bool = Fa
     --------
     >>> from voirdire import plugins
     >>> known = plugins()
-    >>> check_registered(known.registered["judge", "rubric"], known).state
+    >>> check_registered(known.get("judge", "rubric"), known).state
     'holds'
     """
     try:

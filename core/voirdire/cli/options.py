@@ -119,6 +119,14 @@ IgnoreOption = Annotated[
     list[str] | None,
     typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
 ]
+HiddenOption = Annotated[
+    Literal["leave-out", "read"] | None,
+    typer.Option(
+        "--hidden",
+        help="Whether hidden rows and columns of a workbook are read. By default you are asked.",
+        show_default=False,
+    ),
+]
 LayoutOption = Annotated[
     Literal["raters-by-items", "long", "scores", "replies"] | None,
     typer.Option(

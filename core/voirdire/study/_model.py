@@ -33,8 +33,9 @@ class TableKeys(Part):
     score) or `long` (one row a rating). `columns` maps a column to a system (`replies`) or to an
     attribute (`scores`); `prefix` finds the reply columns by how they begin. `words` gives the
     number that a word of a score column stands for, or ``"missing"``; ``"*"`` is every other word
-    that is no score. `ignore` names columns that play no part, and
-    `assume` accepts the likelier reading where a column has two (a serious finding says which).
+    that is no score. `ignore` names columns that play no part, `hidden` says whether hidden rows
+    and columns of a workbook are read, and `assume` accepts the likelier reading where a column
+    has two (a serious finding says which).
 
     `context` is the column of the items' texts, `response` that of the texts that were judged,
     `reason` that of what a rater said beside a score.
@@ -65,6 +66,8 @@ class TableKeys(Part):
     columns: dict[str, str] = Field(default_factory=dict)
     words: dict[str, float | Literal["missing"]] = Field(default_factory=dict)
     ignore: Names = ()
+    without: Names = ()
+    hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
     cluster: str | None = None
     subgroup: str | None = None

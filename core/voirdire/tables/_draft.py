@@ -14,6 +14,7 @@ from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
+from voirdire.tables._derived import derived_raters
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind
@@ -28,6 +29,7 @@ from voirdire.tables._linking import (
     rated_of,
 )
 from voirdire.tables._load import (
+    located,
     made_ready,
     only_asked,
     open_file,
@@ -61,7 +63,7 @@ _LAYOUTS = {
     "long": "long",
 }
 #: What a drafted source says as it was given, and what as it was planned.
-_KEPT = ("path", "sheet", "words", "ignore", "assume", "key", "about")
+_KEPT = ("path", "sheet", "words", "ignore", "without", "hidden", "assume", "key", "about")
 _PLANNED = ("item", "system", "context", "response", "attribute", "run", "status")
 
 
@@ -211,7 +213,8 @@ def _looked_at(
         sources = [Source(path=at[path], **keys) for path in files]
         raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
         check_readers(keys, raws, at[files[0]])
-        return [_looked(raw, s, reference) for raw, s in zip(raws, sources, strict=True)]
+        pairs = located(list(zip(sources, raws, strict=True)))
+        return [_looked(raw, s, reference, alone=len(files) < 2) for s, raw in pairs]
     keys = read.keys_set("key", "about", "only", "sheet")
     joining = {"key": read.key, "about": read.about}
     sheets = sheets_of(at, read.sheet)
@@ -223,7 +226,8 @@ def _looked_at(
         own = own_keys(keys, raws_of[path])
         return Source(path=at[path], sheet=sheets[path], **own, **joining)
 
-    looked = [_looked(raws_of[path], source_of(path), reference) for path in files]
+    pairs = located([(source_of(path), raws_of[path]) for path in files])
+    looked = [_looked(raw, s, reference, alone=len(files) < 2) for s, raw in pairs]
     # First what was rated, then labels: these are joined to all files of it together.
     rated = rated_of([each.part for each in looked])
     for path in read.human:
@@ -243,12 +247,14 @@ def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTab
     return only_asked(raw, own, name) if own else raw
 
 
-def _looked(raw: RawTable | Reading, source: Source, reference: Sequence[str]) -> _Looked:
+def _looked(
+    raw: RawTable | Reading, source: Source, reference: Sequence[str], *, alone: bool = True
+) -> _Looked:
     if isinstance(raw, Reading):
         kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
         named = source.model_copy(update={"reader": raw.format, "only": kept})
         return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
-    ready = made_ready(raw, source, Known(tuple(reference), (), ()))
+    ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone)
     part = read_part(ready, _ANY)
     return _Looked(ready.raw, ready.table, ready.source, ready.how, part)
 
@@ -268,11 +274,10 @@ def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
 def _draft(
     looked: Sequence[_Looked], reference: Sequence[str], name: str
 ) -> tuple[Study, tuple[Finding, ...]]:
+    looked, made = _without_derived(looked, reference)
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
-    people = set(reference).union(
-        *(e.ratings["rater"].unique() if e.source.key else e.people for e in looked)
-    )
+    people = _people(looked, reference)
     humans = [rater for rater in raters if rater in people]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
@@ -301,7 +306,68 @@ def _draft(
     # The study declares these columns, so that reading by it would not say that they were guessed.
     guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
     apart = attributes_apart([(each.name, each.ratings) for each in looked], humans)
-    return study, (*assumed, *apart, *notes, _scale_note(looked, scale, codes), *guessed)
+    return study, (*made, *assumed, *apart, *notes, _scale_note(looked, scale, codes), *guessed)
+
+
+def _people(looked: Sequence[_Looked], reference: Sequence[str]) -> set[str]:
+    """Raters that are people: the reference, all of labels by people, others by their names."""
+    return set(reference).union(
+        *(e.ratings["rater"].unique() if e.source.key else e.people for e in looked)
+    )
+
+
+def _without_derived(
+    looked: Sequence[_Looked], reference: Sequence[str]
+) -> tuple[Sequence[_Looked], tuple[Finding, ...]]:
+    """The files without raters that are made of others, and findings that name them.
+
+    Raises
+    ------
+    QuestionError
+        A person's column may hold what was settled after the others had rated.
+    """
+    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
+    people = _people(looked, reference)
+    settled = [w for each in looked for w in each.source.without]
+    made = [
+        one
+        for one in derived_raters(ratings, sorted(people), reference)
+        if one.rater not in settled
+    ]
+    if not made:
+        return looked, ()
+    for one in made:
+        if not one.how and not reference and not looked[0].source.assume:
+            raise QuestionError(
+                f"{looked[0].name}: {one.rater!r} may hold what was agreed on after "
+                f"{listed(one.of)} had rated, and is then no further person; who is the reference?",
+                "reference",
+                (", ".join(map(quoted, one.of)), quoted(one.rater)),
+                f"reference = {json.dumps(list(one.of))}",
+            )
+    gone = [one.rater for one in made]
+    rest = []
+    for each in looked:
+        own = tuple(r for r in gone if r in each.ratings["rater"])
+        source = each.source.model_copy(update={"without": (*each.source.without, *own)})
+        kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
+        rest.append(replace(each, source=source, part=replace(each.part, ratings=kept)))
+    told = [
+        f"{one.rater!r} is {one.how} of {listed(one.of)}"
+        if one.how
+        else f"{one.rater!r} is, by its name, what was agreed on after {listed(one.of)} had rated"
+        for one in made
+    ]
+    note = finding(
+        "raters_derived",
+        "serious",
+        looked[0].name,
+        told,
+        f"{'; '.join(told)}.",
+        "No rater of its own: left out. To hold others against it, name it by --reference.",
+        count=len(made),
+    )
+    return rest, (note,)
 
 
 def _assumed_judges(

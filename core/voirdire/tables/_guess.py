@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import QuestionError, listed
 from voirdire.tables._ids import plain_name
+from voirdire.tables._keys import is_counter
 from voirdire.tables._names import (
     find,
     holds_labels,
@@ -24,7 +25,7 @@ from voirdire.tables._names import (
     sums_up,
 )
 from voirdire.tables._numbers import is_numeric, says_scores
-from voirdire.tables._questions import assumed, is_counter
+from voirdire.tables._questions import assumed
 from voirdire.tables._rated import tells_apart
 from voirdire.tables._values import SEPARATORS, has_score, holds_replies, is_score, is_small
 

@@ -92,8 +92,8 @@ _GIVEN = frozenset(
 )  # fmt: skip
 
 
-def plan(raw: RawTable, source: Source, names: Known) -> Plan:
-    """The plan for one source.
+def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> Plan:
+    """The plan for one source; `alone`: no other file is read with it.
 
     Raises
     ------
@@ -105,7 +105,9 @@ def plan(raw: RawTable, source: Source, names: Known) -> Plan:
     free = [column for column in columns if column not in roles.values()]
     # Values before ids: of columns without a usual name, ids are looked for among what is left.
     kind, values = value_columns(raw, source, names, roles, free)
-    item = roles["item"] or item_column(raw, source, [c for c in free if c not in values])
+    item = roles["item"] or item_column(
+        raw, source, [c for c in free if c not in values], alone=alone
+    )
     if item is None:
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "

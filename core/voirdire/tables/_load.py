@@ -13,15 +13,17 @@ import polars as pl
 from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
-from voirdire.tables._files import read_raw
+from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
+from voirdire.tables._keys import item_of_all
 from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
 from voirdire.tables._questions import (
+    as_it_is_seen,
     laid_out,
     one_of_its_sheets,
     one_row_a_rating,
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.study import ItemsSpec, Source, Study
-    from voirdire.tables._files import RawTable
     from voirdire.tables._layout import Plan
     from voirdire.tables._tables import Tables
     from voirdire.tables._values import Known
@@ -121,10 +122,12 @@ def tables_from(
     `raws` is emptied: each raw table is let go once it is tidy, so that large files are held once.
     """
     read: list[tuple[Source, Part]] = []
+    raws[:] = located(raws)
+    alone = len(raws) < 2
     while raws:
         # Taken out of the list and deleted, so that a file of gigabytes is not held raw and tidy.
         source, raw = raws.pop(0)
-        read.append((source, _part(study, source, raw)))
+        read.append((source, _part(study, source, raw, alone=alone)))
         del raw
     # Labels with a key are joined to what the other files rate, so these are read first.
     parts = [part for source, part in read if source.key is None]
@@ -136,14 +139,33 @@ def tables_from(
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
 
 
-def _part(study: Study, source: Source, raw: RawTable | Reading) -> Part:
+def located(
+    raws: Sequence[tuple[Source, RawTable | Reading]],
+) -> list[tuple[Source, RawTable | Reading]]:
+    """The files, whose sources name the column of items where numbers that count the rows of each
+    would be taken for it.
+    """
+    tables = [raw for source, raw in raws if isinstance(raw, RawTable) and source.item is None]
+    item = item_of_all([raw for raw in tables if raw.frame.height])
+    if item is None:
+        return list(raws)
+    return [
+        (source.model_copy(update={"item": item}), raw)
+        if isinstance(raw, RawTable) and source.item is None
+        else (source, raw)
+        for source, raw in raws
+    ]
+
+
+def _part(study: Study, source: Source, raw: RawTable | Reading, *, alone: bool) -> Part:
     """One file as tidy ratings, on the study's scale."""
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
         return raw.part(source.path, scale)
     source = _with_item(source, study.items, raw)
     try:
-        return read_part(made_ready(raw, source, known(study), declared=bool(study.panel)), scale)
+        ready = made_ready(raw, source, known(study), declared=bool(study.panel), alone=alone)
+        return read_part(ready, scale)
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
@@ -184,8 +206,11 @@ class Ready:
     how: Plan
 
 
-def made_ready(raw: RawTable, source: Source, names: Known, *, declared: bool = False) -> Ready:
-    """A table with everything that is needed to read it; `declared`: all raters are in `names`.
+def made_ready(
+    raw: RawTable, source: Source, names: Known, *, declared: bool = False, alone: bool = True
+) -> Ready:
+    """A table with everything that is needed to read it; `declared`: all raters are in `names`;
+    `alone`: no other file is read with it.
 
     The order matters: a form becomes one row a rating before its words are looked at, and words
     become numbers before columns of numbers are looked for.
@@ -197,11 +222,12 @@ def made_ready(raw: RawTable, source: Source, names: Known, *, declared: bool = 
     TableError
         No ids or scores can be found in it, or a named column is not there.
     """
+    raw = as_it_is_seen(raw, source)
     raw, source = laid_out(raw, source)
     raw, source = answers_or_scores(raw, source, names)
     table = _prepared(raw, source, names)
     names = names if declared else with_raters(table, source, names)
-    return Ready(raw, table, source, names, plan(table, source, names))
+    return Ready(raw, table, source, names, plan(table, source, names, alone=alone))
 
 
 def _prepared(raw: RawTable, source: Source, names: Known) -> RawTable:
@@ -282,6 +308,9 @@ def read_part(ready: Ready, scale: Scale) -> Part:
         ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
     wide = how.raters_are_columns and how.kind != "replies"
+    if source.without:
+        out = pl.col("rater").is_in(source.without)
+        ratings, replies = ratings.filter(~out), replies.filter(~out)
     return Part(
         ratings, replies, tidy.contexts, (*notes, *remarks), tidy.problems, wide,
         responses=tidy.responses, reasons=tidy.reasons, id_column=how.item,

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
+from voirdire.tables._files._raw import Unseen
 from voirdire.tables._ids import canonical_ids
+from voirdire.tables._keys import ABOUT_ANSWERS, WHO, identifies, is_counter, is_kept
 from voirdire.tables._names import SYNONYMS, find, kind_of, measures, plain_word
 from voirdire.tables._numbers import are_texts, fold, folded, inside, is_numeric, order_of
 from voirdire.tables._rated import tells_apart
-from voirdire.tables._tables import finding
+from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,14 +67,87 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
     return raw.noted(note)
 
 
-#: Headers of the column that says who filled in a form.
-_WHO = ("emailaddress", "email", "responseid", "username", "participant", "participantid", "name",
-        "respondentid", "prolificid")  # fmt: skip
-#: What survey tools say of a whole answer, and of no item.
-_ABOUT_ANSWERS = ("progress", "finished", "durationinseconds", "locationlatitude", "status",
-                  "locationlongitude", "ipaddress", "timestamp", "startdate", "enddate",
-                  "recordeddate", "userlanguage", "distributionchannel", "qrecaptchascore",
-                  "age", "yearofbirth")  # fmt: skip
+def as_it_is_seen(raw: RawTable, source: Source) -> RawTable:
+    """The table with the hidden rows and columns of its sheet, or without them.
+
+    Raises
+    ------
+    QuestionError
+        Some are hidden, and nobody said whether they count; or a column holds nothing but formulas
+        whose values are not in the file.
+    """
+    unseen = raw.unseen
+    hidden = [c for c in unseen.columns if c in raw.frame.columns and _may_count(raw.frame[c])]
+    if unseen.rows or hidden:
+        raw = _settled(raw, source, hidden)
+    for column, rows in unseen.formulas.items():
+        if column not in raw.frame.columns:
+            continue
+        if raw.frame[column].null_count() == raw.frame.height:
+            raise QuestionError(
+                f"{raw.name}: column {column!r} holds formulas whose values are not in the file "
+                f"(row {rows[0]} and {len(rows) - 1} others); open and save it in a spreadsheet "
+                f"program, or leave the column out.",
+                "ignore", (column,), f"ignore = [{json.dumps(column)}]", likely=False,
+            )  # fmt: skip
+        note = finding(
+            "formulas_without_values", "serious", raw.name, [f"row {row}" for row in rows],
+            f"{plural(len(rows), 'cell')} of column {column!r} with a formula whose value is not "
+            f"in the file.",
+            "They read as blank; open and save the file in a spreadsheet program.",
+        )  # fmt: skip
+        raw = raw.noted(note)
+    # What was settled is not asked again of the table that is read a second time.
+    return replace(raw, unseen=Unseen()) if raw.unseen != Unseen() else raw
+
+
+def _may_count(cells: pl.Series) -> bool:
+    """Whether leaving a column out may change a number: it holds more than long texts."""
+    return cells.null_count() < len(cells) and not are_texts(cells)
+
+
+def _settled(raw: RawTable, source: Source, hidden: Sequence[str]) -> RawTable:
+    """The table with what its sheet hides, or without, as the source says."""
+    rows, columns = list(raw.unseen.rows), list(hidden)
+    parts = [plural(len(rows), "row") + f" ({listed(condensed_numbers(rows))})"] if rows else []
+    parts += [f"{plural(len(columns), 'column')} ({listed(columns)})"] if columns else []
+    by = " by a filter" if raw.unseen.filtered and rows else ""
+    many = len(rows) + len(columns) > 1
+    what = f"{' and '.join(parts)} {'are' if many else 'is'} hidden{by}"
+    if source.hidden is None and not source.assume:
+        raise QuestionError(
+            f"{raw.name}: {what}; are they left out?",
+            "hidden", ("leave-out", "read"), 'hidden = "leave-out"',
+        )  # fmt: skip
+    out = source.hidden != "read"
+    note = finding(
+        "hidden_cells", "serious" if source.hidden is None else "note", raw.name,
+        [*(f"row {row}" for row in rows), *(f"column {column}" for column in columns)],
+        f"{what[0].upper()}{what[1:]} in the workbook.",
+        "They were left out." if out else "They were read.", count=len(rows) + len(columns),
+    )  # fmt: skip
+    if not out:
+        return raw.noted(note)
+    shown = ~raw.numbers().is_in(rows)
+    lines = None if raw.lines is None else raw.lines.filter(shown)
+    return replace(raw, frame=raw.frame.filter(shown).drop(columns), lines=lines).noted(note)
+
+
+def condensed_numbers(numbers: Sequence[int]) -> list[str]:
+    """Rows that follow each other as one: ``3-7``.
+
+    >>> condensed_numbers([2, 3, 4, 9])
+    ['2-4', '9']
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+
+
 #: Rows of a survey that are no answers, by column.
 _NOT_MEANT = {
     "finished": ("false", "0"),
@@ -129,7 +204,7 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     raw = _finished(raw) if _of_qualtrics(raw) else raw
     columns = raw.frame.columns
     who = find("rater", columns, source.rater, raw.name)
-    who = who or next((c for c in columns if plain_word(c) in _WHO), None)
+    who = who or next((c for c in columns if plain_word(c) in WHO), None)
     if who is None:
         raise TableError(
             f"{raw.name}: each row is a rater; name the column that says which by --rater, or by "
@@ -164,7 +239,7 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
 def _answered(raw: RawTable, source: Source, who: str) -> list[str]:
     """The columns of a form with what each respondent rated, in numbers or in words."""
     # Progress, duration and age are numbers of the respondent, and no ratings of anything.
-    about = {*_WHO, *_ABOUT_ANSWERS}
+    about = {*WHO, *ABOUT_ANSWERS}
     asked = [c for c in raw.frame.columns if c != who and plain_word(c) not in about]
     numeric = {c for c in asked if is_numeric(raw.frame[c])}
     texts = {c: raw.frame[c] for c in asked if raw.frame[c].dtype == pl.String}
@@ -298,50 +373,37 @@ def _repeated_or_replaced(raw: RawTable, column: str) -> QuestionError:
     )  # fmt: skip
 
 
-def item_column(raw: RawTable, source: Source, free: Sequence[str]) -> str | None:
+def item_column(
+    raw: RawTable, source: Source, free: Sequence[str], *, alone: bool = True
+) -> str | None:
     """The column of ids where none is called by a usual word: the only one that looks like one.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether no other file is read with it: numbers that only count its rows are then ids as good
+        as any, and in several files they are those of other items in each.
 
     Raises
     ------
     QuestionError
-        Several do.
+        Several do, or in several files none does but numbers of rows.
     """
-    # A name that ends in `id` before a column that counts: row numbers are ids only for want of
-    # one.
-    by_name = [[c for c in free if plain_word(c).endswith(end)] for end in _ID_ENDS]
-    named = ([c for c in called if _filled(raw.frame[c])] for called in by_name)
     counters = [c for c in free if is_counter(raw.frame[c])]
-    candidates = next((columns for columns in named if columns), counters)
-    if len(candidates) > 1 and not source.assume:
+    by_name = [[c for c in free if plain_word(c).endswith(end)] for end in _ID_ENDS]
+    called = next((columns for columns in by_name if any(map(raw.filled, columns))), [])
+    called = [c for c in called if raw.filled(c)]
+    # What tells rows apart and does not merely count them, before numbers of rows by any name.
+    apart = [c for c in free if c not in counters and identifies(raw.frame, c) and not is_kept(c)]
+    candidates = [c for c in called if c not in counters] or apart or called or counters
+    counted = not alone and bool(candidates) and set(candidates) <= set(counters)
+    if (len(candidates) > 1 or counted) and not source.assume:
+        why = ", or do its numbers only count the rows of each file" if counted else ""
         raise QuestionError(
-            f"{raw.name}: which column holds the ids of the items?",
+            f"{raw.name}: which column holds the ids of the items{why}?",
             "item", tuple(candidates), f"item = {json.dumps(candidates[0])}",
         )  # fmt: skip
     return candidates[0] if candidates else None
-
-
-def _filled(cells: pl.Series) -> bool:
-    return cells.null_count() == 0 and cells.n_unique() > 1
-
-
-def is_counter(cells: pl.Series) -> bool:
-    """Whether a column numbers its rows: whole numbers, each larger than the one above.
-
-    Examples
-    --------
-    >>> is_counter(pl.Series([1, 2, 3, 4, 6, 7])), is_counter(pl.Series([1, 2, 2, 3, 4, 5]))
-    (True, False)
-    """
-    numbers = cells.cast(pl.Float64, strict=False)
-    if len(numbers) < _COUNTS or numbers.null_count():
-        return False
-    return bool((numbers == numbers.floor()).all()) and bool(
-        (numbers.diff().drop_nulls() > 0).all()
-    )
-
-
-#: Fewer rows than this may rise by chance.
-_COUNTS = 6
 
 
 def assumed(

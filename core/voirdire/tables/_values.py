@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire.errors import TableError, check_columns, listed, no_column
+from voirdire.tables._keys import is_counter
 from voirdire.tables._names import find, measures, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
-from voirdire.tables._questions import is_counter
 from voirdire.tables._tables import shortened
 
 if TYPE_CHECKING:

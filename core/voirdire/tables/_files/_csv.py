@@ -100,7 +100,7 @@ def _filled(line: str, mark: str) -> int:
 
 
 def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> RawTable:
-    records, lines = _records(name, text, separator)
+    records, lines, spans = _records(name, text, separator)
     # Titles above a header have fewer cells than it, and both are looked at side by side.
     widest = max(map(len, records[:HEAD]))
     head = [row + [""] * (widest - len(row)) for row in records[:HEAD]]
@@ -111,6 +111,7 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
     if not body:
         raise TableError(f"{name}: there is a header but no rows")
     width = max(map(len, records[header.top : header.below]))
+    _refuse_swallowed(name, text, spans, separator, width)
     _refuse_long(name, body, lines, width, separator)
     short = [line for record, line in zip(body, lines, strict=True) if len(record) < width]
     if short:
@@ -131,29 +132,76 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
     )
 
 
-def _records(name: str, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
-    """Records that hold something and the physical line each begins on."""
+def _records(
+    name: str, text: str, separator: str
+) -> tuple[list[list[str]], list[int], list[tuple[int, int]]]:
+    """Records that hold something, the physical line each begins on, and the first and last line
+    of those that go on over several.
+    """
     lines = chain(io.StringIO(text, newline=""), [_END])
-    # Not strict: texts with a quote inside ('the 5" pipe') are common, and read as they stand.
-    reader = csv.reader(lines, delimiter=separator, strict=False)
+    # A quote inside a text that is not quoted ('the 5" pipe') is read as it stands; one behind
+    # which a quoted text goes on may have closed a quote that stands rows above.
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     limit = csv.field_size_limit(_LONGEST_FIELD)
     pairs: list[tuple[list[str], int]] = []
+    spans: list[tuple[int, int]] = []
     begins, last = 1, 1
     try:
         for record in reader:
             if any(map(str.strip, record)):
                 pairs.append((record, begins))
+                if reader.line_num > begins:
+                    spans.append((begins, reader.line_num))
             # A record may go on over several lines; it is known by the one that it begins on.
             begins, last = reader.line_num + 1, begins
     except csv.Error as error:
-        raise TableError(f"{name}: line {begins} is not valid CSV ({error})") from None
+        raise TableError(_invalid(name, begins, reader.line_num, str(error))) from None
     finally:
         csv.field_size_limit(limit)
     if pairs.pop()[0] != [_END]:
         raise TableError(f"{name}: a quote opened in line {last} is never closed")
     if not pairs:
         raise TableError(f"{name}: the file is empty")
-    return [record for record, _ in pairs], [line for _, line in pairs]
+    return [record for record, _ in pairs], [line for _, line in pairs], spans
+
+
+def _invalid(name: str, begins: int, ends: int, error: str) -> str:
+    """What is wrong in a record of these lines."""
+    if "end of data" in error:
+        return f"{name}: a quote opened in line {begins} is never closed"
+    if "expected after" not in error:
+        return f"{name}: line {begins} is not valid CSV ({error})"
+    if ends == begins:
+        return (
+            f"{name}: in line {begins} text goes on behind a closing quote; write a quote within "
+            f'a quoted text twice (""), or take the quotes away'
+        )
+    return (
+        f"{name}: a quote in or after line {begins} is closed in line {ends}, where text goes on "
+        f"behind it, so that {ends - begins + 1} lines would be one row; is a single quote too "
+        f'many there? Within a quoted text it is written twice ("")'
+    )
+
+
+def _refuse_swallowed(
+    name: str, text: str, spans: list[tuple[int, int]], separator: str, width: int
+) -> None:
+    """A quoted cell each line of which has the separators of a row has swallowed rows."""
+    if not spans or width < 2:
+        return
+    lines = io.StringIO(text, newline="").readlines()
+    for first, last in spans:
+        # The last line may be the mark behind the end of the file, where the quote never closes.
+        span = lines[first - 1 : last]
+        if len(span) == last - first + 1 and all(
+            line.count(separator) >= width - 1 for line in span
+        ):
+            raise TableError(
+                f"{name}: lines {first} to {last} would be one row, for a quote opened in line "
+                f"{first} is closed in line {last}, and each of them has the {width - 1} "
+                f"separators of a row; is a single quote too many in both? If it is one text, "
+                f"save the file as Excel, JSON or Parquet"
+            )
 
 
 def _refuse_long(
@@ -191,6 +239,8 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
     if frame.height < 2 or frame[frame.columns[-1]].null_count():
         # A short line ends in nulls: only the exact reader can tell it from empty fields.
         return None
+    if '"' in text and frame.height != len(text.rstrip().splitlines()):
+        return None  # a quoted cell goes on over lines, and may have swallowed rows
     header = [(value or "").strip() for value in frame.row(0)]
     if "" in header or len(set(header)) < len(header):
         return None  # a title above, or a second row of headers

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import TableError, not_one_of
-from voirdire.tables._files._raw import HEAD, RawTable, build, find_header
+from voirdire.tables._files._raw import HEAD, RawTable, Unseen, build, find_header
+from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
@@ -148,7 +149,24 @@ def _sheet(file: str, book: Any, sheet: str, scanned: Sheet) -> RawTable | str:
         return "has a header but no rows"
     columns = [_whole(column) for column in body.filter(~blank).get_columns()]
     lines = numbers.filter(~blank)
-    return build(file, header.names, columns, lines=lines, findings=(*header.findings, *notes))
+    table = build(file, header.names, columns, lines=lines, findings=(*header.findings, *notes))
+    return replace(table, unseen=_unseen(header.names, scanned, lines))
+
+
+def _unseen(names: list[str], scanned: Sheet, lines: pl.Series) -> Unseen:
+    """What a person who looks at the sheet does not see of the table."""
+    called = {at: plain_name(name) for at, name in enumerate(names, 1)}
+    rows = set(lines.to_list())
+    formulas: dict[str, list[int]] = {}
+    for row, at in scanned.formulas:
+        if row in rows and called.get(at):
+            formulas.setdefault(called[at], []).append(row)
+    return Unseen(
+        tuple(row for row in scanned.hidden_rows if row in rows),
+        tuple(called[at] for at in scanned.hidden_columns if called.get(at)),
+        scanned.filtered,
+        formulas,
+    )
 
 
 def _filled(
@@ -213,6 +231,8 @@ MOST_BYTES = 1_000_000_000
 _MOST_SHRINKING = 300
 _SMALL = 50_000_000
 _PIECE = 1 << 20
+#: More hidden columns beside each other are the empty rest of a sheet.
+_MOST_HIDDEN = 1_000
 #: The longest tag that is looked for; a piece keeps as much of the one before.
 _TAG = 400
 # A filled cell: <c r="B7" s="1" t="s"> and no <c r="B7" s="1"/>, which has a style only.
@@ -220,18 +240,40 @@ _CELL = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})(\d{1,7})"[^<>]*
 _MERGED = re.compile(
     rb'<(?:\w+:)?mergeCell\s[^<>]*?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
+_ROW = re.compile(rb"<(?:\w+:)?row\s[^<>]*>")
+_COLUMN = re.compile(rb"<(?:\w+:)?col\s[^<>]*>")
+_FILTER = re.compile(rb"<(?:\w+:)?filterColumn\s")
+_HIDDEN = ("1", "true")
+# A formula behind which no value stands: <c r="B7"><f>A7+1</f></c>, or <v/> where others have one.
+_FORMULA = re.compile(
+    rb'<(?:\w+:)?c\s[^<>]*?r="([A-Z]{1,3})(\d{1,7})"[^<>]*>\s*'
+    rb"<(?:\w+:)?f(?:\s[^<>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*"
+    rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>|</(?:\w+:)?c>)"
+)
 _SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^<>]*>")
 _RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^<>]*>")
 _ATTRIBUTE = re.compile(rb'([\w:]+)="([^"]*)"')
 _TEXT = re.compile(rb"<(?:\w+:)?si>(.*?)</(?:\w+:)?si>", re.DOTALL)
 # A table, a row or a cell of OpenDocument, with its attributes.
-_OPEN_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(\s[^<>]*)?>")
+_OPEN_TAG = re.compile(
+    rb"<table:(table|table-column|table-row|table-cell|covered-table-cell)(\s[^<>]*)?>"
+)
 _REFERENCE = re.compile(rb't="s"[^<>]*>\s*<(?:\w+:)?v>(\d+)<')
 
 
 @dataclass(slots=True)
 class Sheet:
-    """The filled part of a sheet, counted from 1; `merged` holds (top, left, bottom, right)."""
+    """The filled part of a sheet, counted from 1.
+
+    Attributes
+    ----------
+    merged : list of tuple
+        (top, left, bottom, right).
+    hidden_rows, hidden_columns : list of int
+        What the sheet does not show; `filtered` where a filter hides rows.
+    formulas : list of tuple
+        (row, column) of formulas whose values are not in the file.
+    """
 
     cells: int = 0
     top: int = 0
@@ -239,6 +281,10 @@ class Sheet:
     bottom: int = 0
     right: int = 0
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    hidden_rows: list[int] = field(default_factory=list)
+    hidden_columns: list[int] = field(default_factory=list)
+    filtered: bool = False
+    formulas: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def room(self) -> int:
@@ -267,7 +313,7 @@ def check_size(path: Path) -> None:
 
 
 def scan_sheet(path: Path, name: str) -> Sheet:
-    """The filled part and the merged cells of one sheet of an .xlsx or .xlsm file.
+    """The filled part of one sheet of an .xlsx, .xlsm or .ods file, and what it does not show.
 
     Raises
     ------
@@ -278,7 +324,8 @@ def scan_sheet(path: Path, name: str) -> Sheet:
     with zipfile.ZipFile(path) as book:
         member = _member(book, name)
         if member is None:
-            return Sheet()
+            opened = "content.xml" in book.namelist()
+            return _scan_opendocument(book).get(name, Sheet()) if opened else Sheet()
         scanned = _scan(book, member)
         _check_room(path, name, scanned)
         _check_texts(path, book, member, name, scanned.cells)
@@ -343,7 +390,13 @@ def _scan(book: zipfile.ZipFile, member: str) -> Sheet:
     sheet = Sheet()
     columns: dict[bytes, int] = {}
     rows: set[int] = set()
+    begun = b""
     for piece in _pieces(book, member):
+        # A cell may begin in one piece and hold its formula in the next.
+        whole = begun + piece
+        sheet.formulas += [(int(row), _number(at)) for at, row in _FORMULA.findall(whole)]
+        begun = piece[max(piece.rfind(b"<c "), piece.rfind(b":c ")) :][:_TAG]
+        _note_hidden(sheet, piece)
         for letters, row, bare in _CELL.findall(piece):
             if not bare:
                 columns.setdefault(letters, _number(letters))
@@ -359,32 +412,88 @@ def _scan(book: zipfile.ZipFile, member: str) -> Sheet:
     return sheet
 
 
+def _note_hidden(sheet: Sheet, piece: bytes) -> None:
+    """Rows and columns of a piece that the sheet does not show."""
+    sheet.filtered = sheet.filtered or _FILTER.search(piece) is not None
+    # Most pieces hold nothing hidden: the tags of their rows need not be taken apart.
+    if b"hidden=" not in piece:
+        return
+    for tag in map(_attributes, _ROW.findall(piece)):
+        if tag.get("hidden") in _HIDDEN and tag.get("r", "").isdecimal():
+            sheet.hidden_rows.append(int(tag["r"]))
+    for tag in map(_attributes, _COLUMN.findall(piece)):
+        if tag.get("hidden") in _HIDDEN:
+            # A last column of 16384 hides all that is to the right.
+            last = min(int(tag.get("max", 0)), int(tag.get("min", 1)) + _MOST_HIDDEN)
+            sheet.hidden_columns += range(int(tag.get("min", 1)), last + 1)
+
+
 def _scan_opendocument(book: zipfile.ZipFile) -> dict[str, Sheet]:
-    """The filled part of each sheet of OpenDocument, where a tag may stand for many rows or cells.
+    """The filled part of each sheet of OpenDocument."""
+    walk = _Walk()
+    for piece in _pieces(book, "content.xml"):
+        for tag, attributes in _OPEN_TAG.findall(piece):
+            walk.enter(tag, attributes)
+    walk.end_row()
+    return walk.sheets
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where a walk through the tags of OpenDocument stands: one may be many rows or cells.
 
     A row is counted when the next one begins: then its cells are known.
     """
-    sheets: dict[str, Sheet] = {}
-    sheet, row, repeated, column = Sheet(), 0, 0, 0
-    filled: list[tuple[int, int]] = []
-    for piece in _pieces(book, "content.xml"):
-        for tag, attributes in _OPEN_TAG.findall(piece):
-            if tag in (b"table", b"table-row"):
-                _add_row(sheet, filled, row, repeated)
-                filled = []
-            if tag == b"table":
-                name = html.unescape(_attributes(attributes).get("table:name", ""))
-                sheet = sheets.setdefault(name, Sheet())
-                row = repeated = 0
-            elif tag == b"table-row":
-                row, repeated, column = row + repeated, _times(attributes, b"rows"), 0
-            else:
-                times = _times(attributes, b"columns")
-                if b"office:value-type=" in attributes:
-                    filled.append((column + 1, column + times))
-                column += times
-    _add_row(sheet, filled, row, repeated)
-    return sheets
+
+    sheets: dict[str, Sheet] = field(default_factory=dict)
+    sheet: Sheet = field(default_factory=Sheet)
+    row: int = 0
+    repeated: int = 0
+    column: int = 0
+    columns: int = 0
+    filled: list[tuple[int, int]] = field(default_factory=list)
+
+    def enter(self, tag: bytes, attributes: bytes) -> None:
+        """Take in a table, a column, a row or a cell."""
+        if tag == b"table":
+            self.end_row()
+            name = html.unescape(_attributes(attributes).get("table:name", ""))
+            self.sheet = self.sheets.setdefault(name, Sheet())
+            self.row = self.repeated = self.columns = 0
+        elif tag == b"table-row":
+            self.end_row()
+            self.row += self.repeated
+            self.repeated, self.column = _times(attributes, b"rows"), 0
+            if _is_collapsed(attributes):
+                last = self.row + min(self.repeated, _MOST_HIDDEN)
+                self.sheet.hidden_rows += range(self.row + 1, last + 1)
+                self.sheet.filtered = self.sheet.filtered or b'"filter"' in attributes
+        elif tag == b"table-column":
+            times = _times(attributes, b"columns")
+            if _is_collapsed(attributes):
+                last = self.columns + min(times, _MOST_HIDDEN)
+                self.sheet.hidden_columns += range(self.columns + 1, last + 1)
+            self.columns += times
+        else:
+            self._cell(attributes)
+
+    def _cell(self, attributes: bytes) -> None:
+        times = _times(attributes, b"columns")
+        if b"office:value-type=" in attributes:
+            self.filled.append((self.column + 1, self.column + times))
+        elif b"table:formula=" in attributes:
+            self.sheet.formulas.append((self.row + 1, self.column + 1))
+        self.column += times
+
+    def end_row(self) -> None:
+        """Count the cells of the row that ends."""
+        _add_row(self.sheet, self.filled, self.row, self.repeated)
+        self.filled = []
+
+
+def _is_collapsed(attributes: bytes) -> bool:
+    """Whether a row or column of OpenDocument is not shown."""
+    return re.search(rb'table:visibility="(?:collapse|filter)"', attributes) is not None
 
 
 def _times(attributes: bytes, of: bytes) -> int:

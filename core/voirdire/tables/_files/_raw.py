@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,13 +13,33 @@ from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Finding
 
 
 #: No header, or what pandas reads one as.
 _NO_NAME = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What a table holds, and a person who looks at it in its program does not see.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Hidden rows; `filtered` where a filter hides some.
+    columns : tuple of str
+        Hidden columns.
+    formulas : mapping
+        Column -> the rows whose formula has no value in the file, so that the cell reads as blank.
+    """
+
+    rows: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+    filtered: bool = False
+    formulas: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +60,8 @@ class RawTable:
         Whether "3,5" may be a number (fields are not separated by commas).
     sheets : tuple of str
         The sheet that was read where none was named, then visible ones with the same columns.
+    unseen : Unseen
+        Of a workbook: what is hidden, and formulas without values.
     """
 
     name: str
@@ -51,6 +73,7 @@ class RawTable:
     decimal_comma: bool = False
     findings: tuple[Finding, ...] = ()
     sheets: tuple[str, ...] = ()
+    unseen: Unseen = field(default_factory=Unseen)
 
     def place(self, index: int) -> str:
         """Where the record of that index stands."""
@@ -60,6 +83,11 @@ class RawTable:
     def noted(self, *notes: Finding) -> RawTable:
         """The table with further findings."""
         return replace(self, findings=(*self.findings, *notes))
+
+    def filled(self, column: str) -> bool:
+        """Whether no cell of a column is blank, and they differ."""
+        cells = self.frame[column]
+        return cells.null_count() == 0 and cells.n_unique() > 1
 
     def numbers(self) -> pl.Series:
         """The row or line number of every record."""

@@ -94,6 +94,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted
     - ``columns_unread``: columns of numbers that play no part and may be ratings
+    - ``hidden_cells``, ``formulas_without_values``: what a workbook holds and does not show
+    - ``raters_derived``: a mean, a majority or an agreed label that is no rater of its own
     - ``rater_unread``: columns named like a rater that hold no numbers
     - ``attribute_undeclared``: scores on an attribute that the rubric does not name
     - ``reply_flags``: what is odd in replies that were read

@@ -66,7 +66,7 @@ class TableKeys(Part):
     columns: dict[str, str] = Field(default_factory=dict)
     words: dict[str, float | Literal["missing"]] = Field(default_factory=dict)
     ignore: Names = ()
-    without: Names = ()
+    leave_out: Names = ()
     hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
     cluster: str | None = None

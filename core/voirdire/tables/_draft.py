@@ -63,7 +63,7 @@ _LAYOUTS = {
     "long": "long",
 }
 #: What a drafted source says as it was given, and what as it was planned.
-_KEPT = ("path", "sheet", "words", "ignore", "without", "hidden", "assume", "key", "about")
+_KEPT = ("path", "sheet", "words", "ignore", "leave_out", "hidden", "assume", "key", "about")
 _PLANNED = ("item", "system", "context", "response", "attribute", "run", "status")
 
 
@@ -328,7 +328,7 @@ def _without_derived(
     """
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     people = _people(looked, reference)
-    settled = [w for each in looked for w in each.source.without]
+    settled = [w for each in looked for w in each.source.leave_out]
     made = [
         one
         for one in derived_raters(ratings, sorted(people), reference)
@@ -349,7 +349,7 @@ def _without_derived(
     rest = []
     for each in looked:
         own = tuple(r for r in gone if r in each.ratings["rater"])
-        source = each.source.model_copy(update={"without": (*each.source.without, *own)})
+        source = each.source.model_copy(update={"leave_out": (*each.source.leave_out, *own)})
         kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
         rest.append(replace(each, source=source, part=replace(each.part, ratings=kept)))
     told = [

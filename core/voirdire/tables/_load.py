@@ -308,8 +308,8 @@ def read_part(ready: Ready, scale: Scale) -> Part:
         ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
     wide = how.raters_are_columns and how.kind != "replies"
-    if source.without:
-        out = pl.col("rater").is_in(source.without)
+    if source.leave_out:
+        out = pl.col("rater").is_in(source.leave_out)
         ratings, replies = ratings.filter(~out), replies.filter(~out)
     return Part(
         ratings, replies, tidy.contexts, (*notes, *remarks), tidy.problems, wide,

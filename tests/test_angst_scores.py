@@ -7,16 +7,23 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 from sklearn import metrics
 
+from voirdire import running
+from voirdire.errors import InputError
+from voirdire.examining import examine
 from voirdire.examining.differing import (
     by_length,
     differences,
+    differing_sections,
     majority_answers,
+    mcnemar_by_part,
     shortened,
     side_by_side,
 )
-from voirdire.examining.labels import method_sections, methods_of
+from voirdire.examining.labels import method_sections, methods_of, pairs_to_compare
+from voirdire.study import build_study
 from voirdire.tabular import Marked
 
 
@@ -163,3 +170,89 @@ def test_the_majority_of_runs_counts_and_a_tie_is_missing():
 def test_excerpts_are_never_longer_than_allowed():
     for most in (1, 5, 40):
         assert len(shortened("word " * 30, most)) <= most
+
+
+def test_mcnemar_by_class_and_length_is_scipys_binomial_test_on_the_same_items():
+    texts = {f"i{n}": "x" * (100 + n % 7) for n in range(60)}
+    pair = side_by_side(RATINGS, "gold", "one", "other", "depression")
+    parts = mcnemar_by_part(pair, texts)
+    assert list(parts) == ["all", "with label", "without label", "shorter", "longer"]
+    rows = [
+        (truth, a == truth, b == truth, len(texts[item])) for item, truth, a, b in pair.iter_rows()
+    ]
+    middle = np.median([row[3] for row in rows])
+    chosen = {
+        "all": rows,
+        "with label": [row for row in rows if row[0]],
+        "without label": [row for row in rows if not row[0]],
+        "shorter": [row for row in rows if row[3] < middle],
+        "longer": [row for row in rows if row[3] >= middle],
+    }
+    for name, own in chosen.items():
+        alone = [a - b for _, a, b, _ in own if a != b]
+        p = binomtest(alone.count(1), len(alone)).pvalue
+        assert parts[name].p == pytest.approx(p), name
+        assert parts[name].n == len(own)
+    assert list(mcnemar_by_part(pair, {})) == ["all", "with label", "without label"]
+
+
+def panel_of(**models):
+    raters = [
+        {"name": name, "kind": "annotator", "use": "angst", "model": model}
+        for name, model in models.items()
+    ]
+    return build_study({"name": "x", "panel": raters}).panel
+
+
+def test_the_best_method_is_set_against_the_next_and_named_pairs_instead():
+    methods = methods_of(RATINGS, "gold", LABELS, "control")
+    panel = panel_of(both="simulated:a", one="simulated:a", other="simulated:b")
+    kinds = dict.fromkeys(("both", "one", "other"), "zero-shot")
+    # Two models of one task are compared, and no model with itself.
+    (pair,) = pairs_to_compare(panel, methods, kinds)
+    best = max(("one", "other"), key=lambda name: value(name, "f1_weighted"))
+    assert (pair.label, pair.a) == ("depression", best)
+    assert {pair.a, pair.b} == {"one", "other"}
+    named = pairs_to_compare(panel, methods, kinds, [("both", "one")])
+    assert [(one.label, one.a, one.b) for one in named] == [("depression", "both", "one")]
+    with pytest.raises(InputError, match=r"analysis\.compare: method 'nobody' is unknown"):
+        pairs_to_compare(panel, methods, kinds, [("one", "nobody")])
+
+
+def test_evidence_is_marked_in_an_excerpt():
+    text = "It was a long week and I felt so low at the piano."
+    assert shortened(text, 80, "so low|long week") == (
+        "It was a «long week» and I felt «so low» at the piano."
+    )
+    assert shortened(text, 80, "felt so low|so low").count("«") == 1
+    assert shortened(text, 16, "so low").count("«so low»") == 1
+    ratings = frame_of(
+        *(rated(who, "depression", [said]) for who, said in (("gold", 1), ("a", 1), ("b", 0)))
+    )
+    pairs = pairs_to_compare(
+        panel_of(a="simulated:a", b="simulated:b"),
+        methods_of(ratings, "gold", LABELS, "control"),
+        {"a": "zero-shot", "b": "zero-shot"},
+    )
+    shown = differing_sections(ratings, "gold", pairs, {"i0": text}, 80, {"i0": "so low"})
+    assert "I felt «so low» at" in shown[-1].table.rows[0][-1]
+
+
+def test_labels_asked_apart_stand_in_one_table(tmp_path):
+    frame = pl.DataFrame({"id": ["1", "2", "3"], "text": ["one", "two", "three"]})
+    frame.write_csv(tmp_path / "posts.csv")
+    panel = [
+        {"name": label, "kind": "annotator", "use": "angst", "model": "simulated:a", "runs": 2,
+         "temperature": 1.0, "options": {"task": label}}
+        for label in LABELS
+    ]  # fmt: skip
+    raw = {"name": "apart", "items": {"path": "posts.csv"}, "panel": panel}
+    running.run(build_study(raw, folder=str(tmp_path)), tmp_path / "session", quiet=True)
+    titles = [section.title for section in examine(tmp_path / "session").sections]
+    assert len(titles) == len(set(titles))
+    assert not any("(" in title for title in titles)
+    replies = next(
+        section.table for section in examine(tmp_path / "session").sections
+        if section.title.startswith("Labels: what became")
+    )  # fmt: skip
+    assert [row[0] for row in replies.rows] == list(LABELS)

@@ -193,5 +193,5 @@ def test_an_excerpt_stands_around_the_evidence_and_keeps_its_length():
     for most in (20, 40, 80):
         found = shortened(text, most, "not there|so low")
         assert "so low" in found
-        assert len(found) <= most
+        assert len(found) <= most + len("«»")
     assert shortened(text, 20, "not there") == shortened(text, 20)

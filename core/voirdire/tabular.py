@@ -334,6 +334,7 @@ class Section:
     """A part of a report: a heading, what is said of it, its tables and its figures.
 
     One that is `leading` holds the main numbers: the terminal prints it before the coefficients.
+    One that is a benchmark's `own` stands in files and pages before the tables of any examination.
     """
 
     title: str
@@ -341,6 +342,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[SectionFigure, ...] = ()
     leading: bool = False
+    own: bool = False
 
     @property
     def table(self) -> Table:

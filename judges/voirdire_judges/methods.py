@@ -78,7 +78,7 @@ def with_methods(
     place = {rater.name: number for number, rater in enumerate(study.panel)}
     methods = [one for one in methods_of(ratings, gold, labels, absent) if one.rater in place]
     methods.sort(key=lambda one: place[one.rater])
-    pairs = pairs_to_compare(study.panel, methods, kinds)
+    pairs = pairs_to_compare(study.panel, methods, kinds, study.analysis.compare)
     # Findings that the run has kept come with the session; choosing examples anew costs an
     # embedder.
     findings, unknown = leaks_of(study) if _has_none(session) else ((), ())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.tabular import Section, Table, count, number, text
+from voirdire.stats import adjust_p, mcnemar
+from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from voirdire.stats import PairedTest
 
 #: Items of each pair that are shown.
 _SHOWN = 10
@@ -82,6 +86,42 @@ def differences(pairs: pl.DataFrame) -> dict[str, int]:
     }
 
 
+def mcnemar_by_part(pairs: pl.DataFrame, texts: Mapping[str, str]) -> dict[str, PairedTest]:
+    """McNemar's exact test of who was right: over all items, by true class and by length.
+
+    Length is cut at the median number of characters, an item at the median counting as long;
+    without texts, or with texts of one length, nothing is said of it.
+
+    Examples
+    --------
+    >>> frame = {"item": list("uvwxyz"), "truth": [1] * 6, "a": [1] * 6, "b": [0] * 6}
+    >>> parts = mcnemar_by_part(pl.DataFrame(frame), {})
+    >>> list(parts), parts["all"].p
+    (['all', 'with label', 'without label'], 0.03125)
+    """
+    characters = pl.col("item").cast(pl.String).replace_strict(
+        dict(texts), default=None, return_dtype=pl.String
+    ).str.len_chars()  # fmt: skip
+    items = pairs.with_columns(characters.alias("characters"))
+    parts = {
+        "all": items,
+        "with label": items.filter(pl.col("truth") == 1),
+        "without label": items.filter(pl.col("truth") == 0),
+    }
+    middle = items["characters"].median()
+    if middle is not None:
+        parts["shorter"] = items.filter(pl.col("characters") < middle)
+        parts["longer"] = items.filter(pl.col("characters") >= middle)
+        if parts["shorter"].is_empty():
+            del parts["shorter"], parts["longer"]
+    right = [(pl.col(name) == pl.col("truth")).cast(pl.Int8).alias(name) for name in ("a", "b")]
+    return {
+        name: mcnemar(own["a"].to_numpy(), own["b"].to_numpy())
+        for name, part in parts.items()
+        for own in (part.select(right),)
+    }
+
+
 def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
     """Mean length in characters by whether each rater was right, and by the true class.
 
@@ -146,7 +186,7 @@ def differing_sections(
     if not pairs:
         return []
     aside = [(pair, side_by_side(ratings, gold, pair.a, pair.b, pair.label)) for pair in pairs]
-    sections = [_who_was_right(aside)]
+    sections = [_who_was_right(aside), _tests(aside, texts)]
     if texts:
         sections.append(_lengths(aside, texts))
     return [*sections, _items(aside, texts, excerpt, evidence or {})]
@@ -165,6 +205,38 @@ def _who_was_right(aside: _Aside) -> Section:
         "Over the majority of each method's runs; items that gold and both have labelled. "
         '"with label" counts those that truly have the label.',
         (Table(columns, rows),),
+    )
+
+
+def _tests(aside: _Aside, texts: Mapping[str, str]) -> Section:
+    """McNemar's test of each pair, by class and length; Holm's correction over whole pairs."""
+    found = [(pair, mcnemar_by_part(frame, texts)) for pair, frame in aside]
+    corrected = adjust_p([parts["all"].p for _, parts in found], "holm")
+    rows = [
+        (
+            pair.label, pair.a, pair.b, part, test.n, int(test.statistic),
+            round(test.statistic - test.difference * test.n), test.difference,
+            # Where neither is right alone nothing varies, and a width of 0 would be no certainty.
+            test.interval if test.interval.low < test.interval.high else None,
+            test.p, float(whole) if part == "all" else None,
+        )
+        for (pair, parts), whole in zip(found, corrected, strict=True)
+        for part, test in parts.items()
+        if test.n
+    ]  # fmt: skip
+    columns = (
+        *map(text, ("Label", "First", "Second", "Items that are")), count("Items"),
+        count("First right alone"), count("Second right alone"),
+        number("Difference of accuracy", signed=True), interval("Interval"),
+        number("McNemar's p"), number("p, Holm"),
+    )  # fmt: skip
+    return Section(
+        "Which of two methods is right more often, by class and length",
+        "McNemar's exact test on the items where one of two is right and the other is not, with "
+        "the difference of their accuracies and its 95 % t interval. p is corrected by Holm over "
+        "the pairs for all items; by class and by length (cut at the median number of characters) "
+        "it is not, and explores. Several texts of one author are taken for independent.",
+        (Table(columns, tuple(rows)),),
     )
 
 
@@ -202,7 +274,8 @@ def _items(
     columns = tuple(map(text, (*heads, "Excerpt") if excerpt else heads))
     return Section(
         f"Items on which two methods differ (the first {_SHOWN} of each pair)",
-        f"Excerpts are cut at {excerpt} characters, as the study allows."
+        f"Excerpts are cut at {excerpt} characters, as the study allows; evidence that annotators "
+        "quoted stands between « and »."
         if excerpt
         else "Texts are left out; a study allows excerpts by data.excerpt.",
         (Table(columns, tuple(rows)),),
@@ -213,18 +286,32 @@ def shortened(text: str, most: int, around: str = "") -> str:
     """The beginning of a text on one line, never longer than `most`; or what stands `around` it.
 
     `around` holds spans of evidence, separated by ``|``: the first that stands in the text is in
-    the middle of the excerpt.
+    the middle of the excerpt, and every one that the excerpt holds whole is marked, which makes it
+    longer by the marks alone.
 
     >>> shortened("One quiet   day.", 10), len(shortened("a" * 50, 10))
     ('One quiet…', 10)
     >>> shortened("It was a long day and I felt so low about it", 12, "so low")
-    '…t so low a…'
+    '…t «so low» a…'
     """
     line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    spans = (" ".join(span.split()) for span in around.split("|"))
-    places = [(line.find(span), span) for span in spans if span and span in line]
+    spans = [" ".join(span.split()) for span in around.split("|")]
+    spans = [span for span in dict.fromkeys(spans) if span]
+    if len(line) > most:
+        line = _cut(line, most, spans)
+    # The longest first: a span inside another is marked with it.
+    for span in sorted(spans, key=len, reverse=True):
+        line = re.sub(rf"«[^»]*»|{re.escape(span)}", _marked, line)
+    return line
+
+
+def _marked(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("«") else f"«{found[0]}»"
+
+
+def _cut(line: str, most: int, spans: Sequence[str]) -> str:
+    """At most so many signs of a line, around the first span that stands in it."""
+    places = [(line.find(span), span) for span in spans if span in line]
     start = 0
     if places:
         place, span = places[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from voirdire._manager import plugins
@@ -48,9 +48,13 @@ class NamedBenchmark:
             return self.benchmark.study(data)
 
     def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added."""
+        """The examination with the benchmark's own notes and sections added, its sections first."""
         with in_the_name_of(self.name):
-            return self.benchmark.review(examination)
+            reviewed = self.benchmark.review(examination)
+        general = {id(section) for section in examination.sections}
+        own = tuple(replace(one, own=True) for one in reviewed.sections if id(one) not in general)
+        rest = tuple(one for one in reviewed.sections if id(one) in general)
+        return reviewed.replace(sections=(*own, *rest))
 
 
 @dataclass(frozen=True, slots=True)

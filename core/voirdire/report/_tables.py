@@ -43,7 +43,6 @@ def evidence(examination: Examination) -> Mapping[str, Section]:
     """
     examination = for_display(examination)
     sections = {
-        **answer_sections(examination),
         **response_sections(examination),
         "icc": icc_section(examination),
         "bias": bias_section(examination),
@@ -54,14 +53,25 @@ def evidence(examination: Examination) -> Mapping[str, Section]:
         "tests": tests_section(examination),
         "measures": measures_section(examination),
     }
-    own = {f"section_{at}": section for at, section in enumerate(examination.sections, start=1)}
+    answers = answer_sections(examination)
+    # A figure keeps the number of its section, wherever its table stands.
+    numbered = {
+        f"section_{at}": section
+        for at, section in enumerate(examination.sections, start=1)
+        if section.has_rows or (section.text and not section.figures)
+    }
+    parts = (
+        {name: one for name, one in answers.items() if name != "components"},
+        {name: one for name, one in numbered.items() if one.own},
+        {name: one for name, one in answers.items() if name == "components"},
+        sections,
+        {name: one for name, one in numbered.items() if not one.own},
+    )
     return {
-        **{name: section for name, section in sections.items() if section.has_rows},
-        **{
-            name: section
-            for name, section in own.items()
-            if section.has_rows or (section.text and not section.figures)
-        },
+        name: section
+        for part in parts
+        for name, section in part.items()
+        if section.has_rows or name in numbered
     }
 
 

@@ -283,6 +283,7 @@ class Analysis(Part):
     `at_least` is the number of runs that must name a label before it is an item's final label; by
     default four fifths of the runs. `published_class` names the study whose classes of reliability
     (GR, MR, PR) are printed: they rank a pair among the 28 of that study and say nothing else.
+    `compare` names pairs of raters of labels: on what they differ, and who was right.
     """
 
     measures: Names = ()
@@ -293,6 +294,7 @@ class Analysis(Part):
     compat: Literal["", "badawi2025"] = ""
     published_class: Literal["", "badawi2025"] = ""
     at_least: Count | None = None
+    compare: tuple[tuple[str, str], ...] = ()
 
 
 class Thresholds(Part):

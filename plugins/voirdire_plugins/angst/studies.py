@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from voirdire import InputError
 from voirdire.files import write_text
 from voirdire.study import Study, build_study, named_models
 from voirdire.study import write_study as write_files
@@ -40,6 +41,8 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
     model_options: Mapping[str, Any] | None = None,
     trained: Sequence[str] = (),
     extra: Sequence[str] = (),
+    excerpt: int = 0,
+    compare: Sequence[str] = (),
     folder: str = ".",
 ) -> Study:
     """A study of the benchmark: gold labels, zero- and few-shot panels, questionnaires.
@@ -62,6 +65,11 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
         Names of trained classifiers, whose predictions lie in ``trained.csv``.
     extra : sequence of str, optional
         Further columns of the gold posts that the items keep, such as ``author``, ``evidence``.
+    excerpt : int
+        The most characters of a post that the report may show, its evidence marked.
+    compare : sequence of str
+        Pairs of raters, ``"FIRST, SECOND"``, that are set against each other; by default the best
+        and the next of each task, one model asked in two ways, and the best asked and trained.
 
     Raises
     ------
@@ -94,12 +102,20 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
         "name": "angst",
         "title": _TEXTS["title"],
         "scope": _TEXTS["scope"],
-        "data": {"reference": [GOLD], "sources": sources},
+        "data": {"reference": [GOLD], "sources": sources, "excerpt": excerpt},
+        "analysis": {"compare": [_pair(names) for names in compare]},
         "rubric": {"name": "angst", "scale": [0, 1], "attributes": list(LABELS)},
         "items": {"path": gold, "id": "id", "text": "text", "extra": list(extra)},
         "panel": [*panel, *({"name": name, "kind": "classifier"} for name in trained)],
     }
     return build_study(raw, "angst", folder)
+
+
+def _pair(names: str) -> list[str]:
+    pair = [name.strip() for name in names.split(",")]
+    if len(pair) != 2:
+        raise InputError(f'--compare {names!r}: name two raters as "FIRST, SECOND"')
+    return pair
 
 
 def _examples(spec: Mapping[str, Any], task: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ beside it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from voirdire.examining.labels.runs import LabelRuns
     from voirdire.study import Rater, Study
     from voirdire.tables import Tables
-    from voirdire.tabular import Section
+    from voirdire.tabular import Section, SectionFigure
 
 LABEL_SCALE = {"scale": (0.0, 1.0), "step": 1.0}
 
@@ -78,22 +79,59 @@ def label_part(study: Study, tables: Tables) -> LabelPart:
     names = annotators(study, tables)
     if not names:
         return LabelPart()
-    sections: list[Section] = []
     if study.data.reference and tables.ratings["run"].n_unique() == 1:
         # Held against a key, and asked once: there is nothing to be consistent with.
         return LabelPart((), temperature_notes(tables.raters, tuple(names)))
-    groups = label_runs_of(study, tables.ratings, names)
-    for labelling, runs in groups:
-        made = consistency_sections(
+    made = [
+        (", ".join(runs.raters), section)
+        for labelling, runs in label_runs_of(study, tables.ratings, names)
+        for section in consistency_sections(
             runs,
             at_least=study.analysis.at_least,
             unsure=labelling.unsure,
             level=study.analysis.level,
             families=families_of(study),
         )
-        whose = f" ({', '.join(runs.raters)})" if len(groups) > 1 else ""
-        sections += [replace(section, title=section.title + whose) for section in made]
-    return LabelPart(tuple(sections), temperature_notes(tables.raters, tuple(names)))
+    ]
+    return LabelPart(tuple(_once(made)), temperature_notes(tables.raters, tuple(names)))
+
+
+def _once(made: Sequence[tuple[str, Section]]) -> Iterator[Section]:
+    """Sections of groups of annotators, each table once with the rows of all groups.
+
+    What another label set says otherwise stands apart, with its annotators behind the title.
+    """
+    alike: dict[tuple[Any, ...], list[tuple[str, Section]]] = {}
+    for whose, section in made:
+        shape = tuple(table.columns for table in section.tables)
+        alike.setdefault((section.title, section.text, shape), []).append((whose, section))
+    titles = Counter(title for title, *_ in alike)
+    for (title, *_), parts in alike.items():
+        first = parts[0][1]
+        names = ", ".join(whose for whose, _ in parts)
+        yield replace(
+            first,
+            title=f"{title} ({names})" if titles[title] > 1 else title,
+            tables=tuple(
+                replace(table, rows=tuple(row for _, part in parts for row in part.tables[at].rows))
+                for at, table in enumerate(first.tables)
+            ),
+            figures=_figures([part for _, part in parts]),
+        )
+
+
+def _figures(parts: Sequence[Section]) -> tuple[SectionFigure, ...]:
+    """The figures of sections alike: one with the series of all, where axes and labels agree."""
+    drawn: dict[tuple[Any, ...], SectionFigure] = {}
+    for figure in (one for part in parts for one in part.figures):
+        axes = (figure.kind, figure.labels, figure.x, figure.y, figure.caption)
+        there = drawn.get(axes)
+        drawn[axes] = figure if there is None else replace(
+            there,
+            series=(*there.series, *figure.series),
+            intervals=(*there.intervals, *figure.intervals),
+        )  # fmt: skip
+    return tuple(drawn.values())
 
 
 def families_of(study: Study) -> dict[str, str]:

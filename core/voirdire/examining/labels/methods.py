@@ -7,13 +7,14 @@ questionnaire with a threshold, a fine-tuned encoder. What it was asked is its t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from voirdire.errors import InputError, not_one_of
 from voirdire.examining.differing import MethodPair, majority_answers
 from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import label_scores
@@ -160,9 +161,23 @@ def best_method(methods: Sequence[Method], score: str = "f1_weighted") -> Method
 
 
 def pairs_to_compare(
-    panel: Sequence[Rater], methods: Sequence[Method], kinds: Mapping[str, str]
+    panel: Sequence[Rater],
+    methods: Sequence[Method],
+    kinds: Mapping[str, str],
+    named: Sequence[tuple[str, str]] = (),
 ) -> list[MethodPair]:
-    """One model asked in two ways, and the best of the asked against the best of the trained."""
+    """The pairs of each task whose differences are shown.
+
+    Those `named`, where both were asked that task; without any the best method against the next
+    best, one model asked in two ways, and the best of the asked against the best of the trained.
+
+    Raises
+    ------
+    InputError
+        A name is no method's, or a pair has no task in common.
+    """
+    if named:
+        return _named_pairs(methods, named)
     pairs = []
     for task in dict.fromkeys(one.task for one in methods):
         here = {one.rater: one for one in methods if one.task == task}
@@ -175,12 +190,41 @@ def pairs_to_compare(
         trained = [here[r.name] for r in raters if kinds[r.name] == TRAINED]
         asked = [here[r.name] for r in raters if kinds[r.name] != TRAINED]
         # The two ways of making a method, each at its best.
-        tops = best_method(asked), best_method(trained)
-        same += [(tops[0].rater, tops[1].rater)] if tops[0] and tops[1] else []
-        first = next(iter(here.values())).scores.labels
-        labels = [one.label for one in first] if task == SEVERAL else [task]
-        pairs += [MethodPair(label, *pair) for label in labels for pair in same]
+        ways = (best_method(asked), best_method(trained))
+        first = best_method([*here.values()])
+        others = [one for one in here.values() if one is not first]
+        for one, other in ((first, best_method(others)), ways):
+            if one and other:
+                same.append((one.rater, other.rater))
+        # Either order is the same pair.
+        once = {frozenset(pair): pair for pair in reversed(same)}
+        chosen = [pair for pair in same if once[frozenset(pair)] is pair]
+        labels = _labels_of(next(iter(here.values())))
+        pairs += [MethodPair(label, *pair) for label in labels for pair in chosen]
     return pairs
+
+
+def _named_pairs(methods: Sequence[Method], named: Sequence[tuple[str, str]]) -> list[MethodPair]:
+    of = {one.rater: one for one in methods}
+    pairs = []
+    for first, second in named:
+        for name in (first, second):
+            if name not in of:
+                raise not_one_of("method", name, of, "analysis.compare", InputError)
+        shared = [label for label in _labels_of(of[first]) if label in _labels_of(of[second])]
+        if not shared:
+            raise InputError(
+                f"analysis.compare: {first!r} and {second!r} were asked about no label in common"
+            )
+        pairs += [MethodPair(label, first, second) for label in shared]
+    return pairs
+
+
+def _labels_of(method: Method) -> list[str]:
+    """The labels that a method was asked about."""
+    if method.task != SEVERAL:
+        return [method.task]
+    return [one.label for one in method.scores.labels]
 
 
 def method_sections(
@@ -208,7 +252,10 @@ def method_sections(
         absent, label = (one.label for one in here[0].scores.labels)
         first, second = _behind(titles, task, 2)
         sections += [
-            _section(f"{label.capitalize()} against {absent}{first}", here, kinds, _columns()),
+            replace(
+                _section(f"{label.capitalize()} against {absent}{first}", here, kinds, _columns()),
+                leading=True,
+            ),
             _section(
                 f"{label.capitalize()} and {absent}, each class{second}",
                 here,
@@ -220,7 +267,8 @@ def method_sections(
     if several:
         names = [label.label for label in several[0].scores.labels]
         title = f"{'Both' if len(names) == 2 else 'All'} labels{_behind(titles, SEVERAL, 1)[0]}"
-        sections.append(_section(title, several, kinds, _columns_of_several(names), _PARTS))
+        whole = _section(title, several, kinds, _columns_of_several(names), _PARTS)
+        sections.append(replace(whole, leading=True))
     return sections
 
 

@@ -363,14 +363,27 @@ def test_a_plan_of_the_width_that_was_reached_asks_for_about_the_labels_that_rea
     assert least < np.mean(shares) < 1.1
 
 
-def test_a_gate_that_nothing_would_use_is_an_error_and_no_silence(tmp_path):
+def test_a_gate_makes_pass_rates_of_scores_for_people_and_judges_alike(tmp_path):
     frame = ratings()
-    with pytest.raises(InputError, match=r"gate 4: .*errors_from"):
-        correct(frame, reference=["human"], gate=4)
+    correction = correct(frame, reference=["human"], gate=4)
+    passes = frame.with_columns((pl.col("score") >= 4).cast(pl.Float64).alias("score"))
+    by_hand = correct(passes, reference=["human"])
+    assert correction.gate == 4
+    assert correction.scale == (0, 1)
+    for ours, theirs in zip(correction.scores, by_hand.scores, strict=True):
+        assert (ours.corrected.value, ours.corrected.interval) == (
+            theirs.corrected.value, theirs.corrected.interval,
+        )  # fmt: skip
+        assert ours.corrected.interval.method == "prediction_powered_strata"
+    with pytest.raises(InputError, match=r"--gate 9: scores lie on .* and a gate lies above"):
+        correct(frame, reference=["human"], gate=9)
     frame.write_csv(tmp_path / "r.csv")
-    done = voirdire("correct", "r.csv", "--reference", "human", "--gate", "4", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "--errors-from" in done.stderr
+    done = voirdire(
+        "correct", "r.csv", "--reference", "human", "--gate", "4",
+        "--require", "corrected_pass_rate>=0", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "Scores of 4 and above pass" in " ".join(done.stdout.split())
 
 
 def test_a_plan_says_how_many_judges_with_several_runs_it_takes():

@@ -29,6 +29,7 @@ Examples:
 
   voirdire correct ratings.csv --reference human --compare old,new
 
+  voirdire correct judged.csv --reference human --gate 4
   voirdire correct judged.csv --reference human --errors-from validation.csv --gate 4
 
   voirdire correct ratings.csv --reference human --require "corrected_mean_low@Safety>=4.0"
@@ -115,7 +116,7 @@ def correct(
         float | None,
         typer.Option(
             "--gate",
-            help="With --errors-from: scores at or above this one pass.",
+            help="Scores at or above this one pass: give corrected pass rates.",
             show_default=False,
         ),
     ] = None,

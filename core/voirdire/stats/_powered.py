@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Places = NDArray[np.intp]
 
-Method = Literal["t", "normal"]
+Method = Literal["t", "normal", "strata"]
 #: What a side counts in a difference.
 _SIGNS = np.array([1.0, -1.0])
 #: Relative size under which a spread is rounding.

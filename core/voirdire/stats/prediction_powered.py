@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from voirdire.errors import StatisticsError
+from voirdire.errors import StatisticsError, check_allowed
 from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._powered import (
     FEWEST,
@@ -22,6 +22,7 @@ from voirdire.stats._powered import (
     with_stand_ins,
 )
 from voirdire.stats._results import REASONS, Estimate, Interval, Result
+from voirdire.stats._stratified import Stratified, stratified
 from voirdire.stats.intervals import normal_quantile, student_interval
 from voirdire.stats.sums import quantile
 
@@ -36,11 +37,13 @@ class Corrected(Result):
         ``weight * mean(judge, unlabelled) + mean(label - weight * judge, labelled)``; NaN where
         undefined, with `reason`.
     interval : Interval or None
-        Method ``"prediction_powered_t"`` or ``"prediction_powered_normal"``.
+        Method ``"prediction_powered_t"``, ``"prediction_powered_normal"`` or
+        ``"prediction_powered_strata"``.
     standard_error, df : float
-        Of `value`; degrees of freedom of its t interval.
+        Of `value`; degrees of freedom of its t interval (infinite for strata without clusters).
     weight : float
-        How far the judge is used, in [0, 1]; at 0 the value is the labels' own mean.
+        How far the judge is used, in [0, 1]; at 0 the value is the labels' own mean. NaN for
+        strata, which have no weight.
     human, judge : Estimate
         The labels alone, and the judge alone on all items with the interval it would claim.
     correlation : float
@@ -121,9 +124,12 @@ def prediction_powered_mean(
         agree claim no certainty.
     level : float
         Nominal coverage.
-    method : {"t", "normal"}
+    method : {"t", "normal", "strata"}
         ``"normal"`` is the interval as published (normal quantiles, :math:`s^2(y - \lambda f)/n`,
-        variances with divisor n).
+        variances with divisor n). ``"strata"``, for labels on a scale of two values (pass and
+        fail), takes the labels within strata of the judge's scores, a neutral Beta prior in each,
+        and quantiles of the posterior; it needs `scale`. It holds its promise at rates near 0 and
+        1, where t intervals do not.
     shrink : bool
         Whether the weight is multiplied by :math:`t^2 / (t^2 + 1)`, which is near 1 for a judge
         that follows the labels. False takes the published weight: at 20 labels the interval of a
@@ -157,9 +163,11 @@ def prediction_powered_mean(
     the clip and the rule at the ends of the scale are ours (docs/correct.md says how they were
     tested). Johnson (1978), J. Am. Stat. Assoc. 73, 536-544, for the move of the interval, with the
     squared deviation at its bounds. Clusters: Cochran (1977), Sampling Techniques, eq. 6.13 and
-    9A.6.
+    9A.6. Strata: Bayesian prediction-powered inference (arXiv:2405.06034), stratified
+    (arXiv:2406.04291); the prior is Kerman's (2011), Electron. J. Stat. 5, 1450-1470.
     """
     data = _columns(labels, judge, clusters, probabilities, scale)
+    _check_method(method, scale)
     return _corrected(data, fit(data, method, shrink=shrink), level, method)
 
 
@@ -211,12 +219,13 @@ def prediction_powered_means(  # noqa: PLR0913 - as prediction_powered_mean, and
     As `prediction_powered_mean`; pooling the spread is ours (see docs/correct.md).
     """
     data = _columns(labels, judge, clusters, probabilities, scale)
+    _check_method(method, scale)
     names = row_names(groups, len(data.labels), "groups")
     # In the order of first appearance, so that a system's place does not depend on its name.
     parts = {name: data.part(names == name) for name in dict.fromkeys(names.tolist())}
     # With others to pool with, agreement by luck is held against theirs; alone, against the ends of
     # the scale.
-    alone = len(parts) == 1
+    alone = len(parts) == 1 or method == "strata"
     fits = [fit(part, method, alone=alone, shrink=shrink) for part in parts.values()]
     if not alone:
         spread = pooled(list(parts.values()), fits)
@@ -300,7 +309,14 @@ def prediction_powered_difference(  # noqa: PLR0913 - both systems' columns
             f"{len(first.labels)} and {len(second.labels)} rows"
         )
     data = _stacked(first, second)
+    _check_method(method, scale)
     return _corrected(data, fit(data, method, shrink=shrink), level, method)
+
+
+def _check_method(method: Method, scale: tuple[float, float] | None) -> None:
+    check_allowed("method", (method,), get_args(Method), error=StatisticsError)
+    if method == "strata" and scale is None:
+        raise StatisticsError("strata need the ends of the scale: give scale=(low, high)")
 
 
 def _columns(
@@ -375,6 +391,8 @@ def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Correct
     labelled = data.labelled
     items = data.count(labelled)
     n = 0 if math.isnan(fit.value) else items
+    if method == "strata" and n:
+        return _by_strata(data, fit, level)
     rest = data.count(np.ones_like(labelled)) - items
     clusters = data.groups(labelled)
     human = _mean_estimate("human mean", fit.human, fit.human_variance, fit.human_df, n, level)
@@ -393,6 +411,31 @@ def _corrected(data: Columns, fit: Fit, level: float, method: Method) -> Correct
         _worth(fit.correlation, n, rest, clusters, level), items, rest,
         int((~data.judged).sum()), clusters, reason,
     )  # fmt: skip
+
+
+def _by_strata(data: Columns, fit: Fit, level: float) -> Corrected:
+    """The posterior within strata; the correlation, and what it says of labels saved, are `fit`'s.
+
+    A single labelled row or cluster says nothing of how far others stray.
+    """
+    labelled = data.labelled
+    n, clusters = data.count(labelled), data.groups(labelled)
+    rest = data.count(np.ones_like(labelled)) - n
+    enough = clusters > 1
+    both, alone = stratified(data), stratified(data, alone=True)
+    claimed = (_strata_interval(alone, level),) if enough else ()
+    human = Estimate("human mean", alone.value, claimed, n=n, k=1)
+    judge = _mean_estimate("judge mean", *judge_alone(data), data.count(data.judged), level)
+    return Corrected(
+        both.value, _strata_interval(both, level) if enough else None, math.sqrt(both.variance),
+        both.df, math.nan, human, judge, fit.correlation,
+        _worth(fit.correlation, n, rest, clusters, level), n, rest, int((~data.judged).sum()),
+        clusters, None if enough else "too_few_items",
+    )  # fmt: skip
+
+
+def _strata_interval(posterior: Stratified, level: float) -> Interval:
+    return Interval("prediction_powered_strata", level, *posterior.bounds(level))
 
 
 def _shift(fit: Fit, level: float) -> float:

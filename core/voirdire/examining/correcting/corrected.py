@@ -103,6 +103,8 @@ class Correction:
         What groups are: ``"system"`` or a column of the file.
     clustered : bool
         Whether declared clusters were what was sampled.
+    gate : float or None
+        Where `scores` and `differences` are of passes: scores at or above it pass.
     """
 
     scores: tuple[CorrectedScore, ...]
@@ -113,6 +115,7 @@ class Correction:
     level: float
     scale: tuple[float, float]
     clustered: bool
+    gate: float | None
     findings: tuple[Finding, ...]
 
 
@@ -147,8 +150,8 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         correct the pass rates here (Rogan and Gladen), which assumes that the judge errs alike.
         Its columns are named as those of `source`; clusters are not asked of it.
     gate : float, optional
-        With `errors_from`: scores at or above it pass; by default the high end of a scale of two
-        levels.
+        Scores at or above it pass, and numbers are pass rates, of people and judges alike. With
+        `errors_from` the high end of a scale of two levels stands where it is not given.
     leave_out : bool
         Leave out labels of origin ``chosen``, in place of an error.
     level : float
@@ -162,7 +165,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     ------
     InputError
         As `read_labelled`; a system to compare that is not there; no gate where one is needed, or
-        one without `errors_from`.
+        one off the scale.
 
     Examples
     --------
@@ -179,22 +182,25 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     >>> score.n_labelled, score.n_unlabelled
     (20, 20)
     """
-    if gate is not None and errors_from is None:
-        raise InputError(
-            f"gate {gate:g}: a corrected mean is one of scores and has no gate. A gate is for pass "
-            "rates, which are corrected by errors on other responses alone: name these too "
-            "(errors_from, or --errors-from on the command line), or leave the gate out"
-        )
     here, elsewhere = options_of((source, errors_from), read)
     parts = read_parts(
         source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out
     )
     data = parts[0]
-    if data.wins and (compare or errors_from is not None):
+    given = {
+        "--compare": compare,
+        "--errors-from": errors_from is not None,
+        "--gate": gate is not None,
+    }
+    without_meaning = [option for option, wanted in given.items() if wanted]
+    if data.wins and without_meaning:
         raise InputError(
             "the source holds comparisons: their win rates are given by pair, so that "
-            f"{'--compare' if compare else '--errors-from'} has no meaning here"
+            f"{without_meaning[0]} has no meaning here"
         )
+    if gate is not None and errors_from is None:
+        parts = tuple(part.at_gate(gate) for part in parts)
+        data = parts[0]
     scores: list[CorrectedScore] = []
     differences: list[CorrectedScore] = []
     for part in parts:
@@ -214,7 +220,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     )
     return Correction(
         tuple(scores), tuple(differences), tuple(shares), data.inputs.panel.reference, by, level,
-        data.scale, data.cluster is not None,
+        data.scale, data.cluster is not None, data.gate,
         tuple(dict.fromkeys(finding for part in parts for finding in part.findings)),
     )  # fmt: skip
 
@@ -256,14 +262,14 @@ def _scores(
     if not data.wins:
         overall = prediction_powered_mean(
             human, judged, clusters=data.overall_cluster, probabilities=data.probability,
-            scale=data.scale, level=level,
+            scale=data.scale, level=level, method=data.method,
         )  # fmt: skip
         yield CorrectedScore(attribute, judge, "", overall)
         if len(np.unique(data.group)) < 2:
             return
     by_group = prediction_powered_means(
         human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
-        scale=data.scale, level=level,
+        scale=data.scale, level=level, method=data.method,
     )  # fmt: skip
     for group, corrected in by_group.items():
         yield CorrectedScore(attribute, judge, str(group), corrected, wins=data.wins)
@@ -304,6 +310,7 @@ def _difference(
     difference = prediction_powered_difference(
         human[0, used], judged[0, used], human[1, used], judged[1, used], clusters=clusters,
         probabilities_a=chances[0], probabilities_b=chances[1], scale=data.scale, level=level,
+        method=data.method,
     )  # fmt: skip
     first, second = (labelled & used).sum(1).tolist()
     basis = DifferenceBasis(paired, int(shared.sum()), (first, second))
@@ -359,7 +366,7 @@ def _shares(
 
 def correction_values(correction: Correction) -> tuple[GateValue, ...]:
     """What gates may name: ``corrected_mean``, its bounds ``_low`` and ``_high``, and ``worth``;
-    of comparisons ``corrected_win_rate`` and its bounds.
+    of comparisons ``corrected_win_rate``, of passes ``corrected_pass_rate``, and their bounds.
 
     A gate holds for all responses of each attribute; one that names a system is about that system.
     """
@@ -369,7 +376,8 @@ def correction_values(correction: Correction) -> tuple[GateValue, ...]:
         low, high = (math.nan, math.nan) if one.interval is None else (
             one.interval.low, one.interval.high,
         )  # fmt: skip
-        name = "corrected_win_rate" if score.wins else "corrected_mean"
+        mean = "corrected_mean" if correction.gate is None else "corrected_pass_rate"
+        name = "corrected_win_rate" if score.wins else mean
         # A gate without @ means all responses together; a system's number only a gate that names
         # it.
         own = (score.group,) if score.group else (score.attribute, score.judge)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
@@ -58,6 +58,8 @@ class Labelled:
     wins : bool
         Whether these are comparisons: a score is then the share that prefers the system, or the
         first of the pair that `systems` name as "A over B".
+    gate : float or None
+        Where scores are passes: those at or above it are 1, the others 0.
     """
 
     inputs: Inputs
@@ -74,11 +76,42 @@ class Labelled:
     probability: Floats | None
     findings: tuple[Finding, ...]
     wins: bool = False
+    gate: float | None = None
 
     @property
     def scale(self) -> tuple[float, float]:
-        """The ends of the scale."""
-        return self.inputs.panel.scale.low, self.inputs.panel.scale.high
+        """The ends of the scale; of passes 0 and 1."""
+        scale = self.inputs.panel.scale
+        return (scale.low, scale.high) if self.gate is None else (0.0, 1.0)
+
+    @property
+    def method(self) -> Literal["t", "strata"]:
+        """How means are corrected: rates of two values rest on few failures, others do not."""
+        scale = self.inputs.panel.scale
+        two = not self.wins and not scale.continuous and scale.count == 2
+        return "strata" if two or self.gate is not None else "t"
+
+    def at_gate(self, gate: float) -> Labelled:
+        """Passes in place of scores, of people and judges alike.
+
+        A mean of several people (or runs) counts as it stands: below the gate it fails.
+
+        Raises
+        ------
+        InputError
+            The gate lies where every score passes, or none does.
+        """
+        scale = self.inputs.panel.scale
+        if not scale.low < gate <= scale.high:
+            raise InputError(
+                f"--gate {gate:g}: scores lie on {scale.low:g} to {scale.high:g}, and a gate lies "
+                f"above {scale.low:g} and at {scale.high:g} or below"
+            )
+
+        def passes(scores: Floats) -> Floats:
+            return np.where(np.isnan(scores), np.nan, (scores >= gate).astype(float))
+
+        return replace(self, human=passes(self.human), judge=passes(self.judge), gate=gate)
 
     @property
     def overall_cluster(self) -> NDArray[np.intp] | None:

@@ -34,6 +34,12 @@ _HOW = (
     "it tells nothing about the labels, and more the better it tells them and the more responses "
     "have no label. Worth is the number of labels that would be as precise without the judge."
 )
+_HOW_RATES = (
+    "A corrected pass rate takes the labels apart by what the judge said (it passes, it fails), "
+    "and weighs each part by how often the judge says so over all responses. This Bayesian "
+    "estimate holds where hardly anything fails, too. Worth is the number of labels that would be "
+    "as precise without the judge."
+)
 #: Rows up to which a picture shows each judge, and not all of them together alone.
 _PICTURED = 6
 #: Rows whose worth is said in a sentence; a text of more would not be read.
@@ -135,24 +141,37 @@ def _overall(correction: Correction) -> Section:
     means = ("attribute", "judge", "corrected", "interval", "labels alone", "labels' interval",
              "judge alone")  # fmt: skip
     worth = ("attribute", "judge", "labels", "judged only", "weight", "worth", "worth's interval")
-    sentences = f"{_worths(rows)} {_HOW}"
+    how = _HOW_RATES if any(math.isnan(row.corrected.weight) for row in rows) else _HOW
+    sentences = f"{_worths(rows)} {how}"
+    if correction.gate is not None:
+        sentences = (
+            f"Scores of {correction.gate:g} and above pass: numbers are pass rates. {sentences}"
+        )
     if correction.clustered:
         units = max(score.corrected.n_clusters for score in rows)
         sentences += (
             f" Intervals take whole clusters as what was drawn: {units:,} of them have labels."
         )
     tables = tuple(_score_table(rows, correction.level, names) for names in (means, worth))
-    return Section("What humans would have said", sentences, tables, _figures(rows), leading=True)
+    return Section(
+        "What humans would have said",
+        sentences,
+        tables,
+        _figures(rows, correction.gate),
+        leading=True,
+    )
 
 
-def _figures(rows: Sequence[CorrectedScore]) -> tuple[SectionFigure, ...]:
+def _figures(
+    rows: Sequence[CorrectedScore], gate: float | None = None
+) -> tuple[SectionFigure, ...]:
     """Labels alone, judge alone and corrected side by side, for each attribute and group."""
     best = [row for row in rows if row.judge == TOGETHER] if len(rows) > _PICTURED else []
     best = best or list(rows)
     labels = tuple(", ".join(filter(None, (
         row.attribute, row.group, row.judge,
     ))) for row in best)  # fmt: skip
-    what = "Win rate" if best[0].wins else "Mean score"
+    what = "Win rate" if best[0].wins else "Mean score" if gate is None else "Pass rate"
     return (
         SectionFigure(
             "intervals",
@@ -180,7 +199,9 @@ def _by_group(correction: Correction) -> Section:
     figures = tuple(
         figure
         for attribute in dict.fromkeys(score.attribute for score in rows)
-        for figure in _figures([score for score in rows if score.attribute == attribute])
+        for figure in _figures(
+            [score for score in rows if score.attribute == attribute], correction.gate
+        )
     )
     names = ("attribute", "judge", "group", "labels", "corrected", "interval", "labels alone",
              "judge alone", "worth")  # fmt: skip

@@ -20,7 +20,7 @@ from scripted import PLUGINS, go, judge, rated, scripted_plugins, study_of
 import voirdire
 from voirdire.errors import SessionError
 from voirdire.running import run, session_status
-from voirdire.schema import Note
+from voirdire.schema import Note, Part, Reply, Usage
 from voirdire.store import (
     preferences_frame,
     ratings_frame,
@@ -29,6 +29,7 @@ from voirdire.store import (
     replies_frame,
     responses_frame,
 )
+from voirdire.store._schema import content_hash, unpack
 from voirdire.store.findings import reply_findings_frame
 from voirdire.store.session import MIGRATIONS, SCHEMA_VERSION, memory_session
 
@@ -103,6 +104,81 @@ def test_an_old_session_is_gone_on_with_and_asks_for_nothing_again(old):
     assert result.complete
     assert sum(rater.calls for rater in result.raters) == 48
     assert schema_version(old / "session") == SCHEMA_VERSION
+
+
+#: A session of each older version of the schema that was released.
+RELEASED = {1: OLD, 4: OLD.with_name("session_0_2")}
+
+
+@pytest.mark.parametrize("version", RELEASED)
+def test_a_session_of_a_released_version_reads_the_same_before_and_after(tmp_path, version):
+    shutil.copytree(RELEASED[version], tmp_path / "old")
+    session, before = tmp_path / "old" / "session", held(tmp_path / "old")
+    assert schema_version(session) == version
+    ratings, replies = ratings_frame(session, SIMULATED), replies_frame(session)
+    assert (ratings.height, replies.height) == (27, 48)
+    assert held(tmp_path / "old") == before
+    reparse(session, SIMULATED)
+    assert schema_version(session) == SCHEMA_VERSION
+    assert replies_frame(session).equals(replies)
+    assert ratings_frame(session, SIMULATED).equals(ratings)
+    with closing(read_session(session)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT DISTINCT unit FROM tasks").fetchall() == [("",)]
+        made = {"messages", "steps", "parsed", "forgotten", "hashes", "readings", "looks"}
+        for table in made | {"looked_at", "abilities"}:
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    result = run(
+        tmp_path / "old" / "study.toml", session, resume=True, plugins=SIMULATED, quiet=True
+    )
+    assert sum(rater.calls for rater in result.raters) == 48
+
+
+def test_parts_of_replies_are_kept_and_shown(tmp_path):
+    """What a reply holds beside its text: thoughts, phases, which field ended it, cache writes."""
+    plugins = scripted_plugins()
+    plugins.add("model", "tests", "parted", f"{__name__}:parted")
+    study = study_of(tmp_path, judge("ann", model="parted:x"), items=2)
+    run(study, tmp_path / "a", plugins=plugins, quiet=True)
+    frame = replies_frame(tmp_path / "a")
+    first = frame.row(0, named=True)
+    assert json.loads(first["parts"]) == [
+        {"kind": "reasoning", "text": "Hm, 2?"},
+        {"kind": "text", "text": "Let me see.", "phase": "commentary"},
+        {"kind": "text", "text": first["text"], "phase": "final_answer"},
+    ]
+    shown = (first["ended_by"], first["candidate"], first["written"])
+    assert shown == ("finish_reason stop", 1, 30)
+    with closing(read_session(tmp_path / "a")) as connection:
+        text, parts, digest = connection.execute(
+            "SELECT text, parts, hash FROM attempts"
+        ).fetchone()
+        assert digest == content_hash(unpack(text), unpack(parts))
+        assert json.loads(unpack(parts))[2] == ["text", None, "final_answer", ""]
+        hashes = connection.execute("SELECT body, hash FROM responses").fetchall()
+        assert all(content_hash(unpack(body)) == digest for body, digest in hashes)
+
+
+class Parted:
+    """A model whose replies have parts."""
+
+    async def complete(self, request):
+        parts = (
+            Part("reasoning", "Hm, 2?"),
+            Part("text", "Let me see.", "commentary"),
+            Part("text", "4", "final_answer"),
+        )
+        return Reply(
+            parts[-1].text,
+            usage=Usage(100, 10, None, None, 30),
+            parts=parts,
+            ended_by="finish_reason stop",
+            candidate=1,
+        )
+
+
+def parted(name):
+    return Parted()
 
 
 def test_a_migration_that_is_broken_off_leaves_the_old_session(old, monkeypatch):
@@ -366,12 +442,37 @@ def test_connections_are_closed_also_where_something_fails(tmp_path, monkeypatch
             connection.execute("SELECT 1")
 
 
+def to_version_4(connection):
+    """Take away what came with version 5: columns and tables."""
+    for table in (
+        *("messages", "steps", "parsed", "forgotten", "hashes", "readings", "looks", "looked_at"),
+        "abilities",
+    ):
+        connection.execute(f"DROP TABLE {table}")
+    for table, columns in (
+        ("attempts", ("parts", "ended", "candidate", "written", "hash", "forgotten")),
+        ("items", ("hash", "forgotten")),
+        ("responses", ("hash", "forgotten")),
+        ("texts", ("forgotten",)),
+    ):
+        for column in columns:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute(
+        "CREATE TABLE tasks_then (id INTEGER PRIMARY KEY, item TEXT NOT NULL, first TEXT NOT NULL,"
+        " second TEXT NOT NULL, UNIQUE (item, first, second))"
+    )
+    connection.execute("INSERT INTO tasks_then SELECT id, item, first, second FROM tasks")
+    connection.execute("DROP TABLE tasks")
+    connection.execute("ALTER TABLE tasks_then RENAME TO tasks")
+
+
 def test_a_session_of_version_2_is_read_and_migrated(tmp_path):
     """What came after it is columns and tables, so that one is made by taking these away."""
     study = study_of(tmp_path, judge("ann"))
     go(tmp_path, study)
     session = tmp_path / "a"
     with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
+        to_version_4(connection)
         connection.execute("ALTER TABLE calls DROP COLUMN role")
         connection.execute("ALTER TABLE attempts DROP COLUMN batch")
         connection.execute("DROP TABLE batches")
@@ -409,6 +510,7 @@ def test_notes_of_version_3_are_read_and_migrated_as_fields(tmp_path):
     session = tmp_path / "a"
     others = {"option_logprobs": {"4": -0.5}, "notes": list(NOTES)}
     with closing(sqlite3.connect(session / "session.sqlite")) as connection, connection:
+        to_version_4(connection)
         connection.execute("UPDATE attempts SET extra = ? WHERE id = 1", (json.dumps(others),))
         connection.execute("UPDATE meta SET value = '3' WHERE name = 'schema_version'")
 

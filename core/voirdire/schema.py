@@ -276,13 +276,15 @@ class Usage:
     """Tokens as the provider counted them; None where it did not say.
 
     `input` counts cached tokens too and `output` counts reasoning tokens too, whatever the
-    provider's own custom, so that every billed token stands in exactly one of the two.
+    provider's own custom, so that every billed token stands in exactly one of the two. `cached` are
+    those read from the provider's cache and `written` those written to it, both within `input`.
     """
 
     input: int | None = None
     output: int | None = None
     cached: int | None = None
     reasoning: int | None = None
+    written: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,12 +313,43 @@ class Note:
         return f"{head}: {self.detail}" if self.detail else head
 
 
+#: What a part of a reply is.
+PartKind = Literal["text", "reasoning", "tool_call", "refusal", "object"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a reply, in the order in which it came.
+
+    Attributes
+    ----------
+    kind : str
+        ``text``, ``reasoning``, ``tool_call`` (its text are the arguments), ``refusal``, or
+        ``object`` (a structured answer as JSON).
+    text : str
+        As it came; empty where the provider keeps it to itself.
+    phase : str
+        What the provider says of a text: ``commentary``, ``final_answer``; else empty.
+    name : str
+        The tool that is called.
+    """
+
+    kind: PartKind
+    text: str
+    phase: str = ""
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The raw text a model returned, kept as it came.
+    """What a model returned, kept as it came: the text that is read, and all its parts.
 
-    `params` are the parameters really sent, `notes` what was dropped with the study's leave,
-    `option_logprobs` the log-probability of each requested option where the model gives them.
+    `text` is the final text, which parsers read with `finish_reason`. `parts` are all pieces in
+    order, thoughts and calls too; none means that the text is all there is. `ended_by` is the
+    provider's field and word by which the finish reason is known (``finish_reason stop``), and
+    `candidate` which of several answers this is. `params` are the parameters really sent, `notes`
+    what was dropped with the study's leave, `option_logprobs` the log-probability of each requested
+    option where the model gives them.
     `tool_calls` are what it wants to call, where the request brought tools, and `thoughts` the
     provider's blocks of reasoning before them, as they came: some providers want them back.
     `inner` are the messages between the question and the answer, where the model is a chain or a
@@ -339,6 +372,9 @@ class Reply:
     tool_calls: tuple[ToolCall, ...] = ()
     thoughts: tuple[Mapping[str, Any], ...] = ()
     inner: tuple[Message, ...] = ()
+    parts: tuple[Part, ...] = ()
+    ended_by: str = ""
+    candidate: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
 from voirdire.protocols import ClosesConnections
 from voirdire.running._stop import GRACE
-from voirdire.schema import ENDED, FinishReason, Message, Note, Reply, ToolCall, Usage
+from voirdire.schema import (
+    ENDED,
+    FinishReason,
+    Message,
+    Note,
+    Part,
+    PartKind,
+    Reply,
+    ToolCall,
+    Usage,
+)
 from voirdire.secrets import scrub
 
 if TYPE_CHECKING:
@@ -127,6 +137,7 @@ async def close_model(model: Any) -> None:
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
 #: SQLite's largest integer.
 _MOST = 2**63 - 1
+_PARTS: frozenset[str] = frozenset(get_args(PartKind))
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
@@ -179,6 +190,9 @@ def sound(outcome: object) -> Reply | ModelError:
         tool_calls=_calls(outcome.tool_calls),
         thoughts=_thoughts(outcome.thoughts),
         inner=_inner(outcome.inner),
+        parts=_parts(outcome.parts),
+        ended_by=_text(outcome.ended_by),
+        candidate=_count(outcome.candidate) or 0,
         error=_text(outcome.error),
     )
 
@@ -195,6 +209,9 @@ def without_keys(reply: Reply, hide: Callable[[str], str]) -> Reply:
     if reply.tool_calls:
         calls = (replace(call, arguments=hide(call.arguments)) for call in reply.tool_calls)
         reply = replace(reply, tool_calls=tuple(calls))
+    if reply.parts:
+        parts = (replace(part, text=hide(part.text)) for part in reply.parts)
+        reply = replace(reply, parts=tuple(parts))
     # Thoughts are blocks of any shape: keys are looked for in all of their texts at once.
     if reply.thoughts:
         reply = replace(reply, thoughts=tuple(json.loads(hide(json.dumps(reply.thoughts)))))
@@ -212,6 +229,7 @@ def _is_plain(reply: Reply) -> bool:
         and _is_count(usage.output)
         and _is_count(usage.cached)
         and _is_count(usage.reasoning)
+        and _is_count(usage.written)
         and type(reply.model) is type(reply.provider_id) is type(reply.error) is str
         and type(reply.latency) is float
         and type(params) is dict
@@ -220,6 +238,24 @@ def _is_plain(reply: Reply) -> bool:
         and not reply.option_logprobs
         and not reply.tool_calls
         and not reply.inner
+        and type(reply.ended_by) is str
+        and _is_count(reply.candidate)
+        and all(type(part) is Part and _is_sound(part) for part in reply.parts)
+    )
+
+
+def _is_sound(part: Part) -> bool:
+    texts = (part.text, part.phase, part.name)
+    return part.kind in _PARTS and all(type(text) is str for text in texts)
+
+
+def _parts(parts: Any) -> tuple[Part, ...]:
+    """The parts that can be kept; one that is none is left out."""
+    kept = parts if isinstance(parts, list | tuple) else ()
+    return tuple(
+        Part(part.kind, _text(part.text), _text(part.phase), _text(part.name))
+        for part in kept
+        if isinstance(part, Part) and part.kind in _PARTS
     )
 
 
@@ -228,7 +264,7 @@ def _is_count(count: object) -> bool:
 
 
 def _usage(usage: Any) -> Usage:
-    names = ("input", "output", "cached", "reasoning")
+    names = ("input", "output", "cached", "reasoning", "written")
     return Usage(*(_count(getattr(usage, name, None)) for name in names))
 
 

@@ -46,7 +46,8 @@ def usage_billed(fault: ModelError) -> Usage | None:
     # With one of the two counts no cost can be given, and a sum with it would look complete.
     if counted is None or counted.input is None or counted.output is None:
         return None
-    return Usage(counted.input, counted.output, counted.cached, counted.reasoning)
+    written = getattr(counted, "written", None)
+    return Usage(counted.input, counted.output, counted.cached, counted.reasoning, written)
 
 
 class Commits:

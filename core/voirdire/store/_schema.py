@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 #: `texts` holds each message once; `calls.messages` is a JSON list of [role, text id], with a third
 #: entry, the id of its calls of tools or of the call it answers, where there are any.
@@ -13,8 +14,13 @@ SCHEMA_VERSION = 4
 #: reply stays on file but enters no table. `role` says which of its rater's models was asked.
 #: Texts that are long come as zlib's bytes (see `pack`), so that `body` and `text` have no
 #: type. A task without a second system, or without a system, holds empty texts: UNIQUE takes
-#: two NULLs for different. `calls.final` names the attempt that counts, `status` what its
-#: task was read as, at step 0.
+#: two NULLs for different. `tasks.unit` is empty where the whole is judged, else the turn or step
+#: that is. `calls.final` names the attempt that counts, `status` what its task was read as, at step
+#: 0. `attempts.text` is the text that is read; `parts` are all parts of the reply where they say
+#: more (see `records.parts_json`), `ended` the provider's field and word that ended it, `candidate`
+#: which of several it is, `written` the input tokens written to the provider's cache. `hash` is
+#: that of a text as it came (`content_hash`), NULL where an older version wrote it; where
+#: `forgotten` is 1 the text was dropped by the user's wish.
 TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE studies (
@@ -22,12 +28,13 @@ CREATE TABLE studies (
 ) WITHOUT ROWID;
 CREATE TABLE items (
     position INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, body, reference, extra TEXT,
-    present INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0
+    present INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0, hash BLOB,
+    forgotten INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE responses (
     position INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL, body,
     origin TEXT NOT NULL, present INTEGER NOT NULL, changed INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (item, system)
+    hash BLOB, forgotten INTEGER NOT NULL DEFAULT 0, UNIQUE (item, system)
 );
 CREATE TABLE raters (
     id INTEGER PRIMARY KEY, stage TEXT NOT NULL, name TEXT NOT NULL, model TEXT NOT NULL,
@@ -35,9 +42,11 @@ CREATE TABLE raters (
 );
 CREATE TABLE tasks (
     id INTEGER PRIMARY KEY, item TEXT NOT NULL, first TEXT NOT NULL, second TEXT NOT NULL,
-    UNIQUE (item, first, second)
+    unit TEXT NOT NULL DEFAULT '', UNIQUE (item, first, second, unit)
 );
-CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, body);
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, body, forgotten INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE params (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, json TEXT NOT NULL);
 CREATE TABLE calls (
     id INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, rater INTEGER NOT NULL,
@@ -49,7 +58,9 @@ CREATE UNIQUE INDEX slot ON calls (rater, task, run, step) WHERE current = 1;
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY, call INTEGER NOT NULL, at REAL NOT NULL, text, finish TEXT,
     error TEXT, message TEXT, input INTEGER, output INTEGER, cached INTEGER, reasoning INTEGER,
-    latency REAL, provider_id TEXT, model TEXT, params INTEGER, extra TEXT, batch INTEGER
+    latency REAL, provider_id TEXT, model TEXT, params INTEGER, extra TEXT, batch INTEGER,
+    parts, ended TEXT, candidate INTEGER, written INTEGER, hash BLOB,
+    forgotten INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX attempt_of ON attempts (call);
 """
@@ -65,6 +76,50 @@ CREATE TABLE batch_lines (
 ) WITHOUT ROWID;
 """
 TABLES += _BATCHES
+#: Since version 5. `messages` are the turns of an item or, with a system, of a response; `steps`
+#: what an agent did there: messages, calls of tools, their results, thoughts. `parsed` holds what
+#: the replies of a task said, by the key of its first call, for when their texts are forgotten;
+#: `forgotten` when that was. `readings` are how files were understood, `looks` how often labels
+#: were used to choose something, `looked_at` which units, by the hash of content and question.
+#: `abilities` are what a server was once asked about, `hashes` what a table held when it was last
+#: whole. Rows that refer to each other do so by keys and not by numbers, so that sessions merge.
+_SINCE_5 = """
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL DEFAULT '',
+    turn INTEGER NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL DEFAULT '', at TEXT, body, parts,
+    hash BLOB, forgotten INTEGER NOT NULL DEFAULT 0, UNIQUE (item, system, turn)
+);
+CREATE TABLE steps (
+    id INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL DEFAULT '',
+    step INTEGER NOT NULL, turn INTEGER, parent INTEGER, kind TEXT NOT NULL,
+    role TEXT NOT NULL DEFAULT '', name TEXT NOT NULL DEFAULT '', body, started REAL, ended REAL,
+    status TEXT, trace TEXT, span TEXT, extra TEXT, hash BLOB,
+    forgotten INTEGER NOT NULL DEFAULT 0, UNIQUE (item, system, step)
+);
+CREATE TABLE parsed (key BLOB PRIMARY KEY, at REAL NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE forgotten (
+    at REAL NOT NULL, what TEXT NOT NULL, rows INTEGER NOT NULL, detail TEXT,
+    PRIMARY KEY (at, what)
+) WITHOUT ROWID;
+CREATE TABLE hashes (
+    what TEXT PRIMARY KEY, hash BLOB NOT NULL, rows INTEGER NOT NULL, at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE readings (
+    key BLOB PRIMARY KEY, at REAL NOT NULL, source TEXT NOT NULL, content BLOB, json TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE looks (
+    key BLOB PRIMARY KEY, at REAL NOT NULL, command TEXT NOT NULL, question TEXT NOT NULL,
+    candidates INTEGER NOT NULL, chosen TEXT NOT NULL, extra TEXT
+) WITHOUT ROWID;
+CREATE TABLE looked_at (
+    look BLOB NOT NULL, unit BLOB NOT NULL, PRIMARY KEY (look, unit)
+) WITHOUT ROWID;
+CREATE TABLE abilities (
+    model TEXT NOT NULL, ability TEXT NOT NULL, answer TEXT NOT NULL, at REAL NOT NULL, detail TEXT,
+    PRIMARY KEY (model, ability)
+) WITHOUT ROWID;
+"""
+TABLES += _SINCE_5
 #: The notes of a reply, which were sentences before version 4, as kind, about and detail: "dropped
 #: top_p: why", "unknown_word part image: why", "simulated: no model was asked", or any other.
 #: A sentence is taken apart at its first blank and its first colon; what fits neither form is kept
@@ -84,10 +139,26 @@ _BEFORE_BATCHES = (
     "reasoning", "latency", "provider_id", "model", "params",
 )  # fmt: skip
 #: The tables of an older session as the newest has them.
+_NO_PARTS = (
+    "NULL AS parts, NULL AS ended, NULL AS candidate, NULL AS written, NULL AS hash, 0 AS forgotten"
+)
+_BEFORE_PARTS = "".join(
+    f"CREATE TEMP VIEW {table} AS SELECT *, {more} FROM main.{table};"  # noqa: S608
+    for table, more in (
+        ("items", "NULL AS hash, 0 AS forgotten"),
+        ("responses", "NULL AS hash, 0 AS forgotten"),
+        ("texts", "0 AS forgotten"),
+        ("tasks", "'' AS unit"),
+    )
+) + _SINCE_5.replace("CREATE TABLE", "CREATE TEMP TABLE")
 _TYPED = f"""CREATE TEMP VIEW attempts AS SELECT {", ".join(_BEFORE_BATCHES)},
-CASE WHEN {_NOTED} THEN {_NOTES} ELSE extra END AS extra, {{}} FROM main.attempts;"""  # noqa: S608
+CASE WHEN {_NOTED} THEN {_NOTES} ELSE extra END AS extra, {{}}, {_NO_PARTS} FROM main.attempts;
+{_BEFORE_PARTS}"""  # noqa: S608
 _ATTEMPTS = _TYPED.format("NULL AS batch")
 _NO_BATCHES = _ATTEMPTS + _BATCHES.replace("CREATE TABLE", "CREATE TEMP TABLE")
+_ATTEMPTS_4 = f"CREATE TEMP VIEW attempts AS SELECT *, {_NO_PARTS} FROM main.attempts;"  # noqa: S608
+_TASKS_4 = """INSERT INTO tasks_now (id, item, first, second)
+SELECT id, item, first, second FROM tasks;"""
 _CALLS_1 = "CREATE TEMP VIEW calls AS SELECT *, 0 AS cut, '' AS role FROM main.calls;"
 _CALLS_2 = "CREATE TEMP VIEW calls AS SELECT *, '' AS role FROM main.calls;"
 
@@ -106,7 +177,9 @@ class Migration:
 
 
 #: By the version that they start from. Version 2 marks tasks that a limit on steps has cut, version
-#: 3 calls that were made in a role, and batches; in version 4 notes on replies have fields.
+#: 3 calls that were made in a role, and batches; in version 4 notes on replies have fields, in
+#: version 5 replies have parts, texts have hashes, and there are tables for turns, steps, readings,
+#: looks and what was forgotten.
 #: A `write` runs once, from one version to the next; a `read` goes from its version to the newest,
 #: since views over views would be slow.
 MIGRATIONS: dict[int, Migration] = {
@@ -122,6 +195,27 @@ MIGRATIONS: dict[int, Migration] = {
     3: Migration(
         f"UPDATE attempts SET extra = {_NOTES} WHERE {_NOTED};",  # noqa: S608
         _TYPED.format("batch"),
+    ),
+    4: Migration(
+        "".join(
+            f"ALTER TABLE {table} ADD COLUMN {column};"
+            for table, columns in (
+                ("attempts", ("parts", "ended TEXT", "candidate INTEGER", "written INTEGER")),
+                *((table, ("hash BLOB",)) for table in ("attempts", "items", "responses")),
+                *(
+                    (table, ("forgotten INTEGER NOT NULL DEFAULT 0",))
+                    for table in ("attempts", "items", "responses", "texts")
+                ),
+            )
+            for column in columns
+        )
+        # SQLite cannot add to a constraint: the table is made anew, its rows keep their numbers.
+        + "CREATE TABLE tasks_now (id INTEGER PRIMARY KEY, item TEXT NOT NULL, first TEXT NOT NULL,"
+        " second TEXT NOT NULL, unit TEXT NOT NULL DEFAULT '', UNIQUE (item, first, second, unit));"
+        + _TASKS_4
+        + "DROP TABLE tasks; ALTER TABLE tasks_now RENAME TO tasks;"
+        + _SINCE_5,
+        _ATTEMPTS_4 + _BEFORE_PARTS,
     ),
 }
 
@@ -156,6 +250,17 @@ def pack(text: str) -> str | bytes:
     # Level 1: higher ones save a few per cent more and take several times as long.
     small = zlib.compress(raw, 1)
     return small if len(small) < len(raw) else text
+
+
+def content_hash(*texts: str) -> bytes:
+    """The hash of texts as they came, 16 bytes, by which it is seen that they were not changed."""
+    digest = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        # The length first: else ("ab", "c") and ("a", "bc") would be one.
+        digest.update(b"%d:" % len(raw))
+        digest.update(raw)
+    return digest.digest()
 
 
 def unpack(stored: str | bytes | None) -> str:

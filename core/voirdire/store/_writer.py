@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import ModelError, SessionError
 from voirdire.schema import Request, Usage
 from voirdire.secrets import Hider, environment_keys, scrub
-from voirdire.store._schema import PRAGMAS, pack
-from voirdire.store.records import Attempt, Finish, Revival, calls_json, dumps, make_call
+from voirdire.store._schema import PRAGMAS, content_hash, pack
+from voirdire.store.records import (
+    Attempt,
+    Finish,
+    Revival,
+    calls_json,
+    dumps,
+    make_call,
+    parts_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,9 +44,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (key) DO UPDATE SET current = 1 R
 # Of a slot one call is current (a unique index): the older prompt's makes way first.
 _SUPERSEDE = """UPDATE calls SET current = 0 WHERE rater = ? AND task = ? AND run = ? AND step = ?
 AND current = 1 AND key != ?"""
-_ATTEMPT = """INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
-reasoning, latency, provider_id, model, params, extra, batch)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ATTEMPT = f"""INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
+reasoning, written, latency, provider_id, model, params, extra, parts, ended, candidate, hash,
+batch) VALUES ({", ".join("?" * 21)})"""  # noqa: S608
 # The last reply, by the order of attempts: an earlier one was bad and asked again.
 _FINISH = """UPDATE calls SET status = ?, final = (SELECT max(id) FROM attempts
 WHERE call = calls.id AND finish IS NOT NULL) WHERE key = ?"""
@@ -203,13 +211,16 @@ class RowWriter:
         return row
 
     def _reply(self, reply: Reply) -> tuple[Any, ...]:
-        usage = reply.usage
+        usage, text = reply.usage, self._hide(reply.text)
         sent = self._sent_with(reply.params) if reply.params else None
+        # A reply is its text alone, nearly always.
+        parts = self._hide(parts_json(reply.parts, reply.text)) if reply.parts else ""
         return (
-            pack(self._hide(reply.text)), reply.finish_reason, None,
-            scrub(reply.error) if reply.error else None,
-            usage.input, usage.output, usage.cached, usage.reasoning, reply.latency,
+            pack(text), reply.finish_reason, None, scrub(reply.error) if reply.error else None,
+            usage.input, usage.output, usage.cached, usage.reasoning, usage.written, reply.latency,
             reply.provider_id, reply.model, sent, self._extra(reply),
+            pack(parts) if parts else None, reply.ended_by or None, reply.candidate or None,
+            content_hash(text, parts),
         )  # fmt: skip
 
     def _extra(self, reply: Reply) -> str | None:
@@ -272,12 +283,13 @@ class RowWriter:
 def _fault(
     kind: str, message: str, billed: Usage | Billed | None, latency: float
 ) -> tuple[Any, ...]:
-    """The columns of an attempt that brought no reply, from `text` to `extra`."""
+    """The columns of an attempt that brought no reply, from `text` to `hash`."""
     usage = billed or Usage()
     return (
         None, None, kind, scrub(message),
-        usage.input, usage.output, usage.cached, usage.reasoning, latency,
-        None, None, None, None,
+        usage.input, usage.output, usage.cached, usage.reasoning,
+        getattr(usage, "written", None), latency,
+        None, None, None, None, None, None, None, None,
     )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
     WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
     ORDER BY a.id DESC LIMIT 1) END, count(*)
-FROM expected e JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+FROM expected e
+JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
 JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
 WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
 # A reply with one count missing is blind and enters no sum: half of it would look like a cheap
@@ -54,7 +55,7 @@ _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id =
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
 # DISTINCT, since a task of several runs joins to several calls; what is through is taken off.
 _OPEN = """SELECT e.item, count(DISTINCT e.position) * ? - total({0}) FROM expected e
-LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0 AND c.run <= ?
 GROUP BY e.item ORDER BY min(e.position)"""
 _LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
@@ -62,7 +63,7 @@ JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id D
 # Tasks whose current reply is another prompt's or model's of the same name, unless this one has a
 # reply of its own there, as after an edit that was undone.
 _OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
-JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
 JOIN calls c ON c.task = t.id AND c.current = 1 AND c.step = 0 AND c.final IS NOT NULL
 JOIN raters r ON r.id = c.rater
 WHERE (r.stage, r.name) = (?, ?) AND r.id != ? AND c.run <= ? AND NOT EXISTS (

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 #: Tables of the other session, as they are laid beside those of the one that takes them in.
 _STAGED = {
-    "items": ("id", "body", "reference", "extra", "present"),
-    "responses": ("item", "system", "body", "origin", "present"),
+    "items": ("id", "body", "reference", "extra", "present", "hash", "forgotten"),
+    "responses": ("item", "system", "body", "origin", "present", "hash", "forgotten"),
     "raters": ("id", "stage", "name", "model", "prompt"),
-    "tasks": ("id", "item", "first", "second"),
-    "texts": ("id", "hash", "body"),
+    "tasks": ("id", "item", "first", "second", "unit"),
+    "texts": ("id", "hash", "body", "forgotten"),
     "params": ("id", "hash", "json"),
     "calls": (
         "id", "key", "rater", "task", "run", "step", "messages", "params", "current", "final",
@@ -40,7 +40,8 @@ _STAGED = {
     ),
     "attempts": (
         "id", "call", "at", "text", "finish", "error", "message", "input", "output", "cached",
-        "reasoning", "latency", "provider_id", "model", "params", "extra", "batch",
+        "reasoning", "written", "latency", "provider_id", "model", "params", "extra", "parts",
+        "ended", "candidate", "hash", "forgotten", "batch",
     ),
     "batches": ("id", "name", "model", "at", "provider_id", "status", "lines", "detail"),
     "batch_lines": ("batch", "key"),
@@ -49,18 +50,20 @@ _STAGED = {
 #: What is stored once in each session, and by what it is known.
 _KNOWN_BY = {
     "raters": ("stage", "name", "model", "prompt"),
-    "tasks": ("item", "first", "second"),
+    "tasks": ("item", "first", "second", "unit"),
     "texts": ("hash",),
     "params": ("hash",),
     "batches": ("name",),
 }
 # An item is present if it is in any of the sessions. WHERE true: without it SQLite reads ON
 # CONFLICT as a join's ON.
-_ITEMS = """INSERT INTO items (id, body, reference, extra, present)
-SELECT id, body, reference, extra, present FROM from_items WHERE true ORDER BY rowid
+_ITEMS = """INSERT INTO items (id, body, reference, extra, present, hash, forgotten)
+SELECT id, body, reference, extra, present, hash, forgotten FROM from_items
+WHERE true ORDER BY rowid
 ON CONFLICT (id) DO UPDATE SET present = max(present, excluded.present)"""
-_RESPONSES = """INSERT INTO responses (item, system, body, origin, present)
-SELECT item, system, body, origin, present FROM from_responses WHERE true ORDER BY rowid
+_RESPONSES = """INSERT INTO responses (item, system, body, origin, present, hash, forgotten)
+SELECT item, system, body, origin, present, hash, forgotten FROM from_responses
+WHERE true ORDER BY rowid
 ON CONFLICT (item, system) DO UPDATE SET present = max(present, excluded.present)"""
 # None is current at first: `won` says afterwards whose tasks count. Messages name rows of
 # texts, which are others here.
@@ -74,9 +77,11 @@ FROM from_calls c JOIN calls n ON n.key = c.key"""
 _SAME = """a.call = n.now AND a.at = f.at AND a.latency IS f.latency
 AND a.provider_id IS f.provider_id AND a.text IS f.text"""
 _ATTEMPTS = f"""INSERT INTO attempts (call, at, text, finish, error, message, input, output, cached,
-reasoning, latency, provider_id, model, params, extra, batch)
+reasoning, written, latency, provider_id, model, params, extra, parts, ended, candidate, hash,
+forgotten, batch)
 SELECT n.now, f.at, f.text, f.finish, f.error, f.message, f.input, f.output, f.cached, f.reasoning,
-f.latency, f.provider_id, f.model, p.now, f.extra, b.now
+f.written, f.latency, f.provider_id, f.model, p.now, f.extra, f.parts, f.ended, f.candidate, f.hash,
+f.forgotten, b.now
 FROM from_attempts f JOIN calls_now n ON n.was = f.call LEFT JOIN params_now p ON p.was = f.params
 LEFT JOIN batches_now b ON b.was = f.batch
 WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE {_SAME}) ORDER BY f.id"""  # noqa: S608
@@ -105,6 +110,22 @@ FROM (SELECT n.now AS id, c.status, c.cut, c.final AS was FROM from_calls c
     JOIN calls_now n ON n.was = c.id JOIN calls k ON k.id = n.now
     WHERE c.current = 1 AND (k.rater, k.task, k.run) IN (SELECT rater, task, run FROM won)) w
 WHERE calls.id = w.id"""  # noqa: S608
+#: Tables whose rows are known by what they hold, and refer to others by keys: taken as they are.
+_BY_KEY = {
+    "messages": (
+        "item", "system", "turn", "role", "name", "at", "body", "parts", "hash", "forgotten",
+    ),
+    "steps": (
+        "item", "system", "step", "turn", "parent", "kind", "role", "name", "body", "started",
+        "ended", "status", "trace", "span", "extra", "hash", "forgotten",
+    ),
+    "parsed": ("key", "at", "json"),
+    "forgotten": ("at", "what", "rows", "detail"),
+    "readings": ("key", "at", "source", "content", "json"),
+    "looks": ("key", "at", "command", "question", "candidates", "chosen", "extra"),
+    "looked_at": ("look", "unit"),
+    "abilities": ("model", "ability", "answer", "at", "detail"),
+}  # fmt: skip
 _STUDIES = "INSERT OR IGNORE INTO studies SELECT hash, at, name, thresholds, toml FROM from_studies"
 
 
@@ -217,6 +238,10 @@ _PIECE = {
     "items": "id IN (SELECT item FROM temp.piece)",
     "responses": "item IN (SELECT item FROM temp.piece)",
     "tasks": "item IN (SELECT item FROM temp.piece)",
+    "messages": "item IN (SELECT item FROM temp.piece)",
+    "steps": "item IN (SELECT item FROM temp.piece)",
+    # A worker looks none of it up.
+    **dict.fromkeys(("parsed", "forgotten", "readings", "looks", "looked_at"), "false"),
     "calls": _OF_PIECE,
     "attempts": f"call IN (SELECT id FROM calls WHERE {_OF_PIECE})",  # noqa: S608
     "texts": f"""id IN (SELECT number.value FROM calls, json_each(calls.messages) message,
@@ -245,6 +270,8 @@ def _taken(
         connection.create_function("moved", 1, lambda messages: _moved(messages, numbers))
         for sql in (_CALLS, _CALLS_NOW, _WON, _ATTEMPTS, _LINES, _LOST, _TAKEN, _STUDIES):
             connection.execute(sql)
+        for table, columns in _BY_KEY.items():
+            _take_as_it_is(connection, other, table, columns, where.get(table, "true"))
     finally:
         _clear(connection)
 
@@ -265,6 +292,18 @@ def _stage(
         connection.executemany(f"INSERT INTO from_{table} VALUES ({marks})", other.execute(sql))  # noqa: S608
     # Without it each attempt would be looked for among all of them.
     connection.execute("CREATE INDEX temp.from_attempt_of ON from_attempts (call)")
+
+
+def _take_as_it_is(
+    connection: sqlite3.Connection,
+    other: sqlite3.Connection,
+    table: str,
+    columns: Sequence[str],
+    where: str,
+) -> None:
+    names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+    rows = other.execute(f"SELECT {names} FROM {table} WHERE {where}")  # noqa: S608
+    connection.executemany(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608
 
 
 def _know(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from voirdire.schema import Message, Note, Reply, Request, Tool, ToolCall, Usage
+from voirdire.schema import Message, Note, Part, Reply, Request, Tool, ToolCall, Usage
 from voirdire.store._schema import unpack
 
 if TYPE_CHECKING:
@@ -151,16 +151,18 @@ def message_of(role: Any, text: str, calls: str = "") -> Message:
 
 
 def reply_of(row: Sequence[Any]) -> Reply:
-    """A reply from text, finish, four token counts, latency, provider id, model, extra, message."""
-    text, finish, given, out, cached, reasoning, latency, provider_id, model, extra, message = row
-    usage = Usage(given, out, cached, reasoning)
+    """A reply from the columns of `REPLY_COLUMNS`."""
+    text, finish, given, out, cached, reasoning, written, latency, provider_id, model = row[:10]
+    extra, message, parts, ended, candidate = row[10:]
+    usage = Usage(given, out, cached, reasoning, written)
     # Most replies have nothing of it, and this is asked for every reply of a session.
-    if not extra:
+    if not (extra or parts):
         return Reply(
             unpack(text), finish, usage, model or "", provider_id=provider_id or "",
-            latency=latency or 0.0, error=message or "",
+            latency=latency or 0.0, error=message or "", ended_by=ended or "",
+            candidate=candidate or 0,
         )  # fmt: skip
-    more = json.loads(extra)
+    more = json.loads(extra or "{}")
     return Reply(
         text=unpack(text),
         finish_reason=finish,
@@ -173,8 +175,41 @@ def reply_of(row: Sequence[Any]) -> Reply:
         tool_calls=tuple(ToolCall(*call) for call in more.get("tool_calls", ())),
         thoughts=tuple(more.get("thoughts", ())),
         inner=tuple(message_of(*one) for one in more.get("inner", ())),
+        parts=parts_of(unpack(parts), unpack(text)) if parts else (),
+        ended_by=ended or "",
+        candidate=candidate or 0,
         error=message or "",
     )
+
+
+#: What a reply is made of again, in this order; `a` is its attempt.
+REPLY_COLUMNS = (
+    "a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.written, a.latency, "
+    "a.provider_id, a.model, a.extra, a.message, a.parts, a.ended, a.candidate"
+)
+
+
+def parts_json(parts: Sequence[Part], text: str) -> str:
+    """The parts of a reply as JSON (kind, text, phase, name), empty where its text is all of them.
+
+    A part that is the reply's text holds null in its place, so that long texts are kept once.
+
+    >>> parts_json([Part("reasoning", "Hm."), Part("text", "4")], "4")
+    '[["reasoning","Hm.","",""],["text",null,"",""]]'
+    >>> parts_json([Part("text", "4")], "4")
+    ''
+    """
+    if not parts or tuple(parts) == (Part("text", text),):
+        return ""
+    return dumps(
+        [[p.kind, None if text and p.text == text else p.text, p.phase, p.name] for p in parts]
+    )
+
+
+def parts_of(stored: str, text: str) -> tuple[Part, ...]:
+    """The parts that `parts_json` wrote."""
+    rows = json.loads(stored)
+    return tuple(Part(kind, text if own is None else own, *rest) for kind, own, *rest in rows)
 
 
 def make_call(slot: Slot, request: Request) -> Call:

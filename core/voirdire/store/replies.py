@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ import polars as pl
 
 from voirdire.schema import Reply
 from voirdire.store._schema import unpack
-from voirdire.store.records import message_of, model_in_role, reply_of
+from voirdire.store.records import REPLY_COLUMNS, message_of, model_in_role, parts_of, reply_of
 from voirdire.store.session import read_session, usable
 
 if TYPE_CHECKING:
@@ -25,21 +26,20 @@ if TYPE_CHECKING:
 
 PAGE = 20_000
 # LEFT JOINs: a task without a rater's call, and a call without a final reply, are rows as well.
-_FINAL = """SELECT e.position, e.item, e.first, e.second, c.run,
-c.messages != '[]', a.text, a.finish, a.input, a.output, a.cached, a.reasoning, a.latency,
-a.provider_id, a.model, a.extra, a.message, c.status, c.role FROM expected e
-LEFT JOIN tasks t ON (t.item, t.first, t.second) = (e.item, e.first, e.second)
+_FINAL = f"""SELECT e.position, e.item, e.first, e.second, c.run,
+c.messages != '[]', c.status, c.role, {REPLY_COLUMNS} FROM expected e
+LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
-LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""
+LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""  # noqa: S608
 # Notes and calls of tools are put into lines by SQLite: in Python each row would parse its JSON.
 _ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
 c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
-a.output, a.cached, a.reasoning, a.latency, a.provider_id, a.model, p.json,
+a.output, a.cached, a.reasoning, a.written, a.latency, a.provider_id, a.model, p.json,
 (SELECT group_concat(trim(json_extract(n.value, '$[0]') || ' ' || json_extract(n.value, '$[1]'))
 || ': ' || json_extract(n.value, '$[2]'), '; ') FROM json_each(a.extra, '$.notes') n),
 (SELECT group_concat(replace(json_extract(k.value, '$[1]') || ' ' || json_extract(k.value, '$[2]'),
 char(10), '\n'), char(10)) FROM json_each(a.extra, '$.tool_calls') k),
-json_extract(a.extra, '$.inner')
+json_extract(a.extra, '$.inner'), a.parts, a.ended, a.candidate
 FROM attempts a JOIN calls c ON c.id = a.call JOIN tasks t ON t.id = c.task
 JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a.id"""
 # A generator may bear the name of a rater, and is not meant here.
@@ -54,9 +54,9 @@ REPLIES = {
     "status": pl.String, "current": pl.Int64, "final": pl.Int64, "at": pl.Float64,
     "text": pl.String, "finish_reason": pl.String, "error": pl.String, "message": pl.String,
     "input": pl.Int64, "output": pl.Int64, "cached": pl.Int64, "reasoning": pl.Int64,
-    "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
+    "written": pl.Int64, "latency": pl.Float64, "provider_id": pl.String, "answered_by": pl.String,
     "params": pl.String, "notes": pl.String, "calls": pl.String,
-    "inner": pl.String,
+    "inner": pl.String, "parts": pl.String, "ended_by": pl.String, "candidate": pl.Int64,
 }  # fmt: skip
 
 
@@ -92,10 +92,10 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
         for row in group:
             if row[4] is not None:
                 replies = by_run.setdefault(row[4], [])
-                statuses[row[4]] = row[17]
+                statuses[row[4]] = row[6]
                 if row[5]:
                     replies.append(_reply(row))
-                    roles.setdefault(row[4], []).append(row[18])
+                    roles.setdefault(row[4], []).append(row[7])
         # Counted out: a run that was never asked has no row.
         for run in range(1, runs + 1):
             in_role = tuple(roles.get(run, ()))
@@ -103,7 +103,7 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    return Reply("", "error", error="no reply") if row[7] is None else reply_of(row[6:17])
+    return Reply("", "error", error="no reply") if row[9] is None else reply_of(row[8:])
 
 
 def rater_number(connection: sqlite3.Connection, rater_id: RaterId) -> int | None:
@@ -186,8 +186,22 @@ def _shown(step: int, message: Message, when: str = "") -> Shown:
 def _page(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
     columns = dict(zip(REPLIES, map(list, zip(*rows, strict=True)), strict=True))
     columns["model"] = list(map(model_in_role, columns["model"], columns["role"]))
-    columns["text"] = [None if text is None else readable(unpack(text)) for text in columns["text"]]
+    texts = columns["text"]
+    columns["text"] = [None if text is None else readable(unpack(text)) for text in texts]
+    columns["parts"] = [
+        _shown_parts(parts, text) if parts else None
+        for parts, text in zip(columns["parts"], texts, strict=True)
+    ]
     return pl.DataFrame(columns, schema=REPLIES)
+
+
+def _shown_parts(parts: str | bytes, text: str | bytes | None) -> str:
+    """All parts of a reply as a JSON list of objects; what is empty is left out."""
+    shown = [
+        {name: readable(value) for name, value in asdict(part).items() if value}
+        for part in parts_of(unpack(parts), unpack(text))
+    ]
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def readable(text: str) -> str:

@@ -19,7 +19,14 @@ from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
 from voirdire.store._writer import Writer, connect
 from voirdire.store.lock import acquire, release, tell
-from voirdire.store.records import Stored, make_call, message_of, reply_of, request_of
+from voirdire.store.records import (
+    REPLY_COLUMNS,
+    Stored,
+    make_call,
+    message_of,
+    reply_of,
+    request_of,
+)
 from voirdire.study import study_hash, thresholds_hash
 
 if TYPE_CHECKING:
@@ -50,9 +57,8 @@ JOIN raters r ON r.id = c.rater JOIN tasks t ON t.id = c.task
 WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run, c.step, c.current)
 = (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 # Faults are left out by the join: they are no replies, and a call of faults alone is asked again.
-_LOOKUP = """SELECT c.final, c.status, c.current, a.text, a.finish, a.input, a.output, a.cached,
-a.reasoning, a.latency, a.provider_id, a.model, a.extra, a.message FROM calls c
-LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""
+_LOOKUP = f"""SELECT c.final, c.status, c.current, {REPLY_COLUMNS} FROM calls c
+LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""  # noqa: S608
 
 
 class Session:

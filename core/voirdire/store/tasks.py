@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import StudyError
 from voirdire.schema import Comparison, Item, Rating, Response
-from voirdire.store._schema import pack, unpack
+from voirdire.store._schema import content_hash, pack, unpack
 from voirdire.store.raters import read_response
 from voirdire.store.replies import answered
 from voirdire.store.session import transaction
@@ -28,13 +28,15 @@ Names = tuple[str, str, str]
 PAGE = 256
 # `changed` compares within the statement that overwrites the old text; IS NOT, since
 # a reference may be NULL.
-_ITEM = """INSERT INTO items (id, body, reference, extra, present) VALUES (?, ?, ?, ?, 1)
-ON CONFLICT (id) DO UPDATE SET body = excluded.body, reference = excluded.reference,
-extra = excluded.extra, present = 1,
+_ITEM = """INSERT INTO items (id, body, reference, extra, hash, present)
+VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO UPDATE SET body = excluded.body,
+reference = excluded.reference, extra = excluded.extra, hash = excluded.hash, present = 1,
+forgotten = 0,
 changed = (body, reference, extra) IS NOT (excluded.body, excluded.reference, excluded.extra)"""
-_RESPONSE = """INSERT INTO responses (item, system, body, origin, present) VALUES (?, ?, ?, ?, 1)
-ON CONFLICT (item, system) DO UPDATE SET body = excluded.body, origin = excluded.origin,
-present = 1, changed = body IS NOT excluded.body"""
+_RESPONSE = """INSERT INTO responses (item, system, body, origin, hash, present)
+VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (item, system) DO UPDATE SET body = excluded.body,
+origin = excluded.origin, hash = excluded.hash, present = 1, forgotten = 0,
+changed = body IS NOT excluded.body"""
 #: What was said about a text that has changed since enters no table.
 _STALE_ITEMS = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
 JOIN items i ON i.id = t.item WHERE i.changed = 1)"""
@@ -54,7 +56,13 @@ WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
 def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]) -> int:
     """Take in the items (each with its reference answer); those not named are set aside."""
     rows = (
-        (item.id, pack(item.text), pack(reference) if reference else None, _json(item.extra))
+        (
+            item.id,
+            pack(item.text),
+            pack(reference) if reference else None,
+            extra := _json(item.extra),
+            content_hash(item.text, reference, extra or ""),
+        )
         for item, reference in items
     )
     with transaction(connection):
@@ -70,7 +78,7 @@ def take_responses(
     connection: sqlite3.Connection, responses: Iterable[Response], origin: str
 ) -> None:
     """Take in the responses of one origin (``file`` or ``generated``); others of it go aside."""
-    rows = ((r.item, r.system, pack(r.text), origin) for r in responses)
+    rows = ((r.item, r.system, pack(r.text), origin, content_hash(r.text)) for r in responses)
     with transaction(connection):
         connection.execute(
             "UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,)

@@ -41,6 +41,7 @@ from voirdire.stats.differences import mae as mae
 from voirdire.stats.differences import mse as mse
 from voirdire.stats.differences import normalised_bias as normalised_bias
 from voirdire.stats.differences import rmse as rmse
+from voirdire.stats.drawing import drawn_at_random as drawn_at_random
 from voirdire.stats.exclusion import SelfExclusion as SelfExclusion
 from voirdire.stats.exclusion import SystemFeatures as SystemFeatures
 from voirdire.stats.exclusion import SystemSums as SystemSums

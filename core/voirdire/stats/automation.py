@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import numbers
+from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._results import Result
+from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from voirdire.stats._arrays import Floats
 
 #: Shares tried, smallest first: each holds the ones before it.
@@ -60,7 +63,13 @@ class AutomatedShare(Result):
 
 
 def automated_share(
-    agrees: Any, confidence: Any, everywhere: Any, *, target: float, risk: float = 0.1
+    agrees: Any,
+    confidence: Any,
+    everywhere: Any,
+    *,
+    target: float,
+    risk: float = 0.1,
+    clusters: Any = None,
 ) -> AutomatedShare:
     """The largest share of the most confident verdicts whose agreement is shown to be high enough.
 
@@ -84,6 +93,9 @@ def automated_share(
         Agreement asked for, in (0, 1).
     risk : float
         In (0, 1): how often a sample of labels may miss the target.
+    clusters : array-like, shape (n,), optional
+        What each labelled verdict belongs to (a dialogue). Verdicts of one cluster err together,
+        so that labels count as fewer: as many as would be as precise were they independent.
 
     Returns
     -------
@@ -107,16 +119,20 @@ def automated_share(
     References
     ----------
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR, section 3. Clopper and Pearson (1934),
-    Biometrika 26, 404-413.
+    Biometrika 26, 404-413. Clusters: Korn and Graubard (1998), Survey Methodology 24, 193-201; the
+    design effect is no less than that over all labels, since within a share few errors show it.
     """
     right, sure, every = _checked(agrees, confidence, everywhere, target, risk)
+    groups = None if clusters is None else _numbered(clusters, len(right))
     if len(right) == 0:
         return _none(target, risk, 0, "too_few_items")
     # Nested: everyone at least as confident as a quantile of all verdicts.
     levels = np.quantile(every, 1 - np.arange(1, _STEPS + 1) / _STEPS, method="lower")
     # The last share is all verdicts, whatever the quantile of a sample says.
     levels[-1] = -math.inf
-    fewest = _fewest(target, risk)
+    # Over all labels, so that where the tests begin does not depend on a share's own errors.
+    effect = 1.0 if groups is None else _design_effect(right, groups)
+    fewest = math.ceil(_fewest(target, risk) * effect)
     if len(right) < fewest:
         return _none(target, risk, len(right), "too_few_items")
     largest = _none(target, risk, len(right), None)
@@ -127,6 +143,8 @@ def automated_share(
         if n < fewest or n == largest.n_automated:
             continue
         low = _lower(agreed, n, risk)
+        if groups is not None:
+            low = _clustered_lower(right[within], groups[within], effect, risk)
         if low < target:
             break
         share = float((every >= level).mean())
@@ -155,11 +173,41 @@ def _none(target: float, risk: float, n: int, reason: str | None) -> AutomatedSh
     return AutomatedShare(0.0, math.nan, math.nan, math.nan, target, risk, n, 0, reason)
 
 
-def _lower(agreed: int, n: int, risk: float) -> float:
+def _lower(agreed: float, n: float, risk: float) -> float:
     """Clopper and Pearson's one-sided lower bound."""
     from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
 
     return 0.0 if agreed == 0 else float(betaincinv(agreed, n - agreed + 1, risk))
+
+
+def _numbered(clusters: Any, n: int) -> NDArray[np.intp]:
+    names = row_names(clusters, n, "clusters")
+    return np.asarray(np.unique(names, return_inverse=True)[1], np.intp)
+
+
+def _design_effect(right: Floats, groups: NDArray[np.intp]) -> float:
+    """Variance of the agreement by clusters over that of independent labels, at least 1.
+
+    Where all agree nothing shows it, and a cluster counts as one label.
+    """
+    sizes = np.bincount(groups).astype(float)
+    sizes, sums = sizes[sizes > 0], np.bincount(groups, weights=right)[sizes > 0]
+    n, k, rate = len(right), len(sizes), float(right.mean())
+    if rate in {0.0, 1.0} or k < 2:
+        return n / k
+    by_cluster = k / (k - 1) * float(((sums - rate * sizes) ** 2).sum()) / n**2
+    return min(max(by_cluster / (rate * (1 - rate) / n), 1.0), n / k * float(sizes.max()))
+
+
+def _clustered_lower(right: Floats, groups: NDArray[np.intp], effect: float, risk: float) -> float:
+    """Clopper and Pearson's bound at the effective number of labels (Korn and Graubard)."""
+    clusters = len(np.unique(groups))
+    if clusters < 2:
+        return 0.0
+    own = _design_effect(right, groups) if 0 < right.mean() < 1 else effect
+    shrunk = (quantile(1 - risk, len(right) - 1) / quantile(1 - risk, clusters - 1)) ** 2
+    n = len(right) / max(own, effect, 1.0) * shrunk
+    return _lower(float(right.mean()) * n, n, risk)
 
 
 def _checked(

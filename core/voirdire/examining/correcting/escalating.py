@@ -132,9 +132,12 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
             f"confidence needs at least {2 * _FEWEST}, half of them to test it"
         )
     confidence = _confidence(features, same[at], fit)
+    # Answers to one item err together as turns of one dialogue do.
+    clusters = data.overall_cluster
     share = automated_share(
-        same[at][test], confidence[test], confidence[judged], target=agree, risk=risk
-    )
+        same[at][test], confidence[test], confidence[judged], target=agree, risk=risk,
+        clusters=None if clusters is None else clusters[test],
+    )  # fmt: skip
     return Escalation(
         data.judges[at], data.attributes[a], share, _queue(data, a, at, confidence, share),
         int(fit.sum()), data.judges, data.findings,

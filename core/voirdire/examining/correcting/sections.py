@@ -147,6 +147,7 @@ def _overall(correction: Correction) -> Section:
         sentences = (
             f"Scores of {correction.gate:g} and above pass: numbers are pass rates. {sentences}"
         )
+    sentences += _unless(correction, rows)
     if correction.clustered:
         units = max(score.corrected.n_clusters for score in rows)
         sentences += (
@@ -160,6 +161,33 @@ def _overall(correction: Correction) -> Section:
         _figures(rows, correction.gate),
         leading=True,
     )
+
+
+def _unless(correction: Correction, rows: Sequence[CorrectedScore]) -> str:
+    """What the first number would bear, where the data do not say how labels were chosen."""
+    known = all(finding.kind != "label_origin_unknown" for finding in correction.findings)
+    borne = (_bears(row.corrected) for row in rows)
+    bears = next((value for value in borne if math.isfinite(value)), math.nan)
+    if known or not math.isfinite(bears):
+        return ""
+    return (
+        " The data do not say how the labelled responses were chosen. The interval holds unless "
+        f"people see labelled responses more than {bears:.2f} points otherwise than the judge "
+        "leads one to expect."
+    )
+
+
+def _bears(corrected: Corrected) -> float:
+    """How far labelled responses may differ from the others before the value leaves its interval.
+
+    Were people's scores of the others apart from the labelled by d more than the judge shows, the
+    mean would move by d times the share of the others. NaN where nothing is left to move.
+    """
+    rest = corrected.n_unlabelled
+    if corrected.interval is None or not rest:
+        return math.nan
+    half = min(corrected.value - corrected.interval.low, corrected.interval.high - corrected.value)
+    return half * (rest + corrected.n_labelled) / rest
 
 
 def _figures(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire import Plugins
-    from voirdire.schema import Reply, ToolCall
+    from voirdire.schema import Finding, Reply, ToolCall
     from voirdire.study import Study
 
 #: Characters of a result that a model is shown, and of an error's sentence.
@@ -52,6 +52,8 @@ class AgentTool:
         What it looks at, for people: a file, an index.
     timeout : float
         Seconds after which a call counts as failed.
+    findings : tuple of Finding
+        What people should know of it, such as what this system lacks.
     """
 
     name: str
@@ -61,6 +63,7 @@ class AgentTool:
     reads: str = ""
     timeout: float = 10.0
     answer: Callable[[Reply], Any] | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def told(self) -> Tool:

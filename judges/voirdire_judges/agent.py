@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from voirdire import Plugins
     from voirdire.protocols import Judge
-    from voirdire.schema import Request, Rubric, Tool, ToolCall
+    from voirdire.schema import Finding, Request, Rubric, Tool, ToolCall
     from voirdire.study import Study
 
 _HOW = (
@@ -118,6 +118,10 @@ class AgentJudge:
         return (
             same and kept.messages[: len(before)] == before and [m.call_id for m in results] == ids
         )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What people should know of its tools."""
+        return tuple(one for tool in self.tools for one in tool.findings)
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """What the judge reads in the last reply; its flags say which tools were called."""

@@ -1,0 +1,6 @@
+"""Files of labels, preferences and probabilities: recognised by shape, read into tidy tables."""
+
+from voirdire.tables.judged.door import read_judged, read_nested
+from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
+
+__all__ = ["LABELS", "LabelQuestion", "ReadJudgements", "read_judged", "read_nested"]

@@ -1,0 +1,338 @@
+"""Preferences in files: winners by name or place, both orders, grades, chosen and rejected, ranks."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.errors import TableError, listed
+from voirdire.kinds import Cells
+from voirdire.tables._names import find, plain_word
+from voirdire.tables._numbers import is_numeric
+from voirdire.tables.judged.frames import ReadJudgements
+from voirdire.tables.judged.people import people_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from voirdire.study import TableKeys
+    from voirdire.tables._files import RawTable
+
+#: Columns of the two systems, without case and signs.
+PAIRS = (
+    ("systema", "systemb"), ("modela", "modelb"), ("model1", "model2"), ("system1", "system2"),
+    ("generator1", "generator2"), ("bota", "botb"),
+)  # fmt: skip
+#: Columns of their texts.
+TEXTS = (
+    ("responsea", "responseb"), ("answera", "answerb"), ("outputa", "outputb"),
+    ("response1", "response2"), ("output1", "output2"), ("answer1", "answer2"),
+    ("completiona", "completionb"), ("texta", "textb"), ("conversationa", "conversationb"),
+)  # fmt: skip
+#: Columns that say who won; of both orders one each.
+WINNERS = ("winner", "preference", "preferred", "choice", "verdict", "label", "judgment",
+           "judgement", "vote")  # fmt: skip
+BOTH = ("g1winner", "g2winner")
+_FIRST = frozenset(("a", "modela", "systema", "responsea", "1", "model1", "system1", "response1",
+                    "left", "first", "a>b", "a>>b", "output1"))  # fmt: skip
+_SECOND = frozenset(("b", "modelb", "systemb", "responseb", "2", "model2", "system2", "response2",
+                     "right", "second", "b>a", "b>>a", "output2"))  # fmt: skip
+_TIE = frozenset(("tie", "c", "equal", "draw", "same", "both", "neither", "none", "a=b", "a~b"))
+_CLEAR = frozenset(("a>>b", "b>>a"))
+#: Which of two, by what a cell says: 1 or 2 the first, -1 or -2 the second, 0 a tie.
+_BRACKETS = re.compile(r"^\[+|\]+$")
+
+
+def read_preferences(
+    raw: RawTable, read: TableKeys, reference: Sequence[str]
+) -> ReadJudgements | None:
+    """The table as preferences; None where it holds none."""
+    if read.kind not in (None, "preference"):
+        return None
+    plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
+    if "score" in plain and "systema" in plain:
+        return None  # the standard table, which is read as it is
+    for shape in (_chosen_rejected, _rankings, _of_two_systems):
+        found = shape(raw, read, plain, reference)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_two_systems(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """`model_a, model_b` and who won: one column, one for each order, or one for each rater."""
+    sides = next(((plain[a], plain[b]) for a, b in PAIRS if a in plain and b in plain), None)
+    if sides is None:
+        return None
+    frame = raw.frame.filter(
+        pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null()
+    )
+    base = _base(raw, frame, read, plain, sides)
+    taken = {*sides, *(c for pair in TEXTS for name in pair if (c := plain.get(name)))}
+    if all(name in plain for name in BOTH):
+        blocks = []
+        for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
+            block = _scored(base, frame[plain[name]], raw.name, plain[name])
+            blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
+        table = pl.concat(blocks)
+        return _ready(table, raw, reference, f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the "
+                      "winner in both orders", _rater_column(raw, read))  # fmt: skip
+    winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
+    winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
+    if winner is not None and _says_who(raw.frame[winner], frame, sides):
+        table = _scored(base, frame[winner], raw.name, winner)
+        return _ready(table, raw, reference, f"{winner!r} names the winner of {sides[0]!r} and "
+                      f"{sides[1]!r}", _rater_column(raw, read))  # fmt: skip
+    named = [
+        c for c in raw.frame.columns
+        if c not in taken and c not in read.ignore and _says_who(raw.frame[c], frame, sides)
+    ]  # fmt: skip
+    if len(named) < 2:
+        return None
+    table = pl.concat(
+        _scored(base, frame[c], raw.name, c).with_columns(pl.lit(c).alias("rater")) for c in named
+    ).filter(pl.col("score").is_not_null())
+    return _ready(table, raw, reference, f"{listed(named)} name the winner of {sides[0]!r} and "
+                  f"{sides[1]!r}", None)  # fmt: skip
+
+
+def _rater_column(raw: RawTable, read: TableKeys) -> str | None:
+    named = read.rater if read.rater in raw.frame.columns else None
+    return find("rater", list(raw.frame.columns), named, raw.name)
+
+
+def _base(
+    raw: RawTable, frame: pl.DataFrame, read: TableKeys, plain: dict[str, str],
+    sides: tuple[str, str],
+) -> pl.DataFrame:  # fmt: skip
+    """item, systems, rater, run, attribute, what was shown first, and the difference of lengths."""
+    columns = [c for c in frame.columns if c not in sides]
+    item = find("item", columns, read.item, raw.name)
+    rater = _rater_column(raw, read)
+    run = find("run", columns, read.run, raw.name)
+    attribute = find("attribute", columns, read.attribute, raw.name)
+    turn = plain.get("turn")
+    first = plain.get("shownfirst")
+    texts = next(((plain[a], plain[b]) for a, b in TEXTS if a in plain and b in plain), None)
+    name = raw.name.rsplit(".", 1)[0]
+    items = (
+        pl.Series("item", [str(k) for k in range(1, frame.height + 1)])
+        if item is None else frame[item].cast(pl.String)
+    )  # fmt: skip
+    if turn is not None:
+        items = items + " turn " + frame[turn].cast(pl.String)
+    length = pl.lit(None, pl.Float64)
+    if texts is not None:
+        sizes = [frame[c].cast(pl.String).str.len_chars().cast(pl.Float64) for c in texts]
+        length = sizes[0] - sizes[1]
+    return pl.DataFrame({"item": items}).with_columns(
+        frame[sides[0]].cast(pl.String).alias("system_a"),
+        frame[sides[1]].cast(pl.String).alias("system_b"),
+        _shown(read, None if first is None else frame[first].cast(pl.String)).alias("shown_first"),
+        (pl.lit(name) if rater is None else frame[rater].cast(pl.String)).alias("rater"),
+        (pl.lit(1) if run is None else frame[run]).cast(pl.Int32).alias("run"),
+        (pl.lit(read.about or "preference") if attribute is None
+         else frame[attribute].cast(pl.String)).alias("attribute"),
+        length.alias("length") if isinstance(length, pl.Series) else length.alias("length"),
+        _group(frame, read, raw).alias("cluster"),
+    )  # fmt: skip
+
+
+def _group(frame: pl.DataFrame, read: TableKeys, raw: RawTable) -> pl.Series | pl.Expr:
+    column = find("cluster", list(frame.columns), read.cluster, raw.name)
+    return pl.lit(None, pl.String) if column is None else frame[column].cast(pl.String)
+
+
+def _shown(read: TableKeys, column: pl.Series | None) -> pl.Series | pl.Expr:
+    """Who was shown first: by its column, by what somebody declared, else not known."""
+    if column is not None:
+        return column
+    if read.shown_first == "a":
+        return pl.col("system_a")
+    if read.shown_first == "b":
+        return pl.col("system_b")
+    return pl.lit(None, pl.String)
+
+
+def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
+    """Whether cells name one of two, or a tie: by place, by name, or by a number about 0."""
+    cells = Cells.of(column.name, [column])
+    if not cells.texts:
+        return False
+    if is_numeric(column):
+        values = column.drop_nulls().cast(pl.Float64)
+        return bool(values.min() < 0 <= values.max()) and float(values.abs().max()) <= 2  # type: ignore[arg-type,operator]
+    names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
+    known = sum(
+        count for text, count in zip(cells.texts, cells.counts, strict=True)
+        if place_of(text) is not None or text in names
+    )  # fmt: skip
+    return known >= 0.9 * cells.total
+
+
+def place_of(text: str) -> float | None:
+    """What a cell says of two: 1 (2: clearly) the first, -1 the second, 0 a tie; None otherwise.
+
+    >>> place_of("model_a"), place_of("[[B>>A]]"), place_of("tie (bothbad)"), place_of("error")
+    (1.0, -2.0, 0.0, None)
+    """
+    bare = _BRACKETS.sub("", text.strip()).casefold()
+    word = re.sub(r"\(.*\)|[\s_-]", "", bare)
+    if word in _TIE:
+        return 0.0
+    size = 2.0 if word in _CLEAR else 1.0
+    if word in _FIRST:
+        return size
+    return -size if word in _SECOND else None
+
+
+def _scored(base: pl.DataFrame, column: pl.Series, where: str, name: str) -> pl.DataFrame:
+    """The score in favour of system_a that each cell says; an unknown word is missing."""
+    del where, name
+    if is_numeric(column):
+        return base.with_columns(column.cast(pl.Float64).alias("score"))
+    cells = column.cast(pl.String).str.strip_chars()
+    distinct = cells.drop_nulls().unique()
+    places = {text: place_of(text) for text in distinct}
+    score = cells.replace_strict(
+        list(places), list(places.values()), default=None, return_dtype=pl.Float64
+    )
+    # Rows from before 2024 name the winner by its name.
+    return base.with_columns(cells.alias("_cell"), score.alias("score")).with_columns(
+        pl.when(pl.col("_cell") == pl.col("system_a")).then(1.0)
+        .when(pl.col("_cell") == pl.col("system_b")).then(-1.0)
+        .otherwise("score").alias("score")
+    ).drop("_cell")  # fmt: skip
+
+
+def _chosen_rejected(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """`chosen, rejected` with a judge's scores of both.
+
+    The human side is always *chosen*, so that its column says nothing: the two texts are put in an
+    order of their own (that of their letters), and people prefer the one or the other.
+    """
+    if not {"chosen", "rejected"} <= set(plain):
+        return None
+    frame = raw.frame
+    judges = {
+        name: (name, other) for name in frame.columns
+        if "chosen" in plain_word(name) and name != plain["chosen"] and is_numeric(frame[name])
+        and (other := re.sub("chosen", "rejected", name)) in frame.columns
+    }  # fmt: skip
+    if not judges:
+        return None
+    item = find("item", frame.columns, read.item, raw.name) or plain.get("prompt")
+    texts = [frame[plain[side]].cast(pl.String) for side in ("chosen", "rejected")]
+    turn = pl.Series([1.0 if (a or "") < (b or "") else -1.0 for a, b in zip(*texts, strict=True)])
+    sizes = [text.str.len_chars().cast(pl.Float64) for text in texts]
+    base = pl.DataFrame(
+        {"item": [str(k) for k in range(1, frame.height + 1)] if item is None
+         else frame[item].cast(pl.String)}
+    ).with_columns(
+        pl.lit("response 1").alias("system_a"), pl.lit("response 2").alias("system_b"),
+        pl.lit(None, pl.String).alias("shown_first"), pl.lit(1, pl.Int32).alias("run"),
+        pl.lit(read.about or "preference").alias("attribute"),
+        ((sizes[0] - sizes[1]) * turn).alias("length"), pl.lit(None, pl.String).alias("cluster"),
+    )  # fmt: skip
+    blocks = [base.with_columns(pl.lit("chosen").alias("rater"), turn.alias("score"))]
+    for name, (yes, no) in judges.items():
+        stripped = re.sub(r"[_ -]?chosen[_ -]?", "", name) or "judge"
+        stripped = "judge" if stripped in ("score", "scores", "reward") else stripped
+        off = (frame[yes].cast(pl.Float64) - frame[no].cast(pl.Float64)).sign() * turn
+        blocks.append(base.with_columns(pl.lit(stripped).alias("rater"), off.alias("score")))
+    table = pl.concat([block.select(sorted(block.columns)) for block in blocks])
+    return _ready(table, raw, reference or ["chosen"], "'chosen' and 'rejected' hold two texts with "
+                  "scores of both", None)  # fmt: skip
+
+
+def _rankings(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """Ranks 1..S of systems on an item, or a list of them: each pair is a comparison."""
+    frame = raw.frame
+    item = find("item", frame.columns, read.item, raw.name)
+    rater = _rater_column(raw, read)
+    if item is None or rater is None:
+        return None
+    rows: list[tuple[str, str, list[str]]]
+    if "ranking" in plain:
+        rows = [
+            (str(i), str(r), order)
+            for i, r, cell in frame.select(item, rater, plain["ranking"]).iter_rows()
+            if i is not None and r is not None and len(order := _order(cell)) > 1
+        ]
+    else:
+        system = find("system", [c for c in frame.columns if c != rater], read.system, raw.name)
+        if "rank" not in plain or system is None or not is_numeric(frame[plain["rank"]]):
+            return None
+        grouped: dict[tuple[str, str], list[tuple[float, str]]] = {}
+        for i, r, s, rank in frame.select(item, rater, system, plain["rank"]).iter_rows():
+            if None not in (i, r, s, rank):
+                grouped.setdefault((str(i), str(r)), []).append((float(rank), str(s)))
+        if not all(_are_ranks([rank for rank, _ in each]) for each in grouped.values()):
+            return None
+        rows = [(i, r, [s for _, s in sorted(each)]) for (i, r), each in grouped.items()]
+    made = [
+        (i, a, b, r, 1.0)
+        for i, r, order in rows
+        for a, b in combinations(order, 2)
+    ]  # fmt: skip
+    table = pl.DataFrame(
+        made, schema=["item", "system_a", "system_b", "rater", "score"], orient="row"
+    ).with_columns(
+        pl.lit(None, pl.String).alias("shown_first"), pl.lit(1, pl.Int32).alias("run"),
+        pl.lit(read.about or "preference").alias("attribute"),
+        pl.lit(None, pl.Float64).alias("length"), pl.col("item").alias("cluster"),
+    )  # fmt: skip
+    return _ready(table, raw, reference, "systems are ranked on each item: pairs of them, resampled "
+                  "by item", rater)  # fmt: skip
+
+
+def _are_ranks(ranks: Iterable[float]) -> bool:
+    given = sorted(ranks)
+    return len(given) > 1 and given == [float(k) for k in range(1, len(given) + 1)]
+
+
+def _order(cell: Any) -> list[str]:
+    """Systems, the best first: a list, a JSON list, or names with > between them."""
+    if isinstance(cell, list | pl.Series):
+        return [str(part) for part in cell]
+    text = str(cell or "")
+    if text.startswith("["):
+        try:
+            return [str(part) for part in json.loads(text)]
+        except ValueError:
+            return []
+    return [part.strip() for part in text.split(">") if part.strip()]
+
+
+def _ready(
+    table: pl.DataFrame,
+    raw: RawTable,
+    reference: Sequence[str],
+    reason: str,
+    column: str | None,
+) -> ReadJudgements:
+    raters = table["rater"].drop_nulls().unique(maintain_order=True).to_list()
+    same = table.filter(pl.col("system_a") == pl.col("system_b"))
+    if same.height:
+        row = same.row(0, named=True)
+        raise TableError(
+            f"{raw.name}: item {row['item']!r} compares {row['system_a']!r} with itself"
+        )
+    names = ["item", "system_a", "system_b", "shown_first", "rater", "run", "attribute", "score",
+             "length", "cluster"]  # fmt: skip
+    people = people_of(raters, reference, raw.name, column)
+    kept = table.filter(pl.col("item").is_not_null() & pl.col("rater").is_not_null())
+    return ReadJudgements(people, preferences=kept.select(names), reason=reason)
+
+
+Shape = "Callable[[RawTable, TableKeys, dict[str, str], Sequence[str]], ReadJudgements | None]"

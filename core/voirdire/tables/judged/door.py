@@ -1,0 +1,189 @@
+"""Files and frames of labels, preferences and probabilities: which of them a source is, and read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.errors import TableError
+from voirdire.files import file_hash
+from voirdire.study import Data, Rater, Source, Study
+from voirdire.tables._files import SUFFIXES, RawTable, read_raw
+from voirdire.tables._files._raw import build
+from voirdire.tables.judged.chances import read_probabilities
+from voirdire.tables.judged.compared import read_preferences
+from voirdire.tables.judged.labels import read_labels
+from voirdire.tables.readers import read_foreign
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.study import ReadOptions
+    from voirdire.tables.judged.frames import ReadJudgements
+
+#: In this order: what is more particular first.
+SHAPES = (read_preferences, read_probabilities, read_labels)
+
+
+def read_judged(
+    source: object, *, reference: Sequence[str] = (), read: ReadOptions
+) -> tuple[Study, ReadJudgements] | None:
+    """A source of labels, preferences or probabilities, with a study of its name.
+
+    Parameters
+    ----------
+    source : path, paths or DataFrame
+        Several files are read together.
+    reference : sequence of str
+        Who is the reference; by default raters whose names speak of people.
+    read : ReadOptions
+        What is known of the files.
+
+    Returns
+    -------
+    Study and ReadJudgements, or None where it is none of them.
+
+    Raises
+    ------
+    QuestionError
+        It may be read in two ways.
+    TableError
+        It cannot be read.
+    """
+    if read.kind == "score":
+        return None
+    if isinstance(source, pl.DataFrame):
+        if not source.height:
+            return None
+        raw = build("frame", source.columns, source.get_columns(), first=0)
+        found = recognised(raw, read, reference)
+        return None if found is None else (_study("frame", (), found), found)
+    files = _files(source)
+    if not files:
+        return None
+    raw_tables = _raw(files, read)
+    if raw_tables is None:
+        return None
+    raw = raw_tables
+    found = recognised(raw, read, reference)
+    if found is None:
+        return None
+    found = replace(found, hashes={path.name: file_hash(path) for path in files})
+    return _study(files[0].stem, files, found), found
+
+
+def recognised(
+    raw: RawTable, read: ReadOptions, reference: Sequence[str]
+) -> ReadJudgements | None:
+    """The first shape that a table has."""
+    for shape in SHAPES:
+        found = shape(raw, read, reference)
+        if found is not None:
+            return found
+    return None
+
+
+def _files(source: object) -> list[Path]:
+    """The files that a source names; none where it is a study, a folder or anything else."""
+    given = source if isinstance(source, list | tuple) else [source]
+    if not all(isinstance(one, str | Path) for one in given):
+        return []
+    paths = [Path(one) for one in given]
+    fits = all(path.is_file() and path.suffix.lower() in SUFFIXES for path in paths)
+    return paths if fits else []
+
+
+def _raw(files: Sequence[Path], read: ReadOptions) -> RawTable | None:
+    """One table of all files: their rows one below the other, or nested annotations of raters."""
+    nested = [read_nested(path, read) for path in files]
+    if all(table is not None for table in nested):
+        frames = [table for table in nested if table is not None]
+        table = pl.concat(frames, how="diagonal")
+        return build(files[0].name, table.columns, table.get_columns(), first=1)
+    if len(files) > 1 or read.human or read_foreign(files[0], read.reader) is not None:
+        return None
+    try:
+        return read_raw(files[0], sheet=read.sheet)
+    except TableError:
+        return None  # whoever reads it as ratings says what is wrong with it
+
+
+def read_nested(path: Path, read: ReadOptions) -> pl.DataFrame | None:
+    """``{rater: {item: judgement}}`` as a long table; None for any other file.
+
+    Keys that hold several parts between ``__`` are split where `read.parts` says what they are.
+    """
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        return None
+    if not _is_nested(given):
+        return None
+    rows = [
+        (rater, key, None if value is None else str(value))
+        for rater, said in given.items()
+        for key, value in said.items()
+    ]
+    table = pl.DataFrame(rows, schema=["rater", "item", "label"], orient="row")
+    numbers = table["label"].drop_nulls().cast(pl.Float64, strict=False)
+    if not numbers.null_count():
+        table = table.rename({"label": "score"}).with_columns(pl.col("score").cast(pl.Float64))
+    return _with_parts(table, read, path.name)
+
+
+def _is_nested(given: Any) -> bool:
+    if not isinstance(given, dict) or not given:
+        return False
+    return all(
+        isinstance(said, dict)
+        and said
+        and all(not isinstance(value, dict | list) for value in said.values())
+        for said in given.values()
+    )
+
+
+def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFrame:
+    """The columns that the parts of keys are, as somebody declared them."""
+    if not read.parts:
+        return table
+    split = table["item"].str.split("__")
+    fewest = int(split.list.len().min() or 0)  # type: ignore[call-overload]
+    named = list(read.parts)
+    rest = named.index("*") if "*" in named else None
+    least = len([name for name in named if name != "*"])
+    if fewest < least or (rest is None and fewest != int(split.list.len().max() or 0)):  # type: ignore[call-overload]
+        raise TableError(
+            f"{where}: --parts names {len(named)} parts of a key, and a key has {fewest}: "
+            f"{table['item'][0]!r}"
+        )
+    columns: dict[str, list[str]] = {}
+    for parts in split.to_list():
+        texts = list(parts)
+        if rest is not None:
+            behind = len(named) - rest - 1
+            texts = [*texts[:rest], "__".join(texts[rest : len(texts) - behind]),
+                     *(texts[len(texts) - behind :] if behind else [])]  # fmt: skip
+        for place, name in enumerate(named):
+            columns.setdefault(name, []).append(texts[place] if place < len(texts) else "")
+    made = {name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")}
+    return table.with_columns(**made)
+
+
+def _study(name: str, files: Sequence[Path], found: ReadJudgements) -> Study:
+    """A study that names the files and who is who, so that what follows reads it like any other."""
+    panel = tuple(
+        Rater(name=rater, kind="human" if rater in found.people else "judge")
+        for rater in found.raters
+    )
+    sources = tuple(Source(path=path.name) for path in files)
+    study = Study(
+        name=name, panel=panel, data=Data(sources=sources, reference=found.people),
+    )  # fmt: skip
+    folder = str(files[0].parent) if files else study.folder
+    return study.model_copy(update={"folder": folder})

@@ -186,6 +186,47 @@ OnlyOption = Annotated[
         show_default=False,
     ),
 ]
+KindOption = Annotated[
+    Literal["score", "label", "label set", "preference", "probability"] | None,
+    typer.Option(
+        "--kind",
+        help="What the judgements are, where a file can be read in two ways.",
+        show_default=False,
+    ),
+]
+ProbabilityOption = Annotated[
+    str | None,
+    typer.Option(
+        "--probability",
+        help="The column of probabilities that a judge claims.",
+        show_default=False,
+    ),
+]
+EmptyOption = Annotated[
+    Literal["none", "missing"] | None,
+    typer.Option(
+        "--empty",
+        help="What an empty cell of label sets says: that no label applies, or nothing.",
+        show_default=False,
+    ),
+]
+ShownFirstOption = Annotated[
+    Literal["a", "b"] | None,
+    typer.Option(
+        "--shown-first",
+        help="Which of the two systems of a row was shown first, in every row.",
+        show_default=False,
+    ),
+]
+PartsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parts",
+        help="What stands between __ in the keys of nested annotations, in order: item, "
+        "attribute, system, cluster; - is nothing, * all that is left. May be repeated.",
+        show_default=False,
+    ),
+]
 DataOption = Annotated[
     Path | None,
     typer.Option(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
+    from voirdire.tables.judged import ReadJudgements
 
 
 class Benchmark(Protocol):
@@ -69,6 +70,7 @@ class Opened:
     preferences: ReadPreferences | None = None
     benchmark: Benchmark | None = None
     session: Path | None = None
+    judgements: ReadJudgements | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Inputs:
         What is odd in all of these, worst first.
     session : Path or None
         The folder of the session that the source is.
+    judgements : ReadJudgements or None
+        Labels, preferences and probabilities of files without a study.
     """
 
     study: Study
@@ -97,6 +101,7 @@ class Inputs:
     findings: tuple[Finding, ...]
     benchmark: Benchmark | None
     session: Path | None
+    judgements: ReadJudgements | None = None
 
     @property
     def labelled(self) -> bool:

@@ -48,6 +48,11 @@ class TableKeys(Part):
     tool calls that column otherwise (``"question=text"`` joins by the text). `about` is the
     attribute that such labels speak of, where they name none. `only` names the attributes that
     are read of a file of another tool; the others are left out.
+
+    `kind` says what the judgements are where a file may be read in two ways. `probability` is the
+    column of what a judge claims, `empty` what an empty cell of label sets says, `shown_first`
+    which of two systems was shown first in every row, and `parts` what stands between ``__`` in the
+    keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
 
     sheet: str | None = None
@@ -79,6 +84,11 @@ class TableKeys(Part):
     key: str | None = None
     about: str | None = None
     only: Names = ()
+    kind: Literal["score", "label", "label set", "preference", "probability"] | None = None
+    probability: str | None = None
+    empty: Literal["none", "missing"] | None = None
+    shown_first: Literal["a", "b"] | None = None
+    parts: Names = ()
 
     def keys_set(self, *but: str) -> dict[str, Any]:
         """The keys that say something, without those named: what a `Source` of a file takes.

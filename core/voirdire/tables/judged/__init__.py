@@ -1,6 +1,13 @@
 """Files of labels, preferences and probabilities: recognised by shape, read into tidy tables."""
 
-from voirdire.tables.judged.door import read_judged, read_nested
+from voirdire.tables.judged.door import nested_table, read_judged, read_nested
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 
-__all__ = ["LABELS", "LabelQuestion", "ReadJudgements", "read_judged", "read_nested"]
+__all__ = [
+    "LABELS",
+    "LabelQuestion",
+    "ReadJudgements",
+    "nested_table",
+    "read_judged",
+    "read_nested",
+]

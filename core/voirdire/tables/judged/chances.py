@@ -36,7 +36,7 @@ YES, NO = "yes", "no"
 def read_probabilities(
     raw: RawTable, read: TableKeys, reference: Sequence[str]
 ) -> ReadJudgements | None:
-    """The table as probabilities of *yes* beside people who say yes or no; None where it is none."""
+    """The table as probabilities of *yes* beside people who say yes or no; None for any other."""
     if read.kind not in (None, "probability"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
@@ -45,7 +45,9 @@ def read_probabilities(
     declared = [read.probability] if read.probability else []
     for name in declared:
         if name not in raw.frame.columns:
-            raise TableError(f"{raw.name}: there is no column {name!r} (columns: {listed(columns)})")
+            raise TableError(
+                f"{raw.name}: there is no column {name!r} (columns: {listed(columns)})"
+            )
     claimed = declared or [c for c in free if _CLAIMS.search(c) and _is_share(raw.frame[c])]
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if _is_share(raw.frame[c])]
@@ -146,7 +148,7 @@ def _bits(column: pl.Series) -> pl.Series | None:
     if not 1 < len(cells.texts) <= 4:
         return None
     read = to_scores(column.cast(pl.String))
-    values = {v for v in read.values.drop_nulls().unique()}
+    values = set(read.values.drop_nulls().unique())
     if read.bad.any() or not values <= {0.0, 1.0} or len(values) < 2:
         return None
     return read.values

@@ -1,4 +1,4 @@
-"""Preferences in files: winners by name or place, both orders, grades, chosen and rejected, ranks."""
+"""Preferences in files: winners, both orders, grades, chosen and rejected, rankings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
@@ -70,9 +70,7 @@ def _of_two_systems(
     sides = next(((plain[a], plain[b]) for a, b in PAIRS if a in plain and b in plain), None)
     if sides is None:
         return None
-    frame = raw.frame.filter(
-        pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null()
-    )
+    frame = raw.frame.filter(pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null())
     base = _base(raw, frame, read, plain, sides)
     taken = {*sides, *(c for pair in TEXTS for name in pair if (c := plain.get(name)))}
     if all(name in plain for name in BOTH):
@@ -127,20 +125,21 @@ def _base(
     )  # fmt: skip
     if turn is not None:
         items = items + " turn " + frame[turn].cast(pl.String)
-    length = pl.lit(None, pl.Float64)
+    length: pl.Series | pl.Expr = pl.lit(None, pl.Float64)
     if texts is not None:
         sizes = [frame[c].cast(pl.String).str.len_chars().cast(pl.Float64) for c in texts]
         length = sizes[0] - sizes[1]
     return pl.DataFrame({"item": items}).with_columns(
         frame[sides[0]].cast(pl.String).alias("system_a"),
         frame[sides[1]].cast(pl.String).alias("system_b"),
-        _shown(read, None if first is None else frame[first].cast(pl.String)).alias("shown_first"),
         (pl.lit(name) if rater is None else frame[rater].cast(pl.String)).alias("rater"),
         (pl.lit(1) if run is None else frame[run]).cast(pl.Int32).alias("run"),
         (pl.lit(read.about or "preference") if attribute is None
          else frame[attribute].cast(pl.String)).alias("attribute"),
-        length.alias("length") if isinstance(length, pl.Series) else length.alias("length"),
+        length.alias("length"),
         _group(frame, read, raw).alias("cluster"),
+    ).with_columns(
+        _shown(read, None if first is None else frame[first].cast(pl.String)).alias("shown_first")
     )  # fmt: skip
 
 
@@ -249,7 +248,7 @@ def _chosen_rejected(
         off = (frame[yes].cast(pl.Float64) - frame[no].cast(pl.Float64)).sign() * turn
         blocks.append(base.with_columns(pl.lit(stripped).alias("rater"), off.alias("score")))
     table = pl.concat([block.select(sorted(block.columns)) for block in blocks])
-    return _ready(table, raw, reference or ["chosen"], "'chosen' and 'rejected' hold two texts with "
+    return _ready(table, raw, reference or ["chosen"], "'chosen' and 'rejected' hold texts with "
                   "scores of both", None)  # fmt: skip
 
 
@@ -292,8 +291,8 @@ def _rankings(
         pl.lit(read.about or "preference").alias("attribute"),
         pl.lit(None, pl.Float64).alias("length"), pl.col("item").alias("cluster"),
     )  # fmt: skip
-    return _ready(table, raw, reference, "systems are ranked on each item: pairs of them, resampled "
-                  "by item", rater)  # fmt: skip
+    return _ready(table, raw, reference, "systems are ranked on each item: pairs of "
+                  "them, resampled by item", rater)  # fmt: skip
 
 
 def _are_ranks(ranks: Iterable[float]) -> bool:
@@ -333,6 +332,3 @@ def _ready(
     people = people_of(raters, reference, raw.name, column)
     kept = table.filter(pl.col("item").is_not_null() & pl.col("rater").is_not_null())
     return ReadJudgements(people, preferences=kept.select(names), reason=reason)
-
-
-Shape = "Callable[[RawTable, TableKeys, dict[str, str], Sequence[str]], ReadJudgements | None]"

@@ -1,4 +1,4 @@
-"""Files and frames of labels, preferences and probabilities: which of them a source is, and read."""
+"""Which sources hold labels, preferences or probabilities, and how each is read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._files import SUFFIXES, RawTable, read_raw
 from voirdire.tables._files._raw import build
+from voirdire.tables._names import is_human
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.compared import read_preferences
 from voirdire.tables.judged.labels import read_labels
@@ -56,29 +57,20 @@ def read_judged(
     """
     if read.kind == "score":
         return None
-    if isinstance(source, pl.DataFrame):
-        if not source.height:
-            return None
-        raw = build("frame", source.columns, source.get_columns(), first=0)
-        found = recognised(raw, read, reference)
-        return None if found is None else (_study("frame", (), found), found)
     files = _files(source)
-    if not files:
+    raw = _raw(files, read) if files else None
+    if isinstance(source, pl.DataFrame) and source.height:
+        raw = build("frame", source.columns, source.get_columns(), first=0)
+    if raw is None:
         return None
-    raw_tables = _raw(files, read)
-    if raw_tables is None:
-        return None
-    raw = raw_tables
-    found = recognised(raw, read, reference)
+    found = recognised(raw, read, reference or _people_of_files(files, read))
     if found is None:
         return None
     found = replace(found, hashes={path.name: file_hash(path) for path in files})
-    return _study(files[0].stem, files, found), found
+    return _study(files[0].stem if files else raw.name, files, found), found
 
 
-def recognised(
-    raw: RawTable, read: ReadOptions, reference: Sequence[str]
-) -> ReadJudgements | None:
+def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:
     """The first shape that a table has."""
     for shape in SHAPES:
         found = shape(raw, read, reference)
@@ -90,11 +82,34 @@ def recognised(
 def _files(source: object) -> list[Path]:
     """The files that a source names; none where it is a study, a folder or anything else."""
     given = source if isinstance(source, list | tuple) else [source]
-    if not all(isinstance(one, str | Path) for one in given):
+    paths = [Path(one) for one in given if isinstance(one, str | Path)]
+    if len(paths) < len(given):
         return []
-    paths = [Path(one) for one in given]
     fits = all(path.is_file() and path.suffix.lower() in SUFFIXES for path in paths)
     return paths if fits else []
+
+
+def _people_of_files(files: Sequence[Path], read: ReadOptions) -> tuple[str, ...]:
+    """Raters of nested files whose names speak of people: ``human_annotations.json``."""
+    names: list[str] = []
+    for path in files:
+        if is_human(path.stem) and len(files) > 1:
+            table = read_nested(path, read)
+            if table is not None:
+                names += table["rater"].unique(maintain_order=True).to_list()
+    return tuple(names)
+
+
+def nested_table(source: object, read: ReadOptions) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
+    """Nested annotations that are numbers, as one long table, and who of their raters is a person.
+
+    None for any other source.
+    """
+    files = _files(source)
+    tables = [table for path in files if (table := read_nested(path, read)) is not None]
+    if not files or len(tables) < len(files) or any("score" not in t.columns for t in tables):
+        return None
+    return pl.concat(tables, how="diagonal"), _people_of_files(files, read)
 
 
 def _raw(files: Sequence[Path], read: ReadOptions) -> RawTable | None:
@@ -153,11 +168,12 @@ def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFr
     if not read.parts:
         return table
     split = table["item"].str.split("__")
-    fewest = int(split.list.len().min() or 0)  # type: ignore[call-overload]
+    lengths = split.list.len().to_list()
+    fewest = min(lengths)
     named = list(read.parts)
     rest = named.index("*") if "*" in named else None
     least = len([name for name in named if name != "*"])
-    if fewest < least or (rest is None and fewest != int(split.list.len().max() or 0)):  # type: ignore[call-overload]
+    if fewest < least or (rest is None and fewest != max(lengths)):
         raise TableError(
             f"{where}: --parts names {len(named)} parts of a key, and a key has {fewest}: "
             f"{table['item'][0]!r}"
@@ -171,7 +187,9 @@ def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFr
                      *(texts[len(texts) - behind :] if behind else [])]  # fmt: skip
         for place, name in enumerate(named):
             columns.setdefault(name, []).append(texts[place] if place < len(texts) else "")
-    made = {name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")}
+    made = {
+        name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")
+    }
     return table.with_columns(**made)
 
 

@@ -51,9 +51,7 @@ class Column:
     sets: bool
 
 
-def read_labels(
-    raw: RawTable, read: TableKeys, reference: Sequence[str]
-) -> ReadJudgements | None:
+def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> ReadJudgements | None:
     """The table as labels; None where it holds none.
 
     Raises
@@ -117,7 +115,7 @@ def _are_grades(cells: Cells) -> bool:
         return True
     words = {cells.name: pl.Series([fold(text) for text in cells.texts])}
     order = order_of(words)
-    return bool(order) and inside(words[cells.name], order)
+    return bool(order and inside(words[cells.name], order))
 
 
 def _several(cells: Cells) -> bool:
@@ -129,7 +127,9 @@ def _several(cells: Cells) -> bool:
         many += count if len(own) > 1 else 0
         for part in own:
             parts[part] += count
-    lists = sum(n for t, n in zip(cells.texts, cells.counts, strict=True) if _as_list(t) is not None)
+    lists = sum(
+        n for t, n in zip(cells.texts, cells.counts, strict=True) if _as_list(t) is not None
+    )
     if lists > 0.9 * cells.total:
         return 0 < len(parts) <= MOST_LABELS
     recurring = all(count > 1 for count in parts.values()) and 1 < len(parts) <= MOST_LABELS
@@ -203,8 +203,8 @@ def _wide(
     if len(groups) > 1 and any(attribute is None for attribute, _ in named):
         shown = "; ".join(listed([column.name for column in group]) for group in groups)
         raise TableError(
-            f"{raw.name}: several sets of columns hold labels of their own ({shown}), and no common "
-            f"part of their names says what each is about; leave all but one out by --ignore"
+            f"{raw.name}: several sets of columns hold labels of their own ({shown}), and no "
+            f"common part of their names says what each is about; leave all but one out by --ignore"
         )
     blocks, questions, notes = [], [], []
     for group, (attribute, raters) in zip(groups, named, strict=True):
@@ -327,7 +327,7 @@ def _the_one(raw: RawTable, found: Sequence[Column], scored: str | None) -> Colu
 
 
 def _facts(raw: RawTable, roles: Mapping[str, str | None]) -> pl.DataFrame:
-    """item, system, run and facts of each row; the number of the row where no column names items."""
+    """Item, system, run and facts of each row; its number where no column names items."""
     frame = raw.frame
     item = roles["item"]
     parts: dict[str, pl.Series | pl.Expr] = {
@@ -346,9 +346,9 @@ def _facts(raw: RawTable, roles: Mapping[str, str | None]) -> pl.DataFrame:
         pl.lit(1, pl.Int32) if run is None else frame[run].cast(pl.Int32, strict=False).fill_null(1)
     )
     with_item = pl.DataFrame({"item": parts.pop("item")})
-    return with_item.with_columns(
-        **{name: part for name, part in parts.items()}
-    ).select("item", "system", "run", "cluster", "subgroup", "origin")
+    return with_item.with_columns(**parts).select(
+        "item", "system", "run", "cluster", "subgroup", "origin"
+    )
 
 
 def _once_each(table: pl.DataFrame, where: str) -> None:
@@ -380,9 +380,7 @@ def question_of(attribute: str, columns: Sequence[Column], where: str) -> LabelQ
     by_form: dict[str, str] = {}
     for word, _ in counts.most_common():
         by_form.setdefault(_form(word), word)
-    kept = {
-        word: by_form[_form(word)] for word in counts if by_form[_form(word)] != word
-    }
+    kept = {word: by_form[_form(word)] for word in counts if by_form[_form(word)] != word}
     labels = tuple(sorted(by_form.values()))
     return LabelQuestion(attribute, labels, any(c.sets for c in columns), folded=kept)
 

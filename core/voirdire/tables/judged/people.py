@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Abbreviations of *annotator* and *human*, with or without a number: `ann_1`, `A2`, `h3`.
-_SHORT = re.compile(r"(?:ann|annot|hum|h|a)[ _-]?\d+|author[ _-]?\d*|student[ _-]?\d+", re.IGNORECASE)
+_SHORT = re.compile(
+    r"(?:ann|annot|hum|h|a)[ _-]?\d+|author[ _-]?\d*|student[ _-]?\d+", re.IGNORECASE
+)
 
 
 def people_of(

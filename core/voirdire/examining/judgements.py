@@ -1,0 +1,326 @@
+"""Labels, preferences and probabilities as they were read become cases: arrays, judge by judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.stats.comparisons import Compared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.tables.judged import LabelQuestion, ReadJudgements
+
+    Floats = NDArray[np.float64]
+
+#: People beyond whom choices of a comparison are taken in the order of the table, whoever made
+#: them: of an arena each voter makes a few.
+MOST_PEOPLE = 15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is judged: the distinct items and systems of a table, and what is known of each.
+
+    Attributes
+    ----------
+    items : (N,) array of str
+        Names.
+    systems, clusters, subgroups : (N,) array of str or None
+        None where the table has none; an empty subgroup is none.
+    """
+
+    items: NDArray[np.str_]
+    systems: NDArray[np.str_] | None
+    clusters: NDArray[np.str_] | None
+    subgroups: NDArray[np.str_] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelCase:
+    """Labels, or probabilities of one, of a judge and of humans on N units.
+
+    Attributes
+    ----------
+    judge_codes : (K runs, N) float64
+        Rows of `table`; NaN is missing. Of probabilities these themselves.
+    human_codes : (R, N) float64
+        Rows of `table`. Beside probabilities 1 for the first label and 0 for the other.
+    table : (P, D) float64
+        The vector of each code.
+    asked : bool
+        Whether the judge has a row at all.
+    random : bool
+        Whether no label is said to have been chosen.
+    """
+
+    judge: str
+    question: LabelQuestion
+    reference: tuple[str, ...]
+    judge_codes: Floats
+    human_codes: Floats
+    table: Floats
+    units: Units
+    asked: bool = True
+    random: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedCase:
+    """Preferences of a judge and of humans on N comparisons.
+
+    Attributes
+    ----------
+    scores : (K runs, N) float64
+        In favour of `compared.a`; NaN is missing.
+    humans : (R, N) float64
+        The same; in the order of the table where people are many and each made a few.
+    pooled : bool
+        Whether it is so.
+    """
+
+    judge: str
+    attribute: str
+    reference: tuple[str, ...]
+    scores: Floats
+    humans: Floats
+    compared: Compared
+    items: NDArray[np.str_]
+    clusters: NDArray[np.str_] | None
+    subgroups: NDArray[np.str_] | None = None
+    pooled: bool = False
+    asked: bool = True
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+# --- labels and probabilities
+
+
+def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[LabelCase]:
+    """Every judge and question."""
+    judges = [rater for rater in read.raters if rater not in reference]
+    for question in read.questions:
+        rows = read.labels.filter(pl.col("attribute") == question.attribute)
+        units = rows.select("item", "system").unique(maintain_order=True)
+        facts = _units(rows, units)
+        placed = rows.join(
+            units.with_row_index("at"), on=["item", "system"], how="left", nulls_equal=True
+        )
+        chosen = placed.filter(
+            pl.col("rater").is_in(list(reference)), pl.col("origin").cast(pl.String) == "chosen"
+        )
+        codes, table = _codes(placed, question)
+        placed = placed.with_columns(pl.Series("code", codes))
+        size = units.height
+        present = [name for name in reference if name in set(placed["rater"])]
+        humans = np.stack([_one(placed, name, size) for name in present])
+        for judge in judges:
+            own = placed.filter(pl.col("rater") == judge)
+            column = "probability" if question.probability else "code"
+            runs = _runs(own, size, column)
+            yield LabelCase(
+                judge, question, tuple(present), runs, humans, table, facts,
+                asked=own.height > 0, random=chosen.is_empty(),
+            )  # fmt: skip
+
+
+def _units(rows: pl.DataFrame, units: pl.DataFrame) -> Units:
+    def fact(name: str) -> NDArray[np.str_] | None:
+        if rows[name].null_count() == rows.height:
+            return None
+        said = rows.filter(pl.col(name).is_not_null()).unique(
+            ["item", "system"], keep="first", maintain_order=True
+        )
+        joined = units.join(
+            said.select("item", "system", name), on=["item", "system"], how="left",
+            nulls_equal=True, maintain_order="left",
+        )  # fmt: skip
+        return joined[name].fill_null("").to_numpy().astype(np.str_)
+
+    systems = None
+    if units["system"].null_count() < units.height:
+        systems = units["system"].fill_null("").to_numpy().astype(np.str_)
+    clusters = fact("cluster")
+    items = units["item"].to_numpy().astype(np.str_)
+    if clusters is not None:
+        alone = np.char.add("item ", items)
+        clusters = np.where(clusters == "", alone, np.char.add("cluster ", clusters))
+    return Units(items, systems, clusters, fact("subgroup"))
+
+
+def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]:
+    """The row of the table of vectors that each judgement is, and the table."""
+    if question.probability:
+        first = rows["labels"].list.first() == question.labels[0]
+        return first.cast(pl.Float64).to_numpy(), np.eye(2)[:, :1]
+    place = {label: k for k, label in enumerate(question.labels)}
+    distinct = rows["labels"].drop_nulls().unique().to_list()
+    keys = {tuple(sorted(given, key=place.__getitem__)) for given in distinct}
+    order = {key: k for k, key in enumerate(sorted(keys))}
+    table = np.zeros((max(len(order), 1), len(question.labels)))
+    for key, k in order.items():
+        table[k, [place[label] for label in key]] = 1.0
+    codes = [
+        np.nan if given is None else order[tuple(sorted(given, key=place.__getitem__))]
+        for given in rows["labels"].to_list()
+    ]
+    return np.array(codes, dtype=np.float64), table
+
+
+def _one(rows: pl.DataFrame, rater: str, size: int, column: str = "code") -> Floats:
+    """(N,) what a rater said, in its first run of each unit."""
+    own = rows.filter(pl.col("rater") == rater).sort("run").unique(
+        "at", keep="first", maintain_order=True
+    )  # fmt: skip
+    out = np.full(size, np.nan)
+    out[own["at"].to_numpy()] = own[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return out
+
+
+def _runs(own: pl.DataFrame, size: int, column: str) -> Floats:
+    """(K, N) by run; one of nothing where there is no row."""
+    numbers = own["run"].unique().sort().to_list()
+    if not numbers:
+        return np.full((1, size), np.nan)
+    out = np.full((len(numbers), size), np.nan)
+    for k, number in enumerate(numbers):
+        run = own.filter(pl.col("run") == number)
+        values = run[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        out[k, run["at"].to_numpy()] = values
+    return out
+
+
+# --- preferences
+
+
+def compared_cases(
+    table: pl.DataFrame, reference: Sequence[str], family: dict[str, tuple[str, ...]] | None = None
+) -> Iterator[ComparedCase]:
+    """Every judge and attribute of a table of preferences.
+
+    A comparison is an item, two systems and an attribute; who compared it twice, with the systems
+    in the other order, was asked in both orders.
+    """
+    rows = _turned(table.filter(pl.col("score").is_not_null()))
+    judges = [r for r in rows["rater"].unique(maintain_order=True) if r not in reference]
+    for attribute in rows["attribute"].unique(maintain_order=True):
+        of_it = rows.filter(pl.col("attribute") == attribute)
+        keys = ["item", "system_a", "system_b"]
+        units = of_it.select(keys).unique(maintain_order=True)
+        placed = of_it.join(units.with_row_index("at"), on=keys, how="left")
+        size = units.height
+        people = [name for name in reference if name in set(placed["rater"])]
+        if not people:
+            continue
+        humans, pooled = _people(placed, people, size)
+        width = 4.0 if float(of_it["score"].abs().max() or 0) > 1 else 2.0  # type: ignore[arg-type]
+        items = units["item"].to_numpy().astype(np.str_)
+        for judge in judges:
+            own = placed.filter(pl.col("rater") == judge)
+            scores, swapped, first = _orders(own, size)
+            clusters = _clusters(placed, units, items)
+            yield ComparedCase(
+                judge, str(attribute), tuple(people), scores, humans,
+                Compared(
+                    units["system_a"].to_numpy().astype(np.str_),
+                    units["system_b"].to_numpy().astype(np.str_),
+                    width, swapped, first, _lengths(placed, size),
+                    (family or {}).get(judge, ()),
+                ),
+                items, clusters, None, pooled, own.height > 0,
+            )  # fmt: skip
+
+
+def _turned(table: pl.DataFrame) -> pl.DataFrame:
+    """Every pair in one direction, that of its names; `order` says whether a was named first."""
+    swap = pl.col("system_a") > pl.col("system_b")
+    extra = [pl.lit(None, pl.Float64).alias(n) for n in ("length",) if n not in table.columns]
+    extra += [pl.lit(None, pl.String).alias(n) for n in ("cluster",) if n not in table.columns]
+    table = table.with_columns(*extra)
+    sign = pl.when(swap).then(-1.0).otherwise(1.0)
+    return table.with_columns(
+        pl.when(swap).then("system_b").otherwise("system_a").alias("system_a"),
+        pl.when(swap).then("system_a").otherwise("system_b").alias("system_b"),
+        (pl.col("score") * sign).alias("score"),
+        (pl.col("length") * sign).alias("length"),
+        sign.alias("order"),
+    )
+
+
+def _people(rows: pl.DataFrame, people: Sequence[str], size: int) -> tuple[Floats, bool]:
+    """(R, N) choices of people, both orders of one averaged; pooled where they are many."""
+    own = rows.filter(pl.col("rater").is_in(list(people))).group_by(
+        "at", "rater", maintain_order=True
+    ).agg(pl.col("score").mean())  # fmt: skip
+    if len(people) <= MOST_PEOPLE:
+        place = {name: k for k, name in enumerate(people)}
+        out = np.full((len(people), size), np.nan)
+        rater = np.array([place[name] for name in own["rater"].to_list()])
+        out[rater, own["at"].to_numpy()] = own["score"].to_numpy()
+        return out, False
+    # The k-th choice of a comparison is of "human k", whoever made it.
+    numbered = own.with_columns(pl.int_range(pl.len()).over("at").alias("slot"))
+    slots = int(numbered["slot"].max() or 0) + 1  # type: ignore[arg-type]
+    out = np.full((min(slots, MOST_PEOPLE), size), np.nan)
+    kept = numbered.filter(pl.col("slot") < MOST_PEOPLE)
+    out[kept["slot"].to_numpy(), kept["at"].to_numpy()] = kept["score"].to_numpy()
+    return out, True
+
+
+def _orders(own: pl.DataFrame, size: int) -> tuple[Floats, Floats | None, Floats | None]:
+    """Scores of the first order by run, those of the other, and which system was shown first.
+
+    The order is that of `shown_first`; where nobody says it, and a comparison stands there in both
+    directions, the system that a row names first was shown first.
+    """
+    if not own.height:
+        return np.full((1, size), np.nan), None, None
+    said = pl.when(pl.col("shown_first") == pl.col("system_a")).then(1.0).when(
+        pl.col("shown_first") == pl.col("system_b")
+    ).then(-1.0)  # fmt: skip
+    both = pl.col("order").n_unique().over("at", "run") > 1
+    own = own.with_columns(
+        pl.coalesce(said, pl.when(both).then("order")).alias("first")
+    ).with_columns(pl.int_range(pl.len()).over("at", "run").alias("turn"))  # fmt: skip
+    runs = own["run"].unique().sort().to_list()
+    scores, swapped = (np.full((len(runs), size), np.nan) for _ in range(2))
+    first = np.full(size, np.nan)
+    for k, number in enumerate(runs):
+        run = own.filter(pl.col("run") == number)
+        once = run.filter(pl.col("turn") == 0)
+        again = run.filter(pl.col("turn") == 1)
+        scores[k, once["at"].to_numpy()] = once["score"].to_numpy()
+        swapped[k, again["at"].to_numpy()] = again["score"].to_numpy()
+        if k == 0:
+            first[once["at"].to_numpy()] = once["first"].fill_null(np.nan).to_numpy()
+    known = None if np.isnan(first[~np.isnan(scores[0])]).any() else first
+    return scores, None if np.isnan(swapped).all() else swapped, known
+
+
+def _lengths(rows: pl.DataFrame, size: int) -> Floats | None:
+    known = rows.filter(pl.col("length").is_not_null()).unique("at", keep="first")
+    if not known.height:
+        return None
+    out = np.full(size, np.nan)
+    out[known["at"].to_numpy()] = known["length"].to_numpy()
+    return out
+
+
+def _clusters(
+    rows: pl.DataFrame, units: pl.DataFrame, items: NDArray[np.str_]
+) -> NDArray[np.str_] | None:
+    """Declared clusters, else items where some item has several comparisons; else None."""
+    if rows["cluster"].null_count() < rows.height:
+        said = rows.filter(pl.col("cluster").is_not_null()).unique("at", keep="first")
+        out = np.char.add("item ", items).astype(object)
+        out[said["at"].to_numpy()] = said["cluster"].to_numpy()
+        return out.astype(np.str_)
+    # A turn of a conversation belongs to its item.
+    base = np.array([item.rpartition(" turn ")[0] or item for item in items.tolist()])
+    return base if len(np.unique(base)) < units.height else None

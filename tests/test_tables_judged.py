@@ -1,0 +1,332 @@
+"""Files of labels, preferences and probabilities: every shape, and what is asked."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from voirdire.errors import QuestionError, TableError
+from voirdire.examining.judgements import compared_cases, label_cases
+from voirdire.study import ReadOptions
+from voirdire.tables.judged import nested_table, read_judged
+
+WORDS = ["positive", "negative", "neutral", "positive"] * 5
+
+
+def read(source, reference=(), **keys):
+    found = read_judged(source, reference=reference, read=ReadOptions(**keys))
+    return None if found is None else found[1]
+
+
+def wide(**columns):
+    return pl.DataFrame({"id": list(range(20)), **columns})
+
+
+def test_wide_columns_that_share_words_are_labels():
+    found = read(
+        wide(ann_1=WORDS, ann_2=WORDS[::-1], gpt=WORDS, note=[f"row {k}" for k in range(20)])
+    )
+    assert found.people == ("ann_1", "ann_2")
+    assert found.raters == ("ann_1", "ann_2", "gpt")
+    question = found.questions[0]
+    assert question.labels == ("negative", "neutral", "positive")
+    first = found.labels.row(0, named=True)
+    assert (first["item"], first["rater"], first["labels"]) == ("0", "ann_1", ["positive"])
+
+
+def test_spellings_of_one_label_are_folded_and_said():
+    spelled = [word.upper() + "s" if k % 2 else word for k, word in enumerate(WORDS)]
+    found = read(wide(human_1=WORDS, gpt=spelled))
+    assert found.questions[0].labels == ("negative", "neutral", "positive")
+    assert [finding.kind for finding in found.findings] == ["labels_folded"]
+    same = found.labels.group_by("rater").agg(pl.col("labels").list.first()).rows()
+    assert {tuple(labels) for _, labels in same} == {tuple(WORDS)}
+    under = [word.replace("positive", "all_or_nothing") for word in WORDS]
+    hyphens = [word.replace("positive", "all-or-nothing") for word in WORDS]
+    found = read(wide(human_1=under, gpt=hyphens))
+    assert len(found.questions[0].labels) == 3
+
+
+def test_codes_beside_names_are_an_error_that_shows_both():
+    codes = ["012"[("positive", "negative", "neutral").index(word)] for word in WORDS]
+    with pytest.raises(TableError, match=r"'gpt' says '0', '1', '2', and 'ann_1' says 'positive'"):
+        read(wide(ann_1=WORDS, ann_2=WORDS, gpt=codes))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["yes", "no"] * 10, ["pass", "fail"] * 10, ["1", "0"] * 10, [3, 4, 5, 1] * 5],
+)
+def test_two_valued_scores_and_grades_are_no_labels(cells):
+    assert read(wide(human_1=cells, gpt=cells)) is None
+
+
+def test_two_values_are_labels_where_somebody_says_so():
+    cells = ["yes", "no"] * 10
+    found = read(wide(human_1=cells, gpt=cells), kind="label")
+    assert found.questions[0].labels == ("no", "yes")
+
+
+def test_who_may_be_either_is_asked():
+    with pytest.raises(QuestionError, match="'anna', 'ben', 'carl' may be people or judges"):
+        read(wide(anna=WORDS, ben=WORDS, carl=WORDS))
+    found = read(wide(anna=WORDS, ben=WORDS, carl=WORDS), reference=["anna", "ben"])
+    assert found.people == ("anna", "ben")
+
+
+def test_several_questions_in_one_wide_table():
+    tones = ["calm", "tense", "calm", "flat"] * 5
+    found = read(wide(human_1_topic=WORDS, gpt_topic=WORDS, human_1_tone=tones, gpt_tone=tones))
+    assert [question.attribute for question in found.questions] == ["topic", "tone"]
+    assert found.raters == ("human_1", "gpt")
+
+
+def long_rows(column="label"):
+    rows = [
+        (k, rater, WORDS[k if rater != "gpt" else k - 1])
+        for k in range(20)
+        for rater in ("human_1", "human_2", "gpt")
+    ]
+    return pl.DataFrame(rows, schema=["item", "rater", column], orient="row")
+
+
+@pytest.mark.parametrize("column", ["label", "intent", "category", "annotation"])
+def test_long_tables(column):
+    found = read(long_rows(column))
+    assert found.people == ("human_1", "human_2")
+    assert found.labels.height == 60
+    assert "one row a judgement" in found.reason
+
+
+def test_two_columns_of_words_are_asked_about():
+    table = long_rows("label").with_columns(pl.col("label").alias("category"))
+    with pytest.raises(QuestionError, match="'label', 'category' hold words"):
+        read(table)
+    assert read(table, score="category").questions[0].attribute == "label"
+
+
+def test_a_rater_who_labels_twice_is_an_error():
+    with pytest.raises(TableError, match="labels item '0' more than once"):
+        read(pl.concat([long_rows(), long_rows().head(1)]))
+
+
+SETS = ["calm; tense", "calm", "tense", "calm;flat", "flat"] * 4
+
+
+@pytest.mark.parametrize("sign", [";", ", ", "|", "json"])
+def test_sets_of_labels_in_a_cell(sign):
+    cells = [
+        json.dumps([part.strip() for part in cell.split(";")]) if sign == "json"
+        else cell.replace("; ", ";").replace(";", sign)
+        for cell in SETS
+    ]  # fmt: skip
+    found = read(wide(human_1=cells, human_2=cells, gpt=cells))
+    question = found.questions[0]
+    assert question.sets
+    assert question.labels == ("calm", "flat", "tense")
+    assert found.labels["labels"][0].to_list() == ["calm", "tense"]
+
+
+def test_an_empty_cell_of_sets_is_asked_about():
+    cells = [*SETS[:-1], ""]
+    with pytest.raises(QuestionError, match="1 cell of label sets is empty"):
+        read(wide(human_1=cells, gpt=cells))
+    empty = read(wide(human_1=cells, gpt=cells), empty="none")
+    assert empty.labels["labels"].list.len().min() == 0
+    missing = read(wide(human_1=cells, gpt=cells), empty="missing")
+    assert missing.labels.height == 38
+
+
+def test_nested_annotations(tmp_path):
+    people, judges = tmp_path / "human_annotations.json", tmp_path / "llm_annotations.json"
+    said = {f"{k}__tone": word for k, word in enumerate(WORDS)}
+    people.write_text(json.dumps({"w1": said, "w2": said}))
+    judges.write_text(json.dumps({"gpt": said}))
+    found = read([people, judges])
+    assert found.people == ("w1", "w2")
+    parted = read([people, judges], parts=("item", "attribute"))
+    assert parted.questions[0].attribute == "tone"
+    assert parted.labels["item"][3] == "3"
+    numbers = tmp_path / "numbers.json"
+    numbers.write_text(json.dumps({"w1": {"a": 1, "b": 2}, "gpt": {"a": 2, "b": 2}}))
+    table, people_of_it = nested_table([numbers], ReadOptions())
+    assert table.columns == ["rater", "item", "score"]
+    assert people_of_it == ()
+    with pytest.raises(TableError, match="--parts names 3 parts of a key, and a key has 2"):
+        read([people, judges], parts=("item", "attribute", "system"))
+
+
+# --- preferences
+
+
+def battles(**more):
+    rows = {
+        "question_id": [1, 2, 3, 4],
+        "model_a": ["m1", "m2", "m1", "m2"],
+        "model_b": ["m2", "m1", "m2", "m1"],
+        **more,
+    }
+    return pl.DataFrame(rows)
+
+
+def test_winners_by_place_and_by_name():
+    table = battles(judge=["human_1", "gpt-4"] * 2, winner=["model_a", "model_b", "tie", "m2"])
+    found = read(table)
+    assert found.people == ("human_1",)
+    assert found.preferences["score"].to_list() == [1.0, -1.0, 0.0, 1.0]
+    assert found.preferences["shown_first"].null_count() == 4
+
+
+@pytest.mark.parametrize("word", ["tie (bothbad)", "tie (inconsistent)", "TIE", "equal"])
+def test_words_for_a_tie(word):
+    table = battles(judge=["human_1", "gpt-4"] * 2, winner=["model_a", word, "model_b", word])
+    assert read(table).preferences["score"].to_list() == [1.0, 0.0, -1.0, 0.0]
+
+
+def test_an_error_is_missing_and_no_tie():
+    table = battles(judge=["human_1", "gpt-4"] * 2,
+                    winner=["model_a", "model_b", "model_a", "model_b"])  # fmt: skip
+    many = pl.concat([table] * 5).with_columns(question_id=pl.int_range(20))
+    wrong = many.with_columns(
+        winner=pl.when(pl.col("question_id") == 3).then(pl.lit("error")).otherwise("winner")
+    )
+    assert read(wrong).preferences["score"].null_count() == 1
+
+
+def test_who_was_shown_first_is_declared():
+    table = battles(judge=["human_1", "gpt-4"] * 2, winner=["model_a", "model_b", "tie", "model_a"])
+    found = read(table, shown_first="a")
+    assert found.preferences["shown_first"].to_list() == ["m1", "m2", "m1", "m2"]
+
+
+def test_both_orders_in_two_columns():
+    table = pl.DataFrame(
+        {
+            "question_id": [1, 1, 2, 2], "judge": ["human_1", "gpt-4"] * 2,
+            "model_1": ["m1"] * 4, "model_2": ["m2"] * 4,
+            "g1_winner": ["model_1", "model_1", "tie", "model_2"],
+            "g2_winner": ["model_1", "model_2", "tie", "model_2"],
+        }
+    )  # fmt: skip
+    found = read(table)
+    assert found.preferences.height == 8
+    case = next(compared_cases(found.preferences, found.people))
+    # The inconsistent pair is kept: it is no tie.
+    assert case.scores.tolist() == [[1.0, -1.0]]
+    assert case.compared.swapped.tolist() == [[-1.0, -1.0]]
+    assert case.compared.first.tolist() == [1.0, 1.0]
+
+
+def test_wide_preferences_and_lengths():
+    table = battles(
+        response_a=["aa", "b", "cccc", "d"], response_b=["a", "bb", "c", "dd"],
+        human_1=["A", "B", "tie", "A"], gpt=["A", "A", "tie", "B"],
+    )  # fmt: skip
+    found = read(table)
+    assert found.raters == ("human_1", "gpt")
+    assert found.preferences.filter(pl.col("rater") == "gpt")["length"].to_list() == [1, -1, 3, -1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "scores"),
+    [
+        (["[[A>>B]]", "[[B>A]]", "A=B", "A>B"], [2.0, -1.0, 0.0, 1.0]),
+        ([-2, 1, 0, 2], [-2, 1, 0, 2]),
+    ],
+)
+def test_graded_preferences(cells, scores):
+    table = battles(judge=["human_1", "gpt-4"] * 2, preference=cells)
+    found = read(table)
+    assert found.preferences["score"].to_list() == scores
+
+
+def test_chosen_and_rejected():
+    table = pl.DataFrame(
+        {
+            "prompt": ["p", "q"], "chosen": ["a text", "z text, longer"],
+            "rejected": ["b text", "c text"], "score_chosen": [0.9, 0.2],
+            "score_rejected": [0.1, 0.8],
+        }
+    )  # fmt: skip
+    found = read(table)
+    assert found.people == ("chosen",)
+    by_rater = dict(found.preferences.group_by("rater", maintain_order=True).agg("score").rows())
+    # In the order of their letters: people chose the first text of one and the second of the other.
+    assert by_rater["chosen"] == [1.0, -1.0]
+    assert by_rater["judge"] == [1.0, 1.0]
+
+
+def test_rankings_become_pairs_of_one_item():
+    table = pl.DataFrame(
+        {
+            "item": [1] * 6, "rater": ["human_1"] * 3 + ["gpt"] * 3, "system": list("xyz") * 2,
+            "rank": [1, 2, 3, 2, 1, 3],
+        }
+    )  # fmt: skip
+    found = read(table)
+    assert found.preferences.height == 6
+    assert found.preferences["cluster"].unique().to_list() == ["1"]
+    lists = pl.DataFrame(
+        {"item": [1, 1], "rater": ["human_1", "gpt"], "ranking": ["x>y>z", '["y","x","z"]']}
+    )
+    same = read(lists)
+    keys = ["rater", "system_a", "system_b", "score"]
+    for one in (found, same):
+        cases = list(compared_cases(one.preferences, one.people))
+        assert cases[0].scores.tolist() == [[-1.0, 1.0, 1.0]]
+    assert same.preferences.select(keys).height == 6
+
+
+# --- probabilities
+
+
+def test_probabilities_beside_yes_and_no():
+    shares = [k / 20 for k in range(20)]
+    table = wide(human_1=["yes", "no"] * 10, human_2=["no", "yes"] * 10, gpt_probability=shares)
+    found = read(table)
+    assert found.people == ("human_1", "human_2")
+    case = next(label_cases(found, found.people))
+    assert case.judge == "gpt"
+    assert case.judge_codes[0].tolist() == shares
+    assert case.human_codes[0].tolist() == [1.0, 0.0] * 10
+
+
+def test_a_confidence_is_no_probability_by_its_name():
+    shares = [k / 20 for k in range(20)]
+    table = wide(human_1=["yes", "no"] * 10, gpt_confidence=shares)
+    assert read(table) is None
+    found = read(table, probability="gpt_confidence")
+    assert found.questions[0].probability
+
+
+def test_per_cent_is_read_as_shares():
+    table = wide(human_1=["yes", "no"] * 10, gpt_prob=[5 * k for k in range(20)])
+    found = read(table)
+    assert found.labels["probability"].max() == pytest.approx(0.95)
+
+
+# --- cases
+
+
+def test_cases_of_labels_hold_vectors_of_distinct_answers():
+    found = read(wide(human_1=SETS, human_2=SETS, gpt=SETS))
+    case = next(label_cases(found, found.people))
+    assert case.table.shape == (5, 3)
+    vectors = case.table[case.human_codes.astype(int)]
+    assert vectors[0, 0].tolist() == [1.0, 0.0, 1.0]  # calm, flat, tense
+    assert case.reference == ("human_1", "human_2")
+
+
+def test_many_voters_are_taken_in_their_order():
+    rows = [
+        (k, "m1", "m2", f"human_{k}", "model_a") for k in range(40)
+    ] + [(k, "m1", "m2", "gpt-4", "model_b") for k in range(40)]  # fmt: skip
+    table = pl.DataFrame(
+        rows, schema=["question_id", "model_a", "model_b", "judge", "winner"], orient="row"
+    )
+    found = read(table)
+    case = next(compared_cases(found.preferences, found.people))
+    assert case.pooled
+    assert case.humans.shape == (1, 40)

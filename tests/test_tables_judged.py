@@ -197,7 +197,7 @@ def test_an_error_is_missing_and_no_tie():
 
 def test_who_was_shown_first_is_declared():
     table = battles(judge=["human_1", "gpt-4"] * 2, winner=["model_a", "model_b", "tie", "model_a"])
-    found = read(table, shown_first="a")
+    found = read(table, first="a")
     assert found.preferences["shown_first"].to_list() == ["m1", "m2", "m1", "m2"]
 
 

@@ -17,6 +17,7 @@ from voirdire.cli.options import (
     ClusterOption,
     ContextOption,
     EmptyOption,
+    FirstOption,
     HiddenOption,
     HumanOption,
     IgnoreOption,
@@ -33,7 +34,6 @@ from voirdire.cli.options import (
     RunOption,
     ScoreOption,
     SheetOption,
-    ShownFirstOption,
     StatusOption,
     SystemOption,
     WordsOption,
@@ -77,7 +77,7 @@ OPTIONS: dict[str, Any] = {
     "kind": KindOption,
     "probability": ProbabilityOption,
     "empty": EmptyOption,
-    "shown_first": ShownFirstOption,
+    "first": FirstOption,
     "parts": PartsOption,
     "assume": AssumeOption,
 }
@@ -159,7 +159,9 @@ def with_answer(
         return read, tuple(names_of([value]))
     if key == "words":
         return read.with_(words=_numbers(value)), tuple(reference)
-    return read.with_(**{key: (value,) if key in ("only", "ignore") else value}), tuple(reference)
+    return read.with_(**{key: (value,) if key in ("only", "ignore", "parts") else value}), tuple(
+        reference
+    )
 
 
 def _numbers(text: str) -> dict[str, float | Literal["missing"]]:

@@ -210,10 +210,10 @@ EmptyOption = Annotated[
         show_default=False,
     ),
 ]
-ShownFirstOption = Annotated[
+FirstOption = Annotated[
     Literal["a", "b"] | None,
     typer.Option(
-        "--shown-first",
+        "--first",
         help="Which of the two systems of a row was shown first, in every row.",
         show_default=False,
     ),

@@ -50,7 +50,7 @@ class TableKeys(Part):
     are read of a file of another tool; the others are left out.
 
     `kind` says what the judgements are where a file may be read in two ways. `probability` is the
-    column of what a judge claims, `empty` what an empty cell of label sets says, `shown_first`
+    column of what a judge claims, `empty` what an empty cell of label sets says, `first`
     which of two systems was shown first in every row, and `parts` what stands between ``__`` in the
     keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
@@ -87,7 +87,7 @@ class TableKeys(Part):
     kind: Literal["score", "label", "label set", "preference", "probability"] | None = None
     probability: str | None = None
     empty: Literal["none", "missing"] | None = None
-    shown_first: Literal["a", "b"] | None = None
+    first: Literal["a", "b"] | None = None
     parts: Names = ()
 
     def keys_set(self, *but: str) -> dict[str, Any]:

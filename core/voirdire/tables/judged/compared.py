@@ -152,9 +152,9 @@ def _shown(read: TableKeys, column: pl.Series | None) -> pl.Series | pl.Expr:
     """Who was shown first: by its column, by what somebody declared, else not known."""
     if column is not None:
         return column
-    if read.shown_first == "a":
+    if read.first == "a":
         return pl.col("system_a")
-    if read.shown_first == "b":
+    if read.first == "b":
         return pl.col("system_b")
     return pl.lit(None, pl.String)
 

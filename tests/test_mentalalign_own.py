@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
 from command_line import invoke
 
-from voirdire import TableError
+from voirdire import InputError, TableError
 from voirdire.examining import examine
 from voirdire.examining.overviews import decisions
 from voirdire.stats import variance_components
@@ -138,16 +140,184 @@ def test_scenario_a_of_figure_5_follows_and_b_does_not():
     assert "B: Gemini judges relevance" in voirdire("paper", "mentalalign-scenarios")
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """A session in which two judges rate responses of a file and of a generator."""
+    folder = tmp_path_factory.mktemp("generated")
+    files(folder)
+    voirdire(
+        "paper", "mentalalign", folder / "conversations.csv", "--responses",
+        folder / "responses.csv", "--generator", "simulated:g", "--humans", folder / "ratings.csv",
+        "--model", "simulated:a", "--model", "simulated:b", "--guidance", 0.3, "--guidance", 0.9,
+        "--excerpt", 40, "--out", folder / "study",
+    )  # fmt: skip
+    path = folder / "study" / "study.toml"
+    path.write_text(
+        path.read_text() + '\n[run.prices."simulated:g"]\ninput = 0.0\noutput = 1000000.0\n'
+    )
+    voirdire("run", path, "--out", folder / "session", "--quiet")
+    found = examine("mentalalign", data=folder / "session", resamples=0)
+    return found, {section.title: section for section in found.sections}
+
+
+def test_generators_have_quality_beside_tokens_seconds_and_cost(generated):
+    found, sections = generated
+    (row,) = sections["Quality of responses beside what they take"].table.rows
+    name, humans, judges, calls, _, out, seconds, cost, tokens, thousand = row
+    assert (name, humans, calls) == ("g", None, 12)  # nobody rated its responses but the judges
+    own = found.ratings.filter(pl.col("system").cast(pl.String) == "g")
+    by = own.group_by("rater", "attribute").agg(pl.col("score").mean())
+    assert judges == pytest.approx(by["score"].mean())
+    assert cost == pytest.approx(out)  # a unit a token
+    assert (tokens, thousand) == (pytest.approx(out / 12), pytest.approx(1000 * cost / 12))
+    assert seconds >= 0
+
+
+def test_the_guidance_matrix_follows_declared_bounds(generated):
+    found, sections = generated
+    table = sections["Guidance matrix"].table
+    assert table.names[1:] == ("narrow, to 0.3", "moderate, to 0.9", "wide, over 0.9")
+    seen = {
+        pair: (row, column)
+        for row, cells in enumerate(table.rows)
+        for column, cell in enumerate(cells[1:])
+        for pair in cell.split("; ")
+        if cell != "none"
+    }
+    results = (*found.results, *found.composites)
+    assert len(seen) == len(results) == 18  # two judges; seven attributes, two groups of them
+    for one in results:
+        width = one.interval("C,1", "f").width
+        place = (int(one.icc_c1 < 0.75), int(width > 0.3) + int(width > 0.9))
+        assert seen[f"{one.judge} {one.attribute}"] == place
+    with pytest.raises(InputError, match="--guidance: give NARROW and WIDE"):
+        write_judge_study("x", "y", ["simulated:a"], guidance=[1.0])
+
+
+def test_the_best_of_all_and_of_a_group_are_marked(generated):
+    _, sections = generated
+    title = "Systems by attribute and group of attributes (as Tables 2 and 10 to 14)"
+    table = sections[title].table
+    assert table.names[2:11] == (
+        *(one["name"] for one in RUBRIC["attributes"]), "CSS", "ARS",
+    )  # fmt: skip
+    for column in range(2, 12):
+        rows = {row[1]: row[column] for row in table.rows if row[0] == "a"}
+        values = {name: getattr(cell, "value", cell) for name, cell in rows.items()}
+        marks = {name: getattr(cell, "mark", "") for name, cell in rows.items()}
+        top = max(values.values())
+        assert {name for name, mark in marks.items() if mark == " *"} == {
+            name for name, value in values.items() if value == top
+        }
+        for group in ("closed", "open"):
+            own = {name: values[name] for name, its in SYSTEMS.items() if its == group}
+            best = {name for name, value in own.items() if value == max(own.values())}
+            assert {marks[name] for name in best} <= {" *", " †"}
+            assert not {marks[name] for name in set(own) - best} & {" *", " †"}
+        assert marks["g"] in ("", " *")  # of no group
+
+
+def test_figure_2_stands_in_the_papers_order(generated):
+    _, sections = generated
+    section = sections["Consistency and its precision, by attribute (figure 2)"]
+    order = ["Guidance", "Informativeness", "Empathy", "Helpfulness", "Understanding", "Safety",
+             "Relevance"]  # fmt: skip
+    assert [table.names[1:] for table in section.tables] == [tuple(order)] * 2
+    assert [figure.kind for figure in section.figures] == ["heat", "heat"]
+    assert section.figures[0].labels == tuple(order)
+
+
+def test_all_raters_in_one_anova_and_variance_with_shares(generated):
+    found, sections = generated
+    one = {row[0]: row for row in sections[
+        "All judges and the reference in one ANOVA (equations 2 to 4)"].table.rows}  # fmt: skip
+    scores = found.ratings.filter(pl.col("attribute").cast(pl.String) == "Safety")
+    cube = np.array([
+        [[scores.filter(rater=r, system=s).sort("item")["score"].to_list()] for r in ("ann", "a", "b")]
+        for s in SYSTEMS
+    ])[:, :, 0]  # fmt: skip
+    means = cube.mean(axis=2)
+    assert one["Safety"][1:4] == (4, 3, 12)
+    # The slow way: sums of squares of a two-way table, cell by cell.
+    grand = means.mean()
+    msr = 3 * sum((row.mean() - grand) ** 2 for row in means) / 3
+    msc = 4 * sum((column.mean() - grand) ** 2 for column in means.T) / 2
+    mse = sum(
+        (means[i, j] - means[i].mean() - means[:, j].mean() + grand) ** 2
+        for i in range(4) for j in range(3)
+    ) / 6  # fmt: skip
+    assert one["Safety"][4:7] == pytest.approx((msr, msc, mse))
+    assert one["Safety"][7] == pytest.approx((msr - mse) / (msr + 2 * mse))
+    assert one["Safety"][9] == pytest.approx((msr - mse) / (msr + 2 * mse + 3 * (msc - mse) / 4))
+    assert {"CSS", "ARS"} < set(one)
+    parts = {row[:2]: row for row in sections["Variance decomposed (as F.2)"].table.rows}
+    row = parts["2 judges", "Safety"]
+    components = variance_components(cube, "crossed")
+    kept = max(0.0, components.item), max(0.0, components.error)
+    assert row[6] * row[5] == pytest.approx(kept[0])
+    assert row[12] * row[5] == pytest.approx(kept[1])
+    assert sum(row[6:]) == pytest.approx(1)
+    assert {name for _, name in parts} == {a["name"] for a in RUBRIC["attributes"]} | {"CSS", "ARS"}
+
+
+def test_overall_stands_beside_the_attributes_with_its_justification(generated):
+    _, sections = generated
+    rows = {row[0]: row for row in sections["Overall, beside the attributes"].table.rows}
+    assert set(rows) == {"a", "b"}  # nobody asked ann for one
+    assert rows["a"][1:4] == (12 * 5, 12 * 5, 0)
+    assert rows["a"][6] == pytest.approx(rows["a"][4] - rows["a"][5])
+    assert rows["a"][9] == 1.0
+    shown = sections["Overall farthest from the attributes (the first 5 of each rater)"].table
+    assert shown.names[-1] == "Explanation"
+    assert {row[-1] for row in shown.rows} == {"[simulated] for Explanation"}
+    gaps = [abs(row[3] - row[4]) for row in shown.rows[:5]]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+@pytest.mark.shared
+def test_18_of_28_pairs_follow_from_no_rule_that_the_text_names(shared):
+    """Appendix G names neither the limits nor which MSE: 13 of 220 pairs of rules give 18."""
+    published = json.loads((shared / "reference" / "mentalalign_published.json").read_text())
+    checks = json.loads((shared / "reference" / "paper_checks.json").read_text())["paper_001"]
+    bias = {(one["judge"], one["attribute"]): one for one in published["bias"]}
+    squares = {(one["judge"], one["attribute"]): one["anova_residual_ms"]
+               for one in checks["status"]["rows"]}  # fmt: skip
+    pairs = [
+        (one, (bias[at]["mse"], squares[at]))
+        for one in published["icc"] for at in [(one["judge"], one["attribute"])]
+    ]  # fmt: skip
+    reliable = [
+        lambda one: one["status"] == "GR", lambda one: one["status"] != "PR",
+        *(lambda one, low=low: one["icc_c1"] >= low for low in (0.5, 0.75, 0.9)),
+        lambda one: one["icc_c1"] >= 0.75 and one["status"] != "PR",
+        lambda one: one["icc_c1"] >= 0.75 and one["status"] == "GR",
+        *(lambda one, low=low: one["icc_a1"] >= low for low in (0.5, 0.75)),
+        *(lambda one, low=low: one["ci_low"] >= low for low in (0.5, 0.75)),
+    ]  # fmt: skip
+    limits = ((0.25, 0.5, 0.64, 1, 1.5, 2), (0.01, 0.02, 0.03, 0.04, 0.05, 0.1))
+    counts = []
+    for which in (0, 1):
+        errors = [error[which] for _, error in pairs]
+        cuts = (max(errors), *np.quantile(errors, [1 / 3, 0.5, 2 / 3]), *limits[which])
+        counts += [
+            sum((error[which] <= cut) != rule(one) for one, error in pairs)
+            for cut in cuts for rule in reliable
+        ]  # fmt: skip
+    assert (len(counts), counts.count(18)) == (220, 13)
+    assert len(set(counts)) > 10
+
+
 @pytest.mark.shared
 def test_closed_open_and_decisions_of_the_published_ratings(shared):
     found = examine("mentalalign", data=shared / "data" / "mentalalign70k", off_scale="keep",
                     resamples=0)  # fmt: skip
     table = decisions(found).table
-    assert len(table.rows) == 7
+    assert len(table.rows) == 9  # seven attributes and two groups of them
     for row in table.rows:
         assert row[4] == 6
         assert 0 <= row[5] <= 6
-        own = [r for r in found.results if r.attribute == row[0]]
+        both = (*found.results, *found.composites)
+        own = [r for r in both if r.attribute == row[0]]
         assert row[1] == min(own, key=lambda r: r.mse).judge
     groups = next(s for s in found.sections if s.title == "Closed and open systems").table
     assert [column.name for column in groups.columns] == [
@@ -159,6 +329,6 @@ def test_what_a_file_lacks_is_named(tmp_path):
     files(tmp_path)
     pl.read_csv(tmp_path / "responses.csv").drop("text").write_csv(tmp_path / "bad.csv")
     with pytest.raises(TableError, match=r"bad.csv: there is no column 'text'"):
-        write_judge_study(tmp_path / "s", tmp_path / "conversations.csv", tmp_path / "bad.csv",
-                          ["simulated:a"])  # fmt: skip
+        write_judge_study(tmp_path / "s", tmp_path / "conversations.csv", ["simulated:a"],
+                          responses=tmp_path / "bad.csv")  # fmt: skip
     assert not (tmp_path / "s").exists()

@@ -56,7 +56,7 @@ def bars_of(monkeypatch, figure):
     return seen
 
 
-@pytest.mark.parametrize("kind", ["bars", "grouped_bars", "lines", "intervals"])
+@pytest.mark.parametrize("kind", ["bars", "grouped_bars", "lines", "intervals", "heat"])
 @pytest.mark.parametrize(("labels", "series"), [(1, 1), (6, 8), (19, 3), (3, 12)])
 def test_nothing_is_cut_at_any_size(kind, labels, series):
     rng = np.random.default_rng(labels * series)

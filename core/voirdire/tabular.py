@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "number", "share", "interval", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-FigureKind = Literal["bars", "grouped_bars", "lines", "intervals"]
+FigureKind = Literal["bars", "grouped_bars", "lines", "intervals", "heat"]
 
 #: What a cell without a value says.
 MISSING = "–"
@@ -275,10 +275,11 @@ class SectionFigure:
 
     Attributes
     ----------
-    kind : {"bars", "grouped_bars", "lines", "intervals"}
+    kind : {"bars", "grouped_bars", "lines", "intervals", "heat"}
         `bars` stacks the series on each label, `grouped_bars` sets them side by side, `lines` joins
         each series from label to label, and `intervals` draws a point with its interval for each
-        series of a label. Those of a leading section are drawn on a terminal too.
+        series of a label. Those of a leading section are drawn on a terminal too. `heat` shades a
+        cell for each label and series and writes its value in it.
     labels : tuple of str
         Along the horizontal axis.
     series : tuple of (str, tuple of float)

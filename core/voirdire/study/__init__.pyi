@@ -20,6 +20,7 @@ from voirdire.study._model import AttributeSpec as AttributeSpec
 from voirdire.study._model import Combine as Combine
 from voirdire.study._model import Data as Data
 from voirdire.study._model import Gate as Gate
+from voirdire.study._model import Guidance as Guidance
 from voirdire.study._model import Margins as Margins
 from voirdire.study._model import OffScale as OffScale
 from voirdire.study._model import Rater as Rater

@@ -286,6 +286,26 @@ _OF_A_MODEL = frozenset(
 )
 
 
+class Guidance(Part):
+    """Bounds of a matrix of ICC(C,1) by the width of its interval: declared before data are seen.
+
+    From `icc` on consistency is high; an interval is narrow up to `narrow` and wide above `wide`.
+    """
+
+    icc: Share = 0.75
+    narrow: Annotated[float, Field(gt=0)]
+    wide: Annotated[float, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _rising(self) -> Guidance:
+        if self.narrow > self.wide:
+            raise ValueError(
+                f"analysis.guidance: narrow must be at most wide, got {self.narrow:g} and "
+                f"{self.wide:g}"
+            )
+        return self
+
+
 class Analysis(Part):
     """How the data are examined.
 
@@ -293,7 +313,8 @@ class Analysis(Part):
     `at_least` is the number of runs that must name a label before it is an item's final label; by
     default four fifths of the runs. `published_class` names the study whose classes of reliability
     (GR, MR, PR) are printed: they rank a pair among the 28 of that study and say nothing else.
-    `compare` names pairs of raters of labels: on what they differ, and who was right.
+    `compare` names pairs of raters of labels: on what they differ, and who was right. `guidance`
+    sorts judges by consistency and the width of its interval.
     """
 
     measures: Names = ()
@@ -305,6 +326,7 @@ class Analysis(Part):
     published_class: Literal["", "badawi2025"] = ""
     at_least: Count | None = None
     compare: tuple[tuple[str, str], ...] = ()
+    guidance: Guidance | None = None
 
 
 class Thresholds(Part):

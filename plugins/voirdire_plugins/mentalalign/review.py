@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.overviews import by_group, decisions, over_judges, spending
+from voirdire.examining.decomposed import all_raters, decomposition
+from voirdire.examining.overall import overall_sections
+from voirdire.examining.overviews import (
+    by_attribute,
+    by_group,
+    decisions,
+    generating,
+    guidance,
+    over_judges,
+    precision,
+    spending,
+)
 from voirdire.stats import icc
 from voirdire.tabular import Section, Table, count, interval, number, share, text
 from voirdire_plugins.resources import resource
@@ -35,55 +46,40 @@ OFF_SCALE = (
     "Here off-scale values are {policy}; compare --off-scale keep with the default, missing."
 )
 
-#: From here on an ICC is "good" (Koo and Li 2016).
-HIGH = 0.75
-WIDTHS = ("GR", "MR", "PR")
+#: The columns of figure 2: cognitive, affective, then safety and relevance.
+FIGURE_2 = tuple(resource("mentalalign", "published")["figure_2"])
+#: What judges give beside the attributes (Table 7), and say of it.
+OVERALL, JUSTIFICATION = "Overall", "Explanation"
 
 
 def review(examination: Examination) -> Examination:
     """The paper's tables; for its own ratings also notes, the guidance matrix and Figure 5."""
-    published = bool(examination.study.analysis.published_class)
     session = examination.session
     sections = [
+        guidance(examination),
+        by_attribute(examination),
         over_judges(examination),
+        precision(examination, FIGURE_2),
         by_group(examination),
         decisions(examination),
-        *(part(examination, session) for part in (spending, conditions) if session is not None),
+        all_raters(examination),
+        decomposition(examination),
+        *overall_sections(examination, OVERALL, JUSTIFICATION),
+        *(
+            part(examination, session)
+            for part in (spending, generating, conditions)
+            if session is not None
+        ),
     ]
     notes: tuple[str, ...] = ()
-    if published:
+    if examination.study.analysis.published_class:
         policy = str(examination.options.get("off_scale", ""))
         off_scale = OFF_SCALE.format(policy="kept" if policy == "keep" else policy)
         notes = (MERGED, CLASSES, off_scale)
-        sections = [_guidance(examination), *sections, _family(examination), scenarios()]
+        sections += [_family(examination), scenarios()]
     return examination.replace(
         notes=(*examination.notes, *notes),
         sections=(*examination.sections, *(part for part in sections if part.has_rows)),
-    )
-
-
-def _guidance(examination: Examination) -> Section:
-    """The pairs in the cells of the published matrix (section 5.4)."""
-    judges: dict[tuple[bool, str], list[str]] = {}
-    for result in examination.results:
-        cell = (result.icc_c1 >= HIGH, result.reliability_class)
-        judges.setdefault(cell, []).append(f"{result.judge} {result.attribute}")
-    columns = tuple(map(text, ("ICC(C,1)", "narrow (GR)", "moderate (MR)", "wide (PR)")))
-    rows = tuple(
-        (name, *("; ".join(judges.get((high, width), [])) or "none" for width in WIDTHS))
-        for name, high in ((f"{HIGH:g} or more", True), (f"below {HIGH:g}", False))
-    )
-    return Section(
-        title="The published guidance matrix",
-        text=(
-            "Section 5.4 reads a high ICC with a narrow interval as reliable, a high one with a "
-            "wide interval as promising and to be validated, a low one with a narrow interval as "
-            "unreliable, and a low one with a wide interval as poor. High is here ICC(C,1) from "
-            f"{HIGH:g}, where Koo and Li's band of good begins; the paper names no limit. The "
-            "verdicts above do not rest on it, and no cell licenses clinical use, whatever the "
-            "paper says of the first."
-        ),
-        tables=(Table(columns, rows),),
     )
 
 

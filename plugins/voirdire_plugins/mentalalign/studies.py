@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from voirdire import InputError
 from voirdire.errors import check_columns
-from voirdire.study import named_models, write_study
+from voirdire.study import model_entries, named_models, write_study
 from voirdire.tables import read_labelled, read_raw
 from voirdire_judges.rubrics import load_rubric
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
@@ -18,15 +19,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ITEMS, _RESPONSES, _HUMANS = "items.csv", "responses.csv", "humans.csv"
+#: What generators are told (section 3.2): see `voirdire_judges.chat`.
+_PROMPT = {"prompt": "psychiatrist"}
 _RATED = ("item", "system", "rater", "attribute", "score")
 
 
 def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     out: str | Path,
     conversations: str | Path,
-    responses: str | Path,
     models: Sequence[str],
     *,
+    responses: str | Path | None = None,
+    generators: Sequence[str] = (),
+    guidance: Sequence[float] = (),
+    excerpt: int = 0,
     humans: str | Path | None = None,
     runs: int = 1,
     temperature: float = 0.0,
@@ -40,45 +46,82 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     is asked in so many wordings, each a judge of its own. A column ``conditions`` of the
     conversations, their names separated by semicolons, is kept.
 
+    `generators` are models that answer under a psychiatrist's prompt (section 3.2), beside or in
+    place of the responses of a file. `guidance` are the bounds of the guidance matrix: up to which
+    width an interval is narrow, from which on it is wide, and which ICC is high (0.75 by default).
+    `excerpt` is how many characters of a justification a report may show.
+
     Raises
     ------
     InputError
-        The same model twice, or another study in the folder.
+        The same model twice, neither responses nor generators, bounds that are none, or another
+        study in the folder.
     TableError
         A column is absent, or an id is empty or repeated.
     """
+    bounds = _bounds(guidance)
     items = read_labelled(conversations)
     extra = [name for name in ("conditions",) if name in items.columns]
-    answers = read_raw(responses).frame
-    check_columns(responses, ("item", "system", "text"), answers.columns)
-    tables = {
-        _ITEMS: items.select("id", "text", *extra),
-        _RESPONSES: answers.select("item", "system", "text"),
-    }
-    declared = [name for name in ("label", "family", "group") if name in answers.columns]
-    systems = answers.select(pl.col("system").alias("name"), *declared).unique(
-        "name", keep="first", maintain_order=True
+    tables = {_ITEMS: items.select("id", "text", *extra)}
+    systems: list[dict[str, Any]] = []
+    if responses is not None:
+        tables[_RESPONSES], systems = _responses(responses)
+    if not systems and not generators:
+        raise InputError("give responses (--responses) or models that answer (--generator)")
+    answering = (
+        model_entries(generators, "chat", _PROMPT, kind="", model_options=model_options)
+        if generators
+        else []
     )
+    systems += [{"name": one["name"], "family": _family(one["model"])} for one in answering]
     study: dict[str, Any] = {
         "name": "mentalalign",
         "title": "Judges on the rubric of MentalAlign-70k",
         "items": {"path": _ITEMS, "extra": extra},
-        "responses": {"path": _RESPONSES},
+        **({"responses": {"path": _RESPONSES}} if responses is not None else {}),
+        **({"generators": answering} if answering else {}),
         "rubric": {"use": "mentalalign", **RUBRIC},
-        "systems": [
-            {key: str(value) for key, value in row.items() if value not in (None, "")}
-            for row in systems.to_dicts()
-        ],
+        "systems": systems,
+        **({"analysis": {"guidance": bounds}} if bounds else {}),
     }
+    data: dict[str, Any] = {"excerpt": excerpt} if excerpt else {}
     panel = _judges(models, runs, temperature, prompts, model_options)
     if humans is not None:
         rated = read_raw(humans).frame
         check_columns(humans, _RATED, rated.columns)
         tables[_HUMANS] = rated.select(_RATED)
         names = rated["rater"].cast(pl.String).unique(maintain_order=True).to_list()
-        study["data"] = {"sources": [{"path": _HUMANS, "layout": "long"}], "reference": names}
+        data |= {"sources": [{"path": _HUMANS, "layout": "long"}], "reference": names}
         panel = [*({"name": name, "kind": "human"} for name in names), *panel]
-    return write_study(out, {**study, "panel": panel}, tables)
+    return write_study(out, {**study, "panel": panel, **({"data": data} if data else {})}, tables)
+
+
+def _responses(path: str | Path) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """The responses of a file, and what it says of their systems."""
+    answers = read_raw(path).frame
+    check_columns(path, ("item", "system", "text"), answers.columns)
+    declared = [name for name in ("label", "family", "group") if name in answers.columns]
+    systems = answers.select(pl.col("system").alias("name"), *declared).unique(
+        "name", keep="first", maintain_order=True
+    )
+    said = [
+        {key: str(value) for key, value in row.items() if value not in (None, "")}
+        for row in systems.to_dicts()
+    ]
+    return answers.select("item", "system", "text"), said
+
+
+def _bounds(guidance: Sequence[float]) -> dict[str, float]:
+    if len(guidance) not in (0, 2, 3):
+        raise InputError(
+            f"--guidance: give NARROW and WIDE, and the ICC that is high, got {list(guidance)}"
+        )
+    return dict(zip(("narrow", "wide", "icc"), guidance, strict=False))
+
+
+def _family(model: str) -> str:
+    """A model's family is its provider."""
+    return model.partition(":")[0]
 
 
 def _judges(
@@ -97,7 +140,7 @@ def _judges(
             "kind": "judge",
             "use": "rubric",
             "model": model,
-            "family": model.partition(":")[0],
+            "family": _family(model),
             "runs": runs,
             "temperature": temperature,
             # One wording alone is the rubric's own, and said nowhere else.

@@ -97,6 +97,8 @@ def _drawn(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
     values = np.array([own for _, own in spec.series], dtype=float)
     if not np.isfinite(values).any():
         return None
+    if spec.kind == "heat":
+        return _overviews.draw_heat(spec, section, name)
     labels = [shorten(label, 26) for label in spec.labels]
     slanted = max(map(len, labels)) > _PLAIN
     names = [legend_name(own) for own, _ in spec.series]

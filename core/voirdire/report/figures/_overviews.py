@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.examination import Examination, PairResult
+    from voirdire.tabular import Section, SectionFigure
 
 _BLUES = ("#f3f7fb", "#a9cce3", "#2e86c1", "#0b3c66")
 _BROWNS = ("#fbf6ee", "#f0cf9b", "#cf7f2a", "#6e3305")
@@ -72,6 +73,24 @@ def draw_heatmaps(examination: Examination) -> Drawing:
         f"{_said(method)} interval, darker is less certain. A high value with a wide interval is "
         "not evidence of reliability.",
     )
+
+
+def draw_heat(spec: SectionFigure, section: Section, name: str) -> Drawing:
+    """A section's heatmap: a row a series, a column a label; every cell carries its number."""
+    values = np.array([own for _, own in spec.series], dtype=float)
+    rows = [shorten(series, 22) for series, _ in spec.series]
+    columns = [shorten(label, 18) for label in spec.labels]
+    top = float(np.max(values, initial=0.0, where=np.isfinite(values)))
+    low = min(0.0, float(np.min(values, initial=0.0, where=np.isfinite(values))))
+    with styled():
+        slanted = 0.12 + 0.6 * label_width(columns)
+        wide = label_width(rows) + 0.3 + 1.4 * _COLUMN * len(columns)
+        figure = new_figure(0.32 * len(rows) + slanted + 0.5, max(WIDTH, wide))
+        axes = figure.subplots()
+        _draw_one(axes, values, rows, columns, _BLUES, (low, max(1.0, top)))
+        axes.set_title(spec.y)
+        margins(figure, left=label_width(rows), bottom=slanted, top=0.32, right=0.1)
+    return finish(figure, name, section.title, spec.caption or section.text)
 
 
 def _draw_one(

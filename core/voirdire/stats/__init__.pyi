@@ -67,6 +67,9 @@ from voirdire.stats.juries import JuryWorth as JuryWorth
 from voirdire.stats.juries import explained_gain as explained_gain
 from voirdire.stats.juries import jury_worth as jury_worth
 from voirdire.stats.krippendorff import krippendorff_alpha as krippendorff_alpha
+from voirdire.stats.looks import alpha_each_look as alpha_each_look
+from voirdire.stats.looks import drift_limit as drift_limit
+from voirdire.stats.looks import drift_z as drift_z
 from voirdire.stats.missing import MissingBounds as MissingBounds
 from voirdire.stats.missing import PanelMean as PanelMean
 from voirdire.stats.missing import bias_bounds as bias_bounds

@@ -20,7 +20,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 from gate_simulation import attributed, false_alarms, naive_alarm, power  # noqa: E402
 
 from voirdire.examining.changing.checking import alpha_of_look, hold  # noqa: E402
-from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge  # noqa: E402
+from voirdire.examining.changing.lock import (  # noqa: E402
+    FORMAT,
+    LOOKS,
+    CanaryResponse,
+    Lock,
+    LockedJudge,
+)
 
 RESULTS = Path(__file__).resolve().parent / "results" / "gate.md"
 
@@ -49,15 +55,16 @@ def seconds_of_28_pairs() -> float:
     )
     yes = {name: {"score": "yes"} for name in attributes}
     lock = Lock(
-        frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=attributes, reference=("h",),
+        format=FORMAT, planned=LOOKS, frozen="2026-01-01", margin=0.2, scale=(1, 5),
+        attributes=attributes, reference=("h",),
         judges=tuple(LockedJudge(name=name, verdicts=yes) for name in judges), canary=canary,
     )  # fmt: skip
     now = {name: np.array(near()) for name in judges}
     today = {(j, a): now[j][:, k] for j in judges for k, a in enumerate(attributes)}
     anchors = np.ones(200, dtype=bool)
-    hold(lock, today, anchors, alpha_of_look(0.05, 1))
+    hold(lock, today, anchors, alpha_of_look(lock, 1), look=1)
     began = time.process_time()
-    hold(lock, today, anchors, alpha_of_look(0.05, 1))
+    hold(lock, today, anchors, alpha_of_look(lock, 1), look=1)
     return time.process_time() - began
 
 
@@ -73,7 +80,7 @@ def main(runs: int) -> None:
         f"| the same at 0.05 a look | {share(naive, runs)} |",
     ]  # fmt: skip
     for rescored in (0.04, 0.08, 0.16):
-        for k in (1, 4, 12):
+        for k in (1, 13, 26):
             detected = power(shift=0.10, items=200, runs=runs, k=k, rescored=rescored)
             lines.append(
                 f"| power for 0.10 points, {100 * rescored:g} % re-scored, look {k} "

@@ -1,6 +1,7 @@
 """Judges of known truth held to a lock, for the tests and for benchmarks/gate.py.
 
-A judge that is asked again gives another score on one item in twelve, by one point. A shift of d
+A judge that is asked again gives another score on one item in twelve, by one point; the freeze is
+an asking like any other, so that all looks share its noise. A shift of d
 points moves a share d of the scores up by a point.
 """
 
@@ -11,7 +12,7 @@ from probe_simulation import paired_p
 from scipy.special import stdtrit
 
 from voirdire.examining.changing.checking import WHOLE, alpha_of_look, hold
-from voirdire.examining.changing.lock import CanaryResponse, Lock, LockedJudge
+from voirdire.examining.changing.lock import FORMAT, LOOKS, CanaryResponse, Lock, LockedJudge
 
 #: Share of items whose score is another when they are asked about again.
 RESCORED = 0.08
@@ -31,9 +32,13 @@ def locked(seed, *, items=200, anchors=0.5):
         for k in range(items)
     )
     return Lock(
-        frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=("Calm",), reference=("human",),
+        format=FORMAT, planned=LOOKS, frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=("Calm",), reference=("human",),
         judges=(LockedJudge(name="judge"),), canary=canary,
     )  # fmt: skip
+
+
+#: A lock whose looks have constant limits.
+PLANNED = locked(0, items=2)
 
 
 def shifted(lock, seed, *, shift=0.0, rows=None, rescored=RESCORED, runs=1):
@@ -57,7 +62,7 @@ def anchors_of(lock):
 
 def look(lock, scores, k):
     """The one row of look k."""
-    return hold(lock, {KEY: scores}, anchors_of(lock), alpha_of_look(lock.alpha, k))[0]
+    return hold(lock, {KEY: scores}, anchors_of(lock), alpha_of_look(lock, k), look=k)[0]
 
 
 def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
@@ -66,13 +71,19 @@ def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
     for start in range(0, seeds, chunk):
         rng = np.random.default_rng([start, 3])
         many = min(chunk, seeds - start)
-        before = rng.integers(2, 5, (many, items)).astype(float)
+        truth = rng.integers(2, 5, (many, items)).astype(float)
+        before = asked(rng, truth)
         failed = np.zeros(many, dtype=bool)
         for k in range(1, looks + 1):
-            noise = (rng.random((many, items)) < RESCORED) * rng.choice([-1, 1], (many, items))
-            failed |= looked(np.clip(before + noise, 1, 5) - before, k, anchors)
+            failed |= looked(asked(rng, truth) - before, k, anchors)
         alarms += int(failed.sum())
     return alarms / seeds
+
+
+def asked(rng, truth):
+    """Scores of one asking: of two askings one item in twelve differs."""
+    other = rng.random(truth.shape) < RESCORED / 2
+    return np.clip(truth + other * rng.choice([-1, 1], truth.shape), 1, 5)
 
 
 def looked(difference, k, anchors=0.5):
@@ -82,14 +93,14 @@ def looked(difference, k, anchors=0.5):
     p = np.minimum(paired_p(difference) / WHOLE, paired_p(live) / (1 - WHOLE))
     half = stdtrit(n - 1, 0.95) * difference.std(axis=1, ddof=1) / np.sqrt(n)
     no_longer_good = np.abs(difference.mean(axis=1)) - half > 0.2
-    return (p <= alpha_of_look(0.05, k)) | no_longer_good
+    return (p <= alpha_of_look(PLANNED, k)) | no_longer_good
 
 
 def naive_alarm(seed, *, looks=26, items=200):
     """The same with a level of 0.05 at each look, as the baseline."""
     lock = locked(seed, items=items)
     return any(
-        hold(lock, {KEY: shifted(lock, 1000 * seed + k)}, anchors_of(lock), 0.05)[0].changed
+        hold(lock, {KEY: shifted(lock, 1000 * seed + k)}, anchors_of(lock), 0.05, look=k)[0].changed
         for k in range(1, looks + 1)
     )
 

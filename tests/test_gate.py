@@ -19,7 +19,18 @@ import numpy as np
 import polars as pl
 import pytest
 from command_line import typed
-from gate_simulation import KEY, attributed, false_alarms, locked, look, looked, power, shifted
+from gate_simulation import (
+    KEY,
+    anchors_of,
+    asked,
+    attributed,
+    false_alarms,
+    locked,
+    look,
+    looked,
+    power,
+    shifted,
+)
 from machine import second
 from simulated_sessions import session_of, study_of
 
@@ -32,8 +43,9 @@ from voirdire.examining.changing import (
     read_lock,
     write_lock,
 )
-from voirdire.examining.changing.checking import alpha_of_look
+from voirdire.examining.changing.checking import alpha_of_look, hold
 from voirdire.running import dry_run, run
+from voirdire.stats import alpha_each_look
 from voirdire.store import is_session
 from voirdire.study import GeneratorSpec, study_to_toml
 
@@ -74,11 +86,47 @@ def test_26_looks_at_an_unchanged_judge_give_no_false_alarm_beyond_five_per_cent
             slow = [look(lock, one, k).failed for lock, one in zip(locks, now, strict=True)]
             off = np.stack([one - lock.scores(*KEY) for lock, one in zip(locks, now, strict=True)])
             assert slow == looked(off, k).tolist()
-    assert sum(alpha_of_look(0.05, k) for k in range(1, 100_000)) <= 0.05
+
+
+def test_looks_of_a_lock_have_one_level_and_those_of_an_old_one_spend_it():
+    lock = locked(0, items=2)
+    levels = {alpha_of_look(lock, k) for k in (1, 13, 26, 100)}
+    assert len(levels) == 1
+    # Dunnett: 26 looks at one baseline whose noise is a look's; a tenth is left to the chart.
+    assert levels.pop() == pytest.approx(alpha_each_look(0.045, 26))
+    every = lock.model_copy(update={"planned": 0, "one_in": 200})
+    assert alpha_of_look(every, 7) == pytest.approx(0.9 / 200)
+    old = lock.model_copy(update={"planned": 0, "format": 1})
+    assert sum(alpha_of_look(old, k) for k in range(1, 100_000)) <= 0.05
+
+
+def test_a_small_lasting_shift_is_told_by_the_chart_of_drifts():
+    """A third of a look's sight: no single look shows it, all of them together do."""
+    chance = np.random.default_rng(3)
+    lock = locked(1)
+    drifts = unchanged = 0
+    for shift in (0.05, 0.0):
+        seen = lock
+        for k in range(1, 27):
+            up = chance.random(200) < shift
+            today = np.clip(asked(chance, lock.scores(*KEY)) + up, 1, 5)
+            row = hold(seen, {KEY: today}, anchors_of(lock), alpha_of_look(seen, k), look=k)[0]
+            error = row.change.equivalence.bias.details["standard_error"]
+            seen = seen.remembering(
+                str(k), {"judge": (row.change.difference,)}, {"judge": (error,)}
+            )
+            if shift:
+                drifts += row.drifted
+            else:
+                unchanged += row.drifted
+    assert drifts >= 3
+    assert unchanged == 0
 
 
 def test_a_shift_of_a_tenth_of_a_point_is_seen_on_200_items():
-    assert power(shift=0.10, items=200, runs=150) >= 0.80  # 0.88 in the long run
+    # The same at the first look and the last; limits that shrink saw 0.88 and 0.25.
+    assert power(shift=0.10, items=200, runs=150) >= 0.55  # 0.65 in the long run
+    assert power(shift=0.15, items=200, runs=150, k=26) >= 0.85
     assert power(shift=0.0, items=200, runs=150) <= 0.07
 
 
@@ -86,7 +134,7 @@ def test_two_runs_of_a_judge_that_wavers_see_what_one_run_does_not():
     once, twice = (
         power(shift=0.10, items=200, runs=150, rescored=0.16, askings=askings) for askings in (1, 2)
     )
-    assert once < 0.80 <= twice  # 0.70 and 0.93 in the long run
+    assert once + 0.15 < twice
 
 
 def test_a_check_says_which_shift_it_would_have_seen():
@@ -124,7 +172,9 @@ def test_28_pairs_are_checked_within_a_second():
 def test_a_lock_is_read_as_it_was_written_and_is_plain_toml(tmp_path):
     lock = freeze(ratings(), reference=["human"])
     write_lock(tmp_path / "judge.lock", lock)
-    assert read_lock(tmp_path / "judge.lock") == lock
+    again = read_lock(tmp_path / "judge.lock")
+    assert again.seal
+    assert again.model_copy(update={"seal": ""}) == lock
     raw = tomllib.loads((tmp_path / "judge.lock").read_text())
     assert raw["judges"][0]["name"] == "judge"
     assert raw["canary"][0]["scores"]["judge"] == [lock.canary[0].scores["judge"][0]]
@@ -172,6 +222,84 @@ def test_a_damaged_lock_says_file_and_key(tmp_path, change, message):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"margin = 0\.2", "margin = 0.9"),
+        (r"alpha = 0\.01", "alpha = 0.04"),
+        (r"planned = 9", "planned = 1"),
+        (r"scale = \[1\.0, 5\.0\]", "scale = [1.0, 5.5]"),
+        (r"judge = \[[1-5]\.0\]", "judge = [1.5]"),
+        (r"human = \[[1-5]\.0\]", "human = [1.5]"),
+        (r'item = "([^"]+)"', 'item = "another"'),
+        (r'single = "[a-z ]+"', 'single = "yes"'),
+        (r"bias = 0\.03", "bias = 0.5"),
+        (r'date = "\d{4}', 'date = "1999'),
+        (r'data = "[0-9a-f]', 'data = "x'),
+        (r'frozen = "\d{4}', 'frozen = "1999'),
+        (r'seal = "[0-9a-f]', 'seal = "x'),
+        (r"(?m)^seal = .*\n", ""),
+    ],
+)
+def test_a_lock_that_was_changed_by_hand_is_refused(tmp_path, old, new):
+    path = tmp_path / "judge.lock"
+    lock = freeze(ratings(), reference=["human"], alpha=0.01, looks=9)
+    lock = lock.model_copy(update={"margins": lock.margins.model_copy(update={"bias": 0.03})})
+    write_lock(path, check_lock(ratings(1), lock)[1])
+    whole = path.read_text()
+    changed = re.sub(old, new, whole, count=1)
+    assert changed != whole, whole[:2000]
+    path.write_text(changed)
+    with pytest.raises(InputError, match=r"judge\.lock: it was changed by hand"):
+        read_lock(path)
+    path.write_text(whole.replace("# A judge frozen", "# Reviewed. A judge frozen"))
+    assert read_lock(path).planned == 9
+
+
+def test_a_lock_of_a_newer_voirdire_is_told_in_words_and_an_old_one_opens(tmp_path):
+    path = tmp_path / "judge.lock"
+    write_lock(path, freeze(ratings(), reference=["human"]))
+    text = path.read_text()
+    path.write_text(text.replace("format = 2", "format = 3"))
+    with pytest.raises(InputError, match=r"made by a newer voirdire \(format 3"):
+        read_lock(path)
+    old = re.sub(r"(?m)^(format|seal|planned) = .*\n", "", text)
+    path.write_text(old)
+    lock = read_lock(path)
+    assert (lock.format, lock.planned) == (1, 0)
+    assert check_lock(ratings(1), lock)[0].alpha == pytest.approx(0.05 * 6 / math.pi**2)
+
+
+def test_a_check_reads_as_the_freeze_read(tmp_path):
+    ratings().rename({"item": "ticket"}).write_csv(tmp_path / "then.csv")
+    ratings(1).rename({"item": "ticket"}).write_csv(tmp_path / "now.csv")
+    done = voirdire(
+        "gate", "freeze", "then.csv", "--reference", "human", "--item", "ticket",
+        "--as", "judge.lock", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Verdicts at the freeze" in done.stdout
+    assert read_lock(tmp_path / "judge.lock").read == {"item": "ticket"}
+    checked = voirdire("gate", "check", "now.csv", "--lock", "judge.lock", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "Look 1 of 26 planned" in " ".join(checked.stdout.split())
+
+
+def test_a_judge_that_may_not_gate_is_frozen_with_a_loud_warning(tmp_path):
+    frame = ratings().with_columns(
+        pl.when(pl.col("rater") == "judge").then(5.0).otherwise(pl.col("score")).alias("score")
+    )
+    frame.write_csv(tmp_path / "r.csv")
+    (tmp_path / "study.toml").write_text(
+        'name = "s"\n[data]\nreference = ["human"]\n[[data.sources]]\npath = "r.csv"\n'
+        "[rubric]\nscale = [1, 5]\n[gate]\nat = 4\n"
+    )
+    done = voirdire("gate", "freeze", "study.toml", "--as", "judge.lock", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING: judge on" in done.stderr
+    assert "the verdict on that use is no" in done.stderr
+
+
 # --- the check
 
 
@@ -182,7 +310,8 @@ def test_the_same_scores_are_the_same_look_and_new_ones_the_next():
     second, lock = check_lock(ratings(2), lock)
     assert [one.look for one in (first, again, second)] == [1, 1, 2]
     assert len(lock.looks) == 2
-    assert second.alpha == pytest.approx(0.05 * 6 / math.pi**2 / 4)
+    assert second.alpha == first.alpha
+    assert lock.looks[0].shifts["judge"][0] == pytest.approx(first.rows[0].change.difference)
     assert check_lock(ratings(1), lock, look=9)[0].look == 9
 
 

@@ -28,6 +28,10 @@ Examples:
   voirdire gate freeze session --as judge.lock
 
   voirdire gate freeze ratings.csv --reference ann --items 200 --as judge.lock
+
+  voirdire gate freeze ratings.csv --reference ann --looks 52 --as judge.lock
+
+  voirdire gate freeze ratings.csv --reference ann --one-in 200 --as judge.lock
 """
 CHECK = """
 Examples:
@@ -92,18 +96,31 @@ def freeze(
     alpha: Annotated[
         float,
         typer.Option(
-            "--alpha", help="The probability of any false alarm, over all looks together."
+            "--alpha", help="The probability of any false alarm, over all planned looks together."
         ),
     ] = 0.05,
+    looks: Annotated[
+        int, typer.Option("--looks", min=1, help="How many looks are planned at this lock.")
+    ] = 26,
+    one_in: Annotated[
+        int | None,
+        typer.Option(
+            "--one-in",
+            min=2,
+            help="In place of --alpha and --looks: one look in so many may raise a false alarm.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw of items.")] = 0,
 ) -> None:
     """Freeze the judges of a session: model, prompt, rubric, canary items and their scores."""
     from voirdire.examining import changing
+    from voirdire.report.printing import print_sections
 
     frozen = answered(
         lambda asked, named: changing.freeze(
             source, reference=named, read=asked, judges=judge or (), items=items,
-            margin=margin, alpha=alpha, seed=seed,
+            margin=margin, alpha=alpha, looks=looks, one_in=one_in, seed=seed,
         ),
         read,
         reference,
@@ -117,6 +134,11 @@ def freeze(
     )
     if not anchors:
         typer.echo("Without labels a change of the judge cannot be told from one of a system.")
+    sections = changing.freeze_sections(frozen)
+    if sections:
+        print_sections("Frozen", sections)
+    for warning in changing.freeze_warnings(frozen):
+        typer.secho(warning, fg="red", bold=True, err=True)
 
 
 @takes_read_options()

@@ -46,7 +46,7 @@ def alpha_each_look(alpha: float, looks: int) -> float:
     --------
     >>> from voirdire.stats import alpha_each_look
     >>> round(alpha_each_look(0.05, 1), 4), round(alpha_each_look(0.05, 26), 4)
-    (0.05, 0.0028)
+    (0.05, 0.0029)
 
     References
     ----------
@@ -93,7 +93,7 @@ def drift_z(shifts: Any, errors: Any) -> float:
     --------
     >>> from voirdire.stats import drift_z
     >>> round(drift_z([0.1] * 8, [0.05] * 8), 2), round(drift_z([0.1, -0.1], [0.05] * 2), 2)
-    (2.35, -0.29)
+    (2.63, -0.26)
 
     References
     ----------
@@ -137,7 +137,7 @@ def drift_limit(alpha: float, looks: int) -> float:
     Examples
     --------
     >>> from voirdire.stats import drift_limit
-    >>> 2.8 < drift_limit(0.01, 26) < 3.2
+    >>> 3.0 < drift_limit(0.01, 26) < 3.1
     True
     """
     if not 0 < alpha < 1 or looks < 2:

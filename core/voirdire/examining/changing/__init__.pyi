@@ -18,6 +18,8 @@ from voirdire.examining.changing.lock import write_lock as write_lock
 from voirdire.examining.changing.measured import Measured as Measured
 from voirdire.examining.changing.measured import measured_of as measured_of
 from voirdire.examining.changing.sections import comparison_sections as comparison_sections
+from voirdire.examining.changing.sections import freeze_sections as freeze_sections
+from voirdire.examining.changing.sections import freeze_warnings as freeze_warnings
 from voirdire.examining.changing.sections import gate_sections as gate_sections
 from voirdire.examining.changing.sections import gate_sentence as gate_sentence
 from voirdire.examining.changing.sections import junit_text as junit_text

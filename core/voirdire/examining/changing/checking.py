@@ -26,8 +26,16 @@ from voirdire.examining.changing.lock import (
 )
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
-from voirdire.stats import adjust_p, cluster_jackknife, equivalence
+from voirdire.stats import (
+    adjust_p,
+    alpha_each_look,
+    cluster_jackknife,
+    drift_limit,
+    drift_z,
+    equivalence,
+)
 from voirdire.stats.sums import above_t, quantile
+from voirdire.study import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,13 +44,12 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing.comparing import Change
     from voirdire.examining.changing.components import ComponentChange
-    from voirdire.examining.changing.lock import Lock
+    from voirdire.examining.changing.lock import Lock, Scores
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.source import Source
     from voirdire.examining.verdict.facts import ComponentName, State, Use, Verdict
     from voirdire.schema import Finding
-    from voirdire.study import ReadOptions
 
     Floats = NDArray[np.float64]
 from voirdire.examining.changing.remarks import (
@@ -62,6 +69,8 @@ POWER = 0.85
 #: The share of a look's alpha that the test of the whole canary gets; the rest goes to responses
 #: without labels. The judge is what a lock is about, and its changes move the whole.
 WHOLE = 0.9
+#: The share of the promise that the chart of drifts gets, where looks are planned.
+DRIFT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,12 @@ class Held:
     sees : float
         The shift, in points, that this look would see with a probability of 0.85, given how much
         the scores differ from one asking to the next.
+    drifted : bool
+        Whether the moving mean of all looks has left its limits; then `changed` holds too.
+    power : float
+        The probability that the next look sees a shift of the lock's margin.
+    canaries : int or None
+        Items (or clusters) of which a look would see the margin with a probability of 0.85.
     """
 
     judge: str
@@ -113,6 +128,9 @@ class Held:
     lost: tuple[LostUse, ...] = ()
     components: tuple[ComponentChange, ...] = ()
     sees: float = math.nan
+    drifted: bool = False
+    power: float = math.nan
+    canaries: int | None = None
 
     @property
     def failed(self) -> bool:
@@ -129,7 +147,9 @@ class GateCheck:
     look : int
         Which look at this lock it is, from 1.
     alpha : float
-        What this look may spend: the lock's alpha times 6/(pi² look²), which sums to alpha.
+        What this look may spend.
+    planned : int
+        Looks that the lock plans; 0 where it plans none.
     margin : float
         Points of the scale.
     partial : bool
@@ -140,6 +160,7 @@ class GateCheck:
     study: str
     look: int
     alpha: float
+    planned: int
     margin: float
     rows: tuple[Held, ...]
     findings: tuple[Finding, ...]
@@ -161,17 +182,18 @@ class GateCheck:
         return 3 if self.partial else 0
 
 
-def alpha_of_look(alpha: float, look: int) -> float:
-    """What look k may spend, so that all looks together spend alpha.
+def alpha_of_look(lock: Lock, look: int) -> float:
+    """What look k may spend of the promise that the lock makes.
 
-    Examples
-    --------
-    >>> round(alpha_of_look(0.05, 1), 4)
-    0.0304
-    >>> round(sum(alpha_of_look(0.05, k) for k in range(1, 27)), 3)
-    0.049
+    The same at each of the planned looks. A lock of format 1 planned none: its look k spends
+    6/(pi² k²) of alpha, which sums to alpha over however many there are.
     """
-    return alpha * 6 / (math.pi**2 * look**2)
+    share = 1 - DRIFT
+    if lock.one_in:
+        return share / lock.one_in
+    if lock.planned:
+        return alpha_each_look(share * lock.alpha, lock.planned)
+    return lock.alpha * 6 / (math.pi**2 * look**2)
 
 
 def check_lock(
@@ -207,6 +229,8 @@ def check_lock(
         The lock is of another study, no judge, attribute or canary of it is there, or the scale is
         another.
     """
+    # Read as the freeze read, where nobody says otherwise.
+    read = read or (ReadOptions(**lock.read) if lock.read else None)
     measured = measured_of(source, reference=reference, read=read, verdicts=False)
     _check_same(lock, measured, study_name(source, measured))
     at = _places(lock, measured)
@@ -220,24 +244,43 @@ def check_lock(
     data = short_hash(b"".join(np.ascontiguousarray(scores).tobytes() for scores in today.values()))
     # The same scores looked at twice are one look: a gate that is run again must not grow stricter.
     k = look if look is not None else lock.look_number(data)
-    alpha = alpha_of_look(lock.alpha, k)
+    alpha = alpha_of_look(lock, k)
     anchors = _anchors(lock, measured, at)
     findings = (
         *missing_scores(lock, measured, at), *changed_texts(lock, measured),
         *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip
+    rows = hold(lock, today, anchors, alpha, look=k)
     check = GateCheck(
         source=measured.name,
         study=lock.study,
         look=k,
         alpha=alpha,
+        planned=lock.planned,
         margin=lock.margin,
-        rows=hold(lock, today, anchors, alpha),
+        rows=rows,
         findings=findings,
         partial=any(one.kind in ("canary_missing", "judge_missing", "canary_unanswered",
                                  "judge_silent") for one in findings),
     )  # fmt: skip
-    return check, lock.remembering(data)
+    return check, lock.remembering(data, *_shifts(lock, rows))
+
+
+def _shifts(lock: Lock, rows: Sequence[Held]) -> tuple[Scores, Scores]:
+    """Judge -> the mean shift of each attribute, and judge -> its standard error."""
+    moved = {(row.judge, row.attribute): row.change for row in rows}
+    nothing = (math.nan, math.nan)
+    both = {
+        judge.name: [
+            (change.difference, _error(change)) if change is not None else nothing
+            for change in (moved.get((judge.name, name)) for name in lock.attributes)
+        ]
+        for judge in lock.judges
+    }
+    shifts, errors = (
+        {name: tuple(pair[at] for pair in pairs) for name, pairs in both.items()} for at in (0, 1)
+    )
+    return shifts, errors
 
 
 def _check_same(lock: Lock, measured: Measured, name: str) -> None:
@@ -286,6 +329,7 @@ def hold(
     today: Mapping[tuple[str, str], Floats],
     anchors: NDArray[np.bool_],
     alpha: float,
+    look: int,
 ) -> tuple[Held, ...]:
     """Every judge and attribute; the tests of one look are one family.
 
@@ -298,6 +342,8 @@ def hold(
         Responses with human labels that are those of the lock.
     alpha : float
         What this look may spend.
+    look : int
+        Which look it is; the chart of drifts takes the looks before it.
     """
     changes = {key: _changes(lock, key, scores, anchors) for key, scores in today.items()}
     # One test a judge and attribute: Holm over these, the two parts of each were combined before.
@@ -306,22 +352,51 @@ def hold(
     moved = _components(lock, today, anchors, alpha)
     rows = []
     for (key, (whole, fixed, live)), p in zip(changes.items(), adjusted.tolist(), strict=True):
-        changed = p <= alpha
+        drifted = p > alpha and _drifted(lock, key, whole, look, len(changes))
+        changed = p <= alpha or drifted
         uses, parts = lost.get(key, ()), moved.get(key, ())
         who = _who(lock, key, today[key], anchors, alpha) if changed else "none"
+        sees, power, canaries = _sight(whole, alpha * WHOLE / len(changes), lock.margin)
         rows.append(
             Held(*key, whole, fixed, live, p, changed, _good(whole, uses, parts), who, uses, parts,
-                 _sees(whole, alpha * WHOLE / len(changes)))
+                 sees, drifted, power, canaries)
         )  # fmt: skip
     return tuple(rows)
 
 
-def _sees(change: Change, alpha: float) -> float:
-    """The shift that a test at this level sees with the power `POWER`, by the error that it has."""
+def _drifted(lock: Lock, key: tuple[str, str], today: Change, look: int, tests: int) -> bool:
+    """Whether the moving mean of this look and those before it has left its limits.
+
+    A rate of false alarms a look has no end: its limit is that of a year of weekly looks.
+    """
+    looks = lock.planned or (52 if lock.one_in else 0)
+    if not looks or look < 2:
+        return False
+    promised = lock.alpha if lock.planned else 1 - (1 - 1 / lock.one_in) ** looks
+    before = [seen for seen in lock.looks[: look - 1] if key[0] in seen.shifts]
+    at = lock.attributes.index(key[1])
+    z = drift_z(
+        [*(seen.shifts[key[0]][at] for seen in before), today.difference],
+        [*(seen.errors[key[0]][at] for seen in before), _error(today)],
+    )
+    return abs(z) > drift_limit(DRIFT * promised / tests, max(looks, look))
+
+
+def _error(change: Change) -> float:
+    return float(change.equivalence.bias.details["standard_error"])
+
+
+def _sight(change: Change, alpha: float, margin: float) -> tuple[float, float, int | None]:
+    """The shift seen with the power `POWER`, the power at the margin, and canaries to see it."""
     details = change.equivalence.bias.details
+    error, df = float(details["standard_error"]), float(details["df"])
+    if not df > 0 or not error >= 0:
+        return math.nan, math.nan, None
+    limit = quantile(1 - alpha / 2, df)
     # The usual sum of the two quantiles: how far off a mean must be to be seen with that power.
-    reach = quantile(1 - alpha / 2, details["df"]) + quantile(POWER, details["df"])
-    return float(reach * details["standard_error"])
+    sees = float((limit + quantile(POWER, df)) * error)
+    power = float(above_t(limit - margin / error, df)) if error else 1.0
+    return sees, power, math.ceil((df + 1) * (sees / margin) ** 2) if error else None
 
 
 def _components(

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import polars as pl
@@ -36,9 +36,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 HEAD = (
-    "# A judge frozen by `voirdire gate freeze`. Review a change to this file like code.\n"
+    "# A judge frozen by `voirdire gate freeze`. It is sealed: a file changed by hand is refused.\n"
     "# Scores stand in the order of `attributes`; nan is missing.\n\n"
 )
+#: The newest format of a lock that is read; what `freeze` writes.
+FORMAT = 2
+#: Looks that a lock plans by default: one a week for half a year.
+LOOKS = 26
 Names = tuple[str, ...]
 Scores = dict[str, tuple[float, ...]]
 
@@ -58,10 +62,16 @@ class LockedJudge(Part):
 
 
 class Look(Part):
-    """One check against the lock: its day, and a hash of the scores that it saw."""
+    """One check against the lock: its day, and a hash of the scores that it saw.
+
+    `shifts` and `errors` hold, for each judge, the mean shift of each attribute and its standard
+    error, nan where there is none: the chart of drifts rests on them.
+    """
 
     date: str
     data: str
+    shifts: Scores = Field(default_factory=dict)
+    errors: Scores = Field(default_factory=dict)
 
 
 class CanaryResponse(Part):
@@ -82,13 +92,20 @@ class Lock(Part):
     """A lock file.
 
     `margin` is how many points a mean may move and still be as good; `alpha` is the probability of
-    any false alarm over all looks together.
+    any false alarm over all looks together. `planned` is how many looks these are, each at the same
+    level; `one_in` says in their place that one look in so many raises a false alarm, however many
+    there are. A lock of format 1 declares neither: its looks spend ever less. `read` is how the
+    source was read, and `seal` a hash over all else in the file.
     """
 
-    format: Literal[1] = 1
+    format: int = 1
+    seal: str = ""
     study: str = ""
     frozen: str
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    planned: Annotated[int, Field(ge=0)] = 0
+    one_in: Annotated[int, Field(ge=0)] = 0
+    read: dict[str, Any] = Field(default_factory=dict)
     margin: Annotated[float, Field(gt=0)]
     scale: tuple[float, float]
     step: Annotated[float, Field(ge=0)] = 1
@@ -103,6 +120,11 @@ class Lock(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Lock:
+        if self.format > FORMAT:
+            raise ValueError(
+                f"made by a newer voirdire (format {self.format}; this one reads formats up to "
+                f"{FORMAT}): update voirdire, or freeze a new lock"
+            )
         judges = {judge.name for judge in self.judges}
         seen = set()
         for one in self.canary:
@@ -144,11 +166,13 @@ class Lock(Part):
         seen = [look.data for look in self.looks]
         return seen.index(data) + 1 if data in seen else len(seen) + 1
 
-    def remembering(self, data: str) -> Lock:
+    def remembering(self, data: str, shifts: Scores, errors: Scores) -> Lock:
         """The lock with one more look, unless it saw these scores before."""
         if any(look.data == data for look in self.looks):
             return self
-        look = Look(date=dt.datetime.now(dt.UTC).date().isoformat(), data=data)
+        look = Look(
+            date=dt.datetime.now(dt.UTC).date().isoformat(), data=data, shifts=shifts, errors=errors
+        )
         return self.model_copy(update={"looks": (*self.looks, look)})
 
     @property
@@ -157,7 +181,7 @@ class Lock(Part):
         return Scale(*self.scale, self.step)
 
 
-def freeze(
+def freeze(  # noqa: PLR0913 - the options are those of the command
     source: Source | Examination,
     *,
     reference: Sequence[str] = (),
@@ -166,6 +190,8 @@ def freeze(
     items: int | None = None,
     margin: float | None = None,
     alpha: float = 0.05,
+    looks: int = LOOKS,
+    one_in: int | None = None,
     seed: int = 0,
 ) -> Lock:
     """Freeze the judges of a session: what they are, and what they said.
@@ -183,6 +209,10 @@ def freeze(
         Points within which a mean is as good as before; by default the study's margin of bias.
     alpha : float
         The probability of any false alarm over all looks together.
+    looks : int
+        How many looks that promise is for; each has the same limits.
+    one_in : int, optional
+        In place of `alpha` and `looks`: one look in so many may raise a false alarm.
     seed : int
         The seed of the draw of items.
 
@@ -195,6 +225,11 @@ def freeze(
     InputError
         What is wrong with the source; a judge that has no score at all; more items than there are.
     """
+    if looks < 1 or (one_in is not None and one_in < 2):
+        raise InputError(
+            f"--looks is 1 or more and --one-in 2 or more, got "
+            f"{looks if one_in is None else one_in}"
+        )
     measured = measured_of(source, reference=reference, read=read, judges=judges, verdicts=False)
     for judge in measured.judges:
         if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
@@ -204,6 +239,10 @@ def freeze(
     kept = _drawn(measured, items, seed)
     gate = gate_of(measured.study, measured.scale)
     lock = Lock(
+        format=FORMAT,
+        planned=0 if one_in is not None else looks,
+        one_in=one_in or 0,
+        read={} if read is None else read.without("human", "key", "about").keys_set(),
         study=study_name(source, measured),
         frozen=dt.datetime.now(dt.UTC).date().isoformat(),
         alpha=alpha,
@@ -225,7 +264,16 @@ def freeze(
 
 def write_lock(path: str | Path, lock: Lock) -> None:
     """Write a lock file, whole or not at all."""
-    write_text(path, HEAD + to_toml(lock.model_dump(mode="python", exclude_defaults=True)))
+    sealed = lock if lock.format < FORMAT else lock.model_copy(update={"seal": seal_of(lock)})
+    write_text(path, HEAD + to_toml(sealed.model_dump(mode="python", exclude_defaults=True)))
+
+
+def seal_of(lock: Lock) -> str:
+    """A hash over all that a check reads: scores, texts, labels, margins, looks and how to read."""
+    # Without defaults, so that a key of a later version moves no seal.
+    content = lock.model_dump(mode="json", exclude_defaults=True, exclude={"seal"})
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def read_lock(path: str | Path) -> Lock:
@@ -234,9 +282,16 @@ def read_lock(path: str | Path) -> Lock:
     Raises
     ------
     InputError
-        No such file, not TOML, or a key that is wrong; the message names the file and the key.
+        No such file, not TOML, a key that is wrong, or a file that was changed by hand since it was
+        sealed; the message names the file and the key.
     """
-    return build_part(Lock, read_toml(path, "lock"), f"lock {path}")
+    lock = build_part(Lock, read_toml(path, "lock"), f"lock {path}")
+    if lock.format >= FORMAT and lock.seal != seal_of(lock):
+        raise InputError(
+            f"lock {path}: it was changed by hand after voirdire wrote it (its seal does not fit "
+            "its content). Restore the file from version control, or freeze a new lock"
+        )
+    return lock
 
 
 def study_name(source: object, measured: Measured) -> str:

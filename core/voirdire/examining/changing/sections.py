@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.checking import GateCheck, Held
     from voirdire.examining.changing.comparing import Change, ChangedItem, SourceComparison
     from voirdire.examining.changing.components import ComponentChange
+    from voirdire.examining.changing.lock import Lock
     from voirdire.examining.gates import GateResult
     from voirdire.tabular import Column
 
@@ -144,13 +145,13 @@ def gate_sections(check: GateCheck) -> tuple[Section, ...]:
     columns = (
         text("Attribute"), text("Judge"), count("n"), number("Shift", signed=True),
         interval("95 % interval"), number("p"), text("Changed"), text("Still good"), text("Who"),
-        number("Sees"),
+        number("Sees"), share("Sees the margin"), count("Items for 0.85"),
     )  # fmt: skip
     rows = tuple(
         (
             row.attribute, row.judge, row.change.n, row.change.difference,
             (row.change.low, row.change.high), row.p_holm, _changed(row), row.good, row.who,
-            row.sees,
+            row.sees, row.power, row.canaries,
         )
         for row in check.rows
     )  # fmt: skip
@@ -174,12 +175,54 @@ def gate_sections(check: GateCheck) -> tuple[Section, ...]:
 
 
 def _gate_said(check: GateCheck) -> str:
+    of = f" of {check.planned} planned" if check.planned else ""
+    spent = ""
+    if 0 < check.planned < check.look:
+        spent = (
+            " All planned looks are spent: the promise of false alarms no longer holds, so freeze "
+            "a new lock."
+        )
     return (
-        f"Look {check.look} at this lock. A change counts where p, by Holm's method over this "
-        f"look, is at most {check.alpha:.2g}; over all looks together a false alarm has the "
-        f"probability that the lock declares. Still good: the whole 90 % interval lies within "
+        f"Look {check.look}{of} at this lock.{spent} A change counts where p, by Holm's method "
+        f"over this look, is at most {check.alpha:.2g}, or where the moving mean of all looks has "
+        "drifted out of its limits; over all looks together a false alarm has the probability that "
+        "the lock declares. Still good: the whole 90 % interval lies within "
         f"{check.margin:g} points, that of each component within its margin, and no use is lost. "
-        f"Sees: the shift that this look would see with a probability of 0.85."
+        "Sees: the shift that this look would see with a probability of 0.85. Sees the margin: the "
+        "probability that the next look sees a shift of the margin. Items for 0.85: how many items "
+        "it takes to see the margin with that probability."
+    )
+
+
+def freeze_sections(lock: Lock) -> tuple[Section, ...]:
+    """The verdicts of what is frozen, on its anchors; nothing without labels."""
+    states = [
+        (judge.name, attribute, by_use)
+        for judge in lock.judges
+        for attribute, by_use in judge.verdicts.items()
+    ]
+    if not states:
+        return ()
+    uses = dict.fromkeys(use for _, _, by_use in states for use in by_use)
+    rows = tuple(
+        (judge, attribute, *(by_use.get(use, "") for use in uses))
+        for judge, attribute, by_use in states
+    )
+    columns = (text("Judge"), text("Attribute"), *map(text, uses))
+    sentence = "What the judge may be used for, by the labels of humans on the canary."
+    return (Section("Verdicts at the freeze", sentence, (Table(columns, rows),), leading=True),)
+
+
+def freeze_warnings(lock: Lock) -> tuple[str, ...]:
+    """A sentence for each judge and attribute whose gate is refused, where a gate is declared."""
+    if lock.gate is None:
+        return ()
+    return tuple(
+        f"WARNING: {judge.name} on {attribute} is frozen for a gate at {lock.gate.at:g}, and the "
+        "verdict on that use is no: this judge must not pass or stop single responses."
+        for judge in lock.judges
+        for attribute, states in judge.verdicts.items()
+        if states.get("gate") == "no"
     )
 
 
@@ -196,7 +239,8 @@ def gate_sentence(row: Held) -> str:
     shift = f"{number_text(row.change.difference, signed=True)} points [{low}, {high}]"
     if row.changed:
         whose = "" if row.who == "unknown" else f" ({row.who})"
-        outcome = f"changed{whose} by {shift}"
+        how = "drifted" if row.drifted else "changed"
+        outcome = f"{how}{whose} by {shift}"
     else:
         outcome = f"no change shown, {shift}"
     good = {"yes": "as good as at the freeze", "no": "no longer good", "open": "still good: open"}

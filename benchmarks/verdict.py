@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
-from voirdire.examining.verdict.case import Case, GateRule
-from voirdire.examining.verdict.components import find_components
+from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import Asked, decide
 from voirdire.examining.verdict.judging import judge_cases
-from voirdire.examining.verdict.uses import decide
 from voirdire.study import Margins
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict.md"
@@ -194,9 +194,9 @@ def fresh(panels: int, first: int = 920_000) -> str:
             humans, judges, truth = made.panel(systems, items, seed, 3)
             for name, scores in judges.items():
                 case = simulated_case(humans, scores, truth)
-                components = find_components(case, MARGINS)
+                components = ScoreGround(case, MARGINS)
                 for use, deserves in deserved_of(made, name, truth).items():
-                    state = decide(case, components, *USE_NAMES[use.upper()]).state
+                    state = decide(components, Asked(*USE_NAMES[use.upper()])).state
                     count(errors, use, deserves, state)
         lines += [
             f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "

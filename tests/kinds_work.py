@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from voirdire.examining.verdict.case import Case
+from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 
 STATES = {"no": -1, "open": 0, "yes": 1, "not tested": 2}

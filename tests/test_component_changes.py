@@ -22,7 +22,7 @@ from voirdire.examining.changing import (
     gate_sentence,
 )
 from voirdire.examining.changing.components import with_states
-from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.study import Margins
 
 

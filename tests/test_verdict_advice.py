@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from voirdire.examining.simulate import simulate_panel
-from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.spec.margins import above, inside, inside_range
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases
-from voirdire.examining.verdict.margins import above, inside, inside_range
 from voirdire.stats.sums import Jackknifed
 from voirdire.study import Margins
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom
 from scipy.stats import t as student
 
-from voirdire.examining.verdict.case import Case
-from voirdire.examining.verdict.components import find_components
+from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.judging import copied_humans
 from voirdire.study import Margins
 
@@ -35,7 +35,7 @@ def two_systems(items, seed=1):
 def test_p_of_a_reversed_pair_is_that_of_paired_t_tests():
     """The jackknife of a difference of means over the same items is the paired t test's error."""
     case = two_systems(80)
-    part = find_components(case, Margins()).components["REVERSE"]
+    part = ScoreGround(case, Margins()).components["REVERSE"]
     human, judge = (
         scores.reshape(2, 80)[0] - scores.reshape(2, 80)[1]
         for scores in (case.humans.mean(axis=0), case.scores[0])
@@ -54,7 +54,7 @@ def test_p_of_a_reversed_pair_is_that_of_paired_t_tests():
 def test_as_many_items_as_are_asked_for_are_enough():
     enough = Margins().clusters
     for items, tested in ((enough, True), (enough - 1, False)):
-        part = find_components(two_systems(items), Margins()).components["READ"]
+        part = ScoreGround(two_systems(items), Margins()).components["READ"]
         assert (part.state != "not tested") is tested
         assert (part.reason == "few clusters") is not tested
 
@@ -64,7 +64,7 @@ def test_a_share_of_responses_without_a_score_may_reach_its_limit_exactly():
     for missing, state in ((5, "yes"), (6, "no")):
         scores = case.scores.copy()
         scores[0, :missing] = np.nan
-        part = find_components(replace(case, scores=scores), Margins(cover=0.95)).components
+        part = ScoreGround(replace(case, scores=scores), Margins(cover=0.95)).components
         assert (part["COVER"].state, part["COVER"].estimate) == (state, (100 - missing) / 100)
 
 

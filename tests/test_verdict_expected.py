@@ -26,14 +26,11 @@ from verdict_work import (
 
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.verdict.case import Case, GateRule, calibrated
-from voirdire.examining.verdict.components import (
-    find_calibrated_components,
-    find_components,
-)
+from voirdire.examining.spec.scores.case import Case, GateRule, calibrated
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import Asked, decide
 from voirdire.examining.verdict.gathering import gather_cases
 from voirdire.examining.verdict.judging import judge_cases
-from voirdire.examining.verdict.uses import decide
 from voirdire.study import Margins
 
 pytestmark = pytest.mark.shared
@@ -43,10 +40,10 @@ SCORE = ("score", "these systems")
 
 def check(case, wanted):
     """Components to 1e-6, states of uses and what decided them."""
-    found = find_components(case, MARGINS)
+    found = ScoreGround(case, MARGINS)
     assert differences(found.components, wanted["components"]) == []
     for name, use in wanted["uses"].items():
-        made = decide(case, found, *USE_NAMES[name])
+        made = decide(found, Asked(*USE_NAMES[name]))
         said = made.reason if made.reason == "one system" else ", ".join(made.deciding)
         assert (made.state, said) == (use["state"], our_names(use["why"], case, name)), name
     return found
@@ -171,10 +168,10 @@ def test_mentalalign_calibrated(shared, mentalalign):
     assert set(mentalalign) == set(wanted)
     for key, case in mentalalign.items():
         after = calibrated(replace(case, items=first_seen(case)))
-        found = find_components(after, MARGINS)
+        found = ScoreGround(after, MARGINS)
         components = {name: wanted[key][name] for name in ("BIAS", "LEVEL", "AGREE")}
         assert differences(found.components, components) == [], key
-        assert decide(after, found, *SCORE).state == wanted[key]["SCORE"], key
+        assert decide(found, Asked(*SCORE)).state == wanted[key]["SCORE"], key
 
 
 def fresh(seed, systems, raters, runs, *, clustered, missing):
@@ -218,10 +215,10 @@ def test_calibrated_sums_are_those_of_calibrated_scores(seed, clustered):
     if seed > 3:  # one human answers at random: left out, and still among those who teach
         given["H"][0] = np.random.default_rng([seed, 1]).integers(1, 6, given["H"][0].size)
     case = case_of(given)
-    before = find_components(case, MARGINS)
+    before = ScoreGround(case, MARGINS)
     assert (seed > 3) == bool(before.careless)
-    after = find_calibrated_components(case, before, MARGINS)
-    slow = find_components(calibrated(case), MARGINS)
+    after = before.calibrated()
+    slow = ScoreGround(calibrated(case), MARGINS)
     names = {"COVER", "BIAS", "LEVEL", "ORDER", "AGREE", "FAM"}
     assert names <= set(after.components)
     for name in names:
@@ -231,7 +228,7 @@ def test_calibrated_sums_are_those_of_calibrated_scores(seed, clustered):
         for number in numbers:
             wanted = pytest.approx(getattr(long, number), rel=0, abs=1e-9, nan_ok=True)
             assert getattr(short, number) == wanted, (name, number)
-    assert decide(case, after, *SCORE).state == decide(case, slow, *SCORE).state
+    assert decide(after, Asked(*SCORE)).state == decide(slow, Asked(*SCORE)).state
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -13,7 +13,7 @@ from scipy.stats import t as student
 from voirdire import examine
 from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining import check_requirements
-from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.report.sentences import because
 from voirdire.stats import response_agreement

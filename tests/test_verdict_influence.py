@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voirdire.examining.verdict.case import Case, GateRule
-from voirdire.examining.verdict.components import find_components
+from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.facts import Component
 from voirdire.examining.verdict.influence import deciding, influences
 from voirdire.stats import within
@@ -151,7 +151,7 @@ def test_a_response_without_a_score_has_no_influence(case):
 @pytest.mark.parametrize("name", ["READ", "ITEM", "SLOPE", "HUMANS", "GREAD", "GITEM"])
 def test_of_centred_scores_too_the_means_being_those_without_it(case, name):
     """Every centre is computed anew from the case without the response."""
-    part = find_components(case, Margins()).components[name]
+    part = ScoreGround(case, Margins()).components[name]
     found = influences(case, part, Margins())
 
     def value(of):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from kinds_work import STATES, comparison_panel, few_labels, generator, label_case, reference
 
+from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.verdict import labels, preferences, probabilities, responses
-from voirdire.examining.verdict.case import Case
 from voirdire.stats import comparisons, label_responses, leaks, probability, strengths, within
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 from voirdire.stats.probability import ProbabilityPanel

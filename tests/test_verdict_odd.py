@@ -8,11 +8,12 @@ import pytest
 from command_line import typed
 
 from voirdire import examine
-from voirdire.examining.verdict.case import Case, GateRule
-from voirdire.examining.verdict.components import Computed, find_components
+from voirdire.errors import InputError
+from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import Asked, asked_uses, decide, verdict_of, with_holm
 from voirdire.examining.verdict.facts import Component, Next, Verdict
 from voirdire.examining.verdict.judging import judge_cases
-from voirdire.examining.verdict.uses import asked_uses, decide, verdict_of, with_holm
 from voirdire.report import print_examination
 from voirdire.stats import within
 from voirdire.study import Margins
@@ -163,28 +164,38 @@ def case(**more):
     return Case("judge", "calm", ("human",), judge[None], human[None], names, 4.0, **more)
 
 
+def asked_of(uses=(), **more):
+    return [(one.use, one.target) for one in asked_uses(uses, ScoreGround(case(**more), Margins()))]
+
+
 def test_a_gate_is_asked_about_where_there_is_one_and_labels_are_no_scale():
-    assert "gate" not in {use for use, _ in asked_uses((), case())}
-    gated = case(gate=GateRule(4.0))
-    assert "gate" in {use for use, _ in asked_uses((), gated)}
-    assert "gate" not in {use for use, _ in asked_uses((), case(gate=GateRule(4.0), nominal=True))}
-    assert asked_uses(["gate"], case()) == []
-    assert asked_uses(["gate"], gated) == [("gate", "these systems")]
-    assert {use for use, _ in asked_uses(["order"], gated)} == {"order"}
+    assert "gate" not in {use for use, _ in asked_of()}
+    gate = GateRule(4.0)
+    assert "gate" in {use for use, _ in asked_of(gate=gate)}
+    assert "gate" not in {use for use, _ in asked_of(gate=gate, nominal=True)}
+    assert asked_of(["gate"]) == []
+    assert asked_of(["gate"], gate=gate) == [("gate", "these systems")]
+    assert {use for use, _ in asked_of(["order"], gate=gate)} == {"order"}
+    with pytest.raises(InputError, match=r"use 'oder' is unknown \(did you mean 'order'"):
+        asked_of(["oder"])
+
+
+def holding(*parts):
+    ground = ScoreGround(case(), Margins())
+    ground.hold(parts)
+    return ground
 
 
 def test_humans_who_disagree_stop_every_use_but_repeating_and_safety_forbids_a_yes_alone():
-    own = case()
-    parts = {"HUMANS": Component("HUMANS", "no"), "RUN": Component("RUN", "yes", p=0.01)}
-    computed = Computed(parts, (), own.panel(), (0,))
-    assert decide(own, computed, "repeat", "these systems").state == "yes"
-    stopped = decide(own, computed, "estimate", "these systems")
+    disagreeing = holding(Component("HUMANS", "no"), Component("RUN", "yes", p=0.01))
+    assert decide(disagreeing, Asked("repeat", "these systems")).state == "yes"
+    stopped = decide(disagreeing, Asked("estimate", "these systems"))
     assert (stopped.state, stopped.reason) == ("not tested", "humans disagree")
     names = ("COVER", "READ", "ITEM", "SLOPE", "BIAS1", "SYS")
+    single = Asked("single", "these systems")
     for state, expected in (("yes", ("no", "safety-critical")), ("open", ("open", ""))):
-        parts = {name: Component(name, state) for name in names}
-        computed = Computed(parts, (), own.panel(), (0,))
-        made = verdict_of(own, computed, "single", "these systems", critical=True, blocked=False)
+        ground = holding(*(Component(name, state) for name in names))
+        made = verdict_of(ground, single, critical=True, blocked=False)
         assert (made.state, made.reason) == expected
 
 
@@ -231,7 +242,7 @@ def test_nobody_is_careless_for_want_of_another_human_to_be_compared_with():
     )  # fmt: skip
     alone = within.follows_others(case.panel(), 0)
     assert 0.1 < alone.bound(0.975) < 1 / 3
-    assert find_components(case, Margins()).careless == ()
+    assert ScoreGround(case, Margins()).careless == ()
 
 
 def random_humans(seed, raters, follow=()):

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from voirdire.examining.verdict.case import Case, GateRule
-from voirdire.examining.verdict.components import find_components
-from voirdire.examining.verdict.uses import asked_uses, decide
+from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import asked_uses, decide
 from voirdire.study import Margins
 
 NUMERIC = {"10k_prompts": 4.0, "cebab_stars": 4.0, "summeval": 4.0, "lesion": None}
@@ -156,9 +156,9 @@ def reference_counts(shared, design, panels, seconds=math.inf):
         humans, judges, truth = generate(systems, items, first + done, raters)
         for name in {key.split("|")[0] for key in states}:
             case = simulated_case(humans, judges[name], truth)
-            found = find_components(case, Margins())
-            for use, target in asked_uses((), case):
-                counts[name, use, target, decide(case, found, use, target).state] += 1
+            found = ScoreGround(case, Margins())
+            for asked in asked_uses((), found):
+                counts[name, asked.use, asked.target, decide(found, asked).state] += 1
         done += 1
     return counts, done, whole
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining import Examination
     from voirdire.examining.simulate import SimulatedPanel
-    from voirdire.study import Use
 
 EPILOG = """
 Examples:
@@ -40,8 +39,7 @@ name = "demo"
 scale = [1, 5]
 attributes = ["Helpfulness"]
 """
-#: Uses whose truth is known, and how it is said.
-SHOWN: tuple[Use, ...] = ("order", "score", "single", "gate")
+#: How the truth of a use is said.
 TRUTH = {True: "deserves", False: "must not", None: "close call"}
 #: So many items as a study has, and so many that a judge's true use is known without sampling.
 SYSTEMS, ITEMS, ENDLESS = 10, 200, 4000
@@ -116,7 +114,7 @@ def _print_truth(examination: Examination, panel: SimulatedPanel, console: Conso
     """What each judge was built to deserve beside what was found."""
     from rich.text import Text
 
-    from voirdire.examining.simulate import DEMO, KINDS, deserved
+    from voirdire.examining.simulate import DEMO, KINDS, TRUTHS, deserved
     from voirdire.report import print_fitted
     from voirdire.tabular import Table, text
 
@@ -124,7 +122,7 @@ def _print_truth(examination: Examination, panel: SimulatedPanel, console: Conso
     for name in DEMO:
         truth = deserved(panel, name)
         cells = []
-        for use in SHOWN:
+        for use in TRUTHS:
             verdict = next(
                 v
                 for v in examination.verdicts
@@ -137,7 +135,7 @@ def _print_truth(examination: Examination, panel: SimulatedPanel, console: Conso
             cells.append(f"{TRUTH[truth[use]]}: {verdict.state}")
         rows.append((name, KINDS[name].fault or "be as good as a human", *cells))
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
-    columns = tuple(map(text, ("Judge", "Built to", *SHOWN)))
+    columns = tuple(map(text, ("Judge", "Built to", *TRUTHS)))
     print_fitted(console, Table(columns, tuple(rows)))
     console.print(
         f"{counted - wrong} of {counted} answers do not contradict the truth; open is an answer "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from voirdire.examining.preferences import Preferences
     from voirdire.examining.probing import ProbeEffect
     from voirdire.examining.ratings.pairing import SystemPair, UnderRule
-    from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Use, Verdict
+    from voirdire.examining.verdict.facts import Evidence, HumanPair, Target, Verdict
     from voirdire.schema import Finding
     from voirdire.stats._results import Estimate, Interval
     from voirdire.study import Study
@@ -310,7 +310,7 @@ class Examination:
         raise KeyError((judge, attribute))
 
     def verdict(
-        self, judge: str, attribute: str, use: Use, target: Target = "these systems"
+        self, judge: str, attribute: str, use: str, target: Target = "these systems"
     ) -> Verdict:
         """The verdict on one judge, attribute and use."""
         for one in self.verdicts:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.verdict.facts import TO_COME
+from voirdire.examining.spec import TO_COME
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.stats.response_panel import mean_present
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.panel import Panel
-    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import Verdict
     from voirdire.study import Study
 

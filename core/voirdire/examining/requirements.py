@@ -17,7 +17,7 @@ from voirdire.examining.gates import (
     must_hold,
     read_gates,
 )
-from voirdire.examining.verdict.facts import THESE, TO_COME, USES, ComponentName, State
+from voirdire.examining.spec import COMPONENTS, TO_COME, USES, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,11 +38,23 @@ _RATES = (
     "accuracy", "sensitivity", "specificity", "ppv", "npv", "prevalence", "kappa", "alpha", "mcc",
     "roc_auc",
 )  # fmt: skip
-_PARTS = (*get_args(ComponentName), *_RATES)
 _ENDS = ("estimate", "low", "high")
 #: Effects of probes, where a session has them; a reading is a state.
 _PROBED = ("effect", "effect_high", "flips_net", "reading")
-_VERDICTS = (*(f"verdict.{use}" for use in USES), "verdict.order+", "verdict.score+")
+
+
+def _parts() -> tuple[str, ...]:
+    """Components and rates: what has an estimate and bounds."""
+    return (*COMPONENTS, *_RATES)
+
+
+def _verdicts() -> dict[str, tuple[str, str]]:
+    """How a gate names a verdict -> its use and target; a plus is for systems to come."""
+    return {
+        f"verdict.{use.key}{'+' * (target == TO_COME)}": (use.key, target)
+        for use in USES.values()
+        for target in use.required
+    }
 
 
 def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
@@ -121,7 +133,7 @@ def _bound_of(name: str) -> tuple[str, str]:
     # Both are written: a dot as reports print it, and as a shell variable would have it.
     for sign in (".", "_"):
         part, _, end = name.rpartition(sign)
-        if part in _PARTS and end in _ENDS:
+        if part in _parts() and end in _ENDS:
             return part, end
     return "", ""
 
@@ -129,11 +141,12 @@ def _bound_of(name: str) -> tuple[str, str]:
 def _check(gate: Gate) -> None:
     """Refuse a name that no examination has, and what cannot be asked of it."""
     if gate.name.startswith("verdict."):
-        if gate.name not in _VERDICTS:
+        if gate.name not in _verdicts():
+            plus = [name.removeprefix("verdict.") for name in _verdicts() if name.endswith("+")]
             raise InputError(
                 f"requirement {gate.text!r}: there is no use "
-                f"{gate.name.removeprefix('verdict.')!r} (uses: {', '.join(USES)}; order+ and "
-                "score+ are for systems to come)"
+                f"{gate.name.removeprefix('verdict.')!r} (uses: {', '.join(USES)}; "
+                f"{' and '.join(plus)} are for systems to come)"
             )
         if gate.limit not in get_args(State):
             raise InputError(
@@ -151,7 +164,7 @@ def _check(gate: Gate) -> None:
             )
         return
     if gate.name not in (*_NUMBERS, *_BOUNDS) and not _bound_of(gate.name)[0]:
-        shown = [*_NUMBERS, *_BOUNDS, *(f"{name}.low" for name in _PARTS), *_VERDICTS, *_PROBED]
+        shown = [*_NUMBERS, *_BOUNDS, *(f"{name}.low" for name in _parts()), *_verdicts(), *_PROBED]
         raise InputError(
             f"requirement {gate.text!r}: there is no number {gate.name!r} "
             f"(known: {', '.join(shown)})"
@@ -195,11 +208,9 @@ def _nothing(examination: Examination, name: str) -> str:
 
 
 def _every(examination: Examination, name: str) -> Iterator[GateValue]:
-    if name in _VERDICTS:
-        target = TO_COME if name.endswith("+") else THESE
-        use = name.removeprefix("verdict.").removesuffix("+")
+    if name in _verdicts():
         for verdict in examination.verdicts:
-            if (verdict.use, verdict.target) == (use, target):
+            if (verdict.use, verdict.target) == _verdicts()[name]:
                 yield _value(examination, name, verdict, verdict.state)
         return
     if name in _PROBED:

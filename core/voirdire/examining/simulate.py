@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire.examining.spec.uses import ORDER_SYSTEMS, PASS_AND_STOP, QUOTE_MEANS, STAND_IN
 from voirdire.stats import system_means as means
 from voirdire.stats.bias_by_system import HumanSpread, specific
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from voirdire.study import Use
 
     Floats = NDArray[np.float64]
 
@@ -287,11 +286,13 @@ def tidy_ratings(panel: SimulatedPanel, attribute: str) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+#: Uses whose truth is known of a simulated panel.
+TRUTHS = tuple(use.key for use in (ORDER_SYSTEMS, QUOTE_MEANS, STAND_IN, PASS_AND_STOP))
 #: Margins of `Margins` in points of this scale, for the truth of a panel.
 _BIAS, _SYSTEM, _ORDER, _AGREE, _RATE = 0.2, 0.4, 0.80, 0.75, 0.10
 
 
-def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
+def deserved(panel: SimulatedPanel, name: str) -> dict[str, bool | None]:
     """What a judge deserves in a panel, by the true means; None where it is a close call.
 
     Only the margins of the verdict are used, no estimate. Allowances follow the built-in spread
@@ -302,16 +303,16 @@ def deserved(panel: SimulatedPanel, name: str) -> dict[Use, bool | None]:
     spread = HumanSpread(OWN**2, OWN, (len(panel.humans) - 1) * (count - 1), len(panel.humans))
     bias = judge - human
     fair = _fair(bias, panel.family, spread)
-    truth: dict[Use, bool | None] = {"order": None, "score": None}
+    truth: dict[str, bool | None] = dict.fromkeys(TRUTHS)
     if count > 2:
-        truth["order"] = _all(kind.reads, fair, *_ordered(human, judge, spread))
-        truth["score"] = _all(kind.reads, fair, *_scored(human, judge, spread))
+        truth[ORDER_SYSTEMS.key] = _all(kind.reads, fair, *_ordered(human, judge, spread))
+        truth[QUOTE_MEANS.key] = _all(kind.reads, fair, *_scored(human, judge, spread))
     own = _zone(specific(bias), spread, count / max(count - 1, 1)) if count > 1 else True
     # A judge whose level is off beyond what humans differ by deserves no single use, unless it is
     # made a close call.
     level = True if abs(bias.mean()) <= max(_BIAS, OWN) else False if kind.single is False else None
-    truth["single"] = _all(kind.reads, kind.single, fair, own, level)
-    truth["gate"] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
+    truth[STAND_IN.key] = _all(kind.reads, kind.single, fair, own, level)
+    truth[PASS_AND_STOP.key] = _all(kind.reads, kind.single, fair, own, panel.stops[name])
     return truth
 
 

@@ -13,8 +13,8 @@ import polars as pl
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.spec import TO_COME
 from voirdire.examining.texts import Texts
-from voirdire.examining.verdict.facts import TO_COME
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.looking.view import OF, SORTS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining import Examination
     from voirdire.examining.inputs import Inputs
-    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import Component, Verdict
     from voirdire.looking.view import View
     from voirdire.schema import Scale

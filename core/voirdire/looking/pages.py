@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from voirdire.examining.spec import COMPONENTS, USES
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.view import OF, View
-from voirdire.report.answers import DO
 from voirdire.report.page import Templates
-from voirdire.report.sentences import COMPONENTS, reason_text
+from voirdire.report.sentences import reason_text
 from voirdire.report.words import STATES, brief
 from voirdire.tabular import MISSING, number_text
 
@@ -94,7 +94,7 @@ def grid(material: Material) -> dict[str, Any]:
 def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
     """Each use in the grid -> what it means."""
     there = {use["name"] for cell in cells for use in cell["uses"]}
-    means = {**DO, "order": "put systems in order", "score": "quote the means of systems"}
+    means = {use.key: use.verb.format(systems="systems") for use in USES.values()}
     meanings: dict[str, str] = {use: what for use, what in means.items() if use in there}
     if any(name.endswith("+") for name in there):
         meanings["+"] = "for systems to come"
@@ -240,7 +240,7 @@ def listing(material: Material, view: View) -> dict[str, Any]:
 
 
 def _part(part: Any) -> str:
-    return COMPONENTS[part.name] + (f" ({', '.join(part.at)})" if part.at else "")
+    return COMPONENTS[part.name].title + (f" ({', '.join(part.at)})" if part.at else "")
 
 
 def _heads(pair: Pair, rows: pl.DataFrame) -> list[tuple[str, str]]:

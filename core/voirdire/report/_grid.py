@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from voirdire.examining.spec import REASONS
 from voirdire.report.answers import (
     Answer,
     answers,
@@ -14,19 +15,18 @@ from voirdire.report.answers import (
     uses_of,
     why_section,
 )
-from voirdire.report.sentences import REASONS
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from voirdire.examining.examination import Examination
-    from voirdire.examining.verdict.facts import State, Use
+    from voirdire.examining.verdict.facts import State
 
 #: Rows of a grid that has uses as its columns.
 _MOST_LINES = 8
 #: The marks of a cell: a state a use.
-Cell = tuple[tuple["Use", "State"], ...]
+Cell = tuple[tuple[str, "State"], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Grid:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     judges: Literal["rows", "columns"]
     places: tuple[int, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[str, ...]
     untested: str
 
     @property
@@ -77,7 +77,7 @@ def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
 
     untested = _untested(examination, tested)
 
-    def marks(answer: Answer, name: str, uses: Iterable[Use]) -> Cell:
+    def marks(answer: Answer, name: str, uses: Iterable[str]) -> Cell:
         pairs = ((use, answer.verdict(name, use)) for use in uses)
         return tuple((use, one.state) for use, one in pairs if one is not None)
 
@@ -100,13 +100,13 @@ def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
     return Grid("Judge", attributes, rows, "rows", places, shown, untested)
 
 
-def _untested(examination: Examination, tested: Sequence[Use]) -> str:
+def _untested(examination: Examination, tested: Sequence[str]) -> str:
     """The uses without a column, each with its reason."""
     clauses = []
     for use in uses_of(examination):
         reasons = [v.reason for v in examination.verdicts if v.use == use]
         if use not in tested and tested:
-            why = next((REASONS[reason] for reason in reasons if reason), "")
+            why = next((REASONS[reason].words for reason in reasons if reason), "")
             clauses.append(f"{use} ({why})" if why else use)
     return f"Not tested: {'; '.join(clauses)}." if clauses else ""
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.examining.examination import Examination
-    from voirdire.examining.verdict.facts import State, Use
+    from voirdire.examining.verdict.facts import State
     from voirdire.report.answers import Answer, Point
     from voirdire.report.figures.style import Drawing
     from voirdire.schema import Finding
@@ -284,7 +284,7 @@ def _marks(examination: Examination, answers: Sequence[Answer]) -> dict[str, Any
     }
 
 
-def _mark(use: Use, state: State) -> dict[str, str]:
+def _mark(use: str, state: State) -> dict[str, str]:
     return {"use": use, "state": state, "sign": STATES[state].sign, "tone": STATES[state].tone}
 
 

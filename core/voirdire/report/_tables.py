@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from voirdire.examining.spec.components import AGREEMENT_OF_MEANS
 from voirdire.report._grid import answer_sections
 from voirdire.report._responses import response_sections
 from voirdire.report.words import class_of, for_display, rater_of
@@ -81,7 +82,8 @@ def icc_section(examination: Examination) -> Section:
     fixed = {
         (seen.judge, seen.attribute, seen.reference): part
         for seen in examination.evidence
-        if (part := seen.component("AGREE")) is not None and part.state != "not tested"
+        if (part := seen.component(AGREEMENT_OF_MEANS.key)) is not None
+        and part.state != "not tested"
     }
     columns = (
         text("Judge"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from voirdire.examining.labels import with_texts
+from voirdire.examining.spec import COMPONENTS
 from voirdire.examining.texts import Texts
-from voirdire.report.sentences import COMPONENTS
 from voirdire.report.words import rater_name
 from voirdire.tabular import number, text
 
@@ -239,7 +239,7 @@ def _influential(row: Mapping[str, Any], examination: Examination, texts: Texts)
             row["score"] - row["human"],
             row["influence"],
             row["times"],
-            f"{row['use']}: {COMPONENTS[row['component']]}",
+            f"{row['use']}: {COMPONENTS[row['component']].title}",
         ),
         address if len(address) <= _LONGEST_ADDRESS else "",
         tuple((title, own) for title, own in shown if own),

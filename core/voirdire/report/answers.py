@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.verdict.facts import THESE, TO_COME, USES
+from voirdire.examining.spec import COMPONENTS, REASONS, THESE, TO_COME, USES
 from voirdire.report.sentences import (
-    COMPONENTS,
-    REASONS,
     because,
     margin_text,
     next_text,
@@ -19,7 +17,7 @@ from voirdire.report.words import brief, name_against, plural
 from voirdire.tabular import Section, Table, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import (
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
         Evidence,
         State,
         Target,
-        Use,
         Verdict,
     )
 
@@ -38,29 +35,6 @@ _MOST_REASONS = 2
 _MOST_PARTS = 2
 #: More attributes than this are counted in a sentence and not named.
 _MOST_NAMED = 5
-
-#: Each use as a verb, and as what a sentence forbids; the judge is named where it comes first.
-DO: Mapping[Use, str] = {
-    "order": "order {systems}",
-    "score": "quote the means of {systems}",
-    "single": "stand in for one human on single responses",
-    "gate": "pass and stop single responses",
-    "estimate": "make your labels go further",
-    "repeat": "rely on a single run",
-}
-_DONT: Mapping[Use, tuple[str, str]] = {
-    "order": ("order systems by {judge}", "order systems by it"),
-    "score": ("quote the scores of {judge}", "quote its scores"),
-    "single": ("let {judge} stand in for a human", "let it stand in for a human"),
-    "gate": ("gate with {judge}", "gate with it"),
-}
-#: What is open or not tested of each.
-_WHETHER: Mapping[Use, str] = {
-    "order": "it may order systems",
-    "score": "its system means may be quoted",
-    "single": "it may stand in for a human on single responses",
-    "gate": "it may gate single responses",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +52,7 @@ class Answer:
         """In the order of the verdicts."""
         return tuple(dict.fromkeys(verdict.attribute for verdict in self.verdicts))
 
-    def verdict(self, attribute: str, use: Use, target: Target = THESE) -> Verdict | None:
+    def verdict(self, attribute: str, use: str, target: Target = THESE) -> Verdict | None:
         """The verdict on one use, if there is one."""
         for verdict in self.verdicts:
             if (verdict.attribute, verdict.use, verdict.target) == (attribute, use, target):
@@ -165,33 +139,32 @@ class _Saying:
             return None
         reasons = list(dict.fromkeys(verdict.reason for verdict in these))
         if all(verdict.state == "not tested" for verdict in these):
-            told = listed([REASONS[one] for one in reasons if one][:_MOST_REASONS])
+            told = listed([REASONS[one].words for one in reasons if one][:_MOST_REASONS])
             return f"Nothing can be said of {self.name} yet" + (f": {told}." if told else ".")
-        # READ, or its twin at the gate, says that scores do not follow the responses. A `score`
-        # that is refused for its bias alone is no reason for this sentence.
-        read = [verdict for verdict in these if verdict.use in ("order", "single", "gate")]
-        refused = [verdict for verdict in read if verdict.state != "not tested"]
-        unread = (verdict.state == "no" and {"READ", "GREAD"} & set(verdict.deciding)
-                  for verdict in refused)  # fmt: skip
+        refused = [verdict for verdict in these if _asks_to_read(verdict)]
+        unread = (
+            verdict.state == "no" and any(COMPONENTS[key].unread for key in verdict.deciding)
+            for verdict in refused
+        )
         if not refused or not all(unread):
             return None
-        constant = "constant" in reasons
-        told = REASONS["constant"] if constant else "its scores do not follow the responses"
+        first = next((REASONS[one] for one in reasons if one and REASONS[one].first), None)
+        told = first.words if first else "its scores do not follow the responses"
         return f"Trust {self.name} with nothing: {told}."
 
-    def _by_state(self, use: Use, state: State) -> list[Verdict]:
+    def _by_state(self, use: str, state: State) -> list[Verdict]:
         return [one for one in self.these if (one.use, one.state) == (use, state)]
 
     def _yes(self, *, only: bool = False) -> list[str]:
         """What it is for; uses of the same attributes together."""
         groups: dict[str, list[str]] = {}
-        for use in USES:
-            if verdicts := self._by_state(use, "yes"):
-                verb = DO[use].format(systems=f"these {plural(self.systems, 'system')}")
+        for use in USES.values():
+            if verdicts := self._by_state(use.key, "yes"):
+                verb = use.verb.format(systems=f"these {plural(self.systems, 'system')}")
                 where = self._on(verdicts)
                 # "order these 5 systems and quote their means": the systems are named once.
-                if use == "score" and groups.get(where):
-                    verb = "quote their means"
+                if use.verb_after and groups.get(where):
+                    verb = use.verb_after
                 groups.setdefault(where, []).append(verb)
         if not groups:
             return []
@@ -202,8 +175,10 @@ class _Saying:
         """What it is not for; uses with the same reason together."""
         groups: dict[tuple[str, str], list[str]] = {}
         first = not self._yes()
-        for use, (named, short) in _DONT.items():
-            if verdicts := self._by_state(use, "no"):
+        for use in USES.values():
+            verdicts = self._by_state(use.key, "no")
+            if verdicts and use.forbids is not None:
+                named, short = use.forbids
                 verb = named.format(judge=self.name) if first else short
                 first = False
                 why = _worst(verdicts) if with_reasons else ""
@@ -217,15 +192,17 @@ class _Saying:
         """What is open, and which uses of single responses could not be tested."""
         open_: dict[str, list[str]] = {}
         untested: dict[str, list[str]] = {}
-        for use, verb in _WHETHER.items():
-            if verdicts := self._by_state(use, "open"):
-                open_.setdefault(self._on(verdicts), []).append(verb)
-            verdicts = self._by_state(use, "not tested")
+        for use in USES.values():
+            verdicts = self._by_state(use.key, "open")
+            if verdicts and use.whether:
+                open_.setdefault(self._on(verdicts), []).append(use.whether)
+            verdicts = self._by_state(use.key, "not tested")
             # Said only of the uses that people ask for by themselves, and only where no attribute
             # was tested: the grid says the rest.
-            if verdicts and use in ("single", "gate") and len(verdicts) == len(self.attributes):
-                why = REASONS.get(verdicts[0].reason, "these data cannot tell")
-                untested.setdefault(why, []).append(verb)
+            if verdicts and use.untested_said and len(verdicts) == len(self.attributes):
+                reason = REASONS.get(verdicts[0].reason)
+                why = "these data cannot tell" if reason is None else reason.words
+                untested.setdefault(why, []).append(use.whether)
         return [
             *(f"whether {listed(v, 'or')}{where} is open" for where, v in open_.items()),
             *(f"whether {listed(v, 'or')} is not tested: {why}"
@@ -242,6 +219,12 @@ class _Saying:
         return f" on {listed(names)}"
 
 
+def _asks_to_read(verdict: Verdict) -> bool:
+    """Whether its use asks whether scores follow the responses, and it was tested."""
+    asked = USES[verdict.use].required[verdict.target]
+    return verdict.state != "not tested" and any(COMPONENTS[one.key].unread for one in asked)
+
+
 def _all_constant(evidence: Iterable[Evidence]) -> bool:
     return all(math.isfinite(one.constant) for one in evidence)
 
@@ -255,13 +238,13 @@ def _worst(verdicts: Sequence[Verdict]) -> str:
         if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
     ]
     # Points of the scale compare with one another; correlations and shares do not.
-    level = [part for part in parts if part.name in ("LEVEL", "BIAS", "BIAS1", "SYS", "FAM")]
+    level = [part for part in parts if COMPONENTS[part.name].unit == "points"]
     if level:
         part = max(level, key=lambda one: abs(one.estimate))
         return _plain(part)
     if parts:
         return _plain(parts[0])
-    return REASONS[verdicts[0].reason] if verdicts[0].reason else ""
+    return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
 
 
 def _plain(part: Component) -> str:
@@ -284,7 +267,7 @@ def listed(parts: Sequence[str], word: str = "and") -> str:
 class Point:
     """What uses come to on some attributes, why, and the cheapest next step."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[str, ...]
     target: Target
     state: State
     attributes: tuple[str, ...]
@@ -304,11 +287,11 @@ def points(answer: Answer) -> tuple[Point, ...]:
     The reason and the next step are those of the attribute that is farthest from its limit. Uses
     with the same reason are one point.
     """
-    groups: dict[tuple[Use, Target, State], list[Verdict]] = {}
+    groups: dict[tuple[str, Target, State], list[Verdict]] = {}
     for verdict in answer.verdicts:
         if verdict.state != "not tested":
             groups.setdefault((verdict.use, verdict.target, verdict.state), []).append(verdict)
-    merged: dict[tuple[Target, State, tuple[str, ...], str, str], list[Use]] = {}
+    merged: dict[tuple[Target, State, tuple[str, ...], str, str], list[str]] = {}
     for (use, target, state), verdicts in groups.items():
         # The largest p is the attribute that is farthest from a yes.
         worst = max(verdicts, key=_p)
@@ -361,11 +344,11 @@ def components_section(answers: Sequence[Answer]) -> Section:
         (
             answer.name,
             attribute,
-            COMPONENTS[part.name],
+            COMPONENTS[part.name].title,
             part.state,
             part.estimate,
-            # Its estimate is a count of pairs, which has no interval.
-            None if part.name == "REVERSE" else (part.low, part.high),
+            # A count of pairs has no interval.
+            None if COMPONENTS[part.name].unit == "pairs" else (part.low, part.high),
             margin_text(part) or None,
             ", ".join(part.at) or None,
         )
@@ -415,7 +398,7 @@ def scope_text(examination: Examination) -> str:
     )
 
 
-def uses_of(examination: Examination) -> tuple[Use, ...]:
+def uses_of(examination: Examination) -> tuple[str, ...]:
     """The uses that any verdict is about."""
     present = {verdict.use for verdict in examination.verdicts}
     return tuple(use for use in USES if use in present)

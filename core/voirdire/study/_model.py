@@ -23,7 +23,8 @@ Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
 Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
-Use = Literal["order", "score", "single", "gate", "estimate", "repeat"]
+#: The key of a use: ``"order"``, ``"single"``. Which there are, the examination knows.
+Use = str
 
 
 class TableKeys(Part):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.source import Source
-    from voirdire.examining.verdict.facts import ComponentName, State, Use, Verdict
+    from voirdire.examining.verdict.facts import State, Verdict
     from voirdire.schema import Finding
 
     Floats = NDArray[np.float64]
@@ -77,9 +77,9 @@ DRIFT = 0.1
 class LostUse:
     """A use that the judge was good for at the freeze and is not shown to be good for now."""
 
-    use: Use
+    use: str
     now: State
-    deciding: tuple[ComponentName, ...]
+    deciding: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

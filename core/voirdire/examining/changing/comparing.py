@@ -25,7 +25,7 @@ from voirdire.examining.changing.measured import (
 )
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
-from voirdire.examining.verdict.case import Case
+from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, equivalence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.source import Source
-    from voirdire.examining.verdict.facts import ComponentName, State, Target, Use
+    from voirdire.examining.verdict.facts import State, Target
     from voirdire.stats import Equivalence
     from voirdire.study import ReadOptions
 
@@ -102,12 +102,12 @@ class VerdictChange:
 
     judge: str
     attribute: str
-    use: Use
+    use: str
     target: Target
     before: State
     after: State
-    deciding_before: tuple[ComponentName, ...]
-    deciding_after: tuple[ComponentName, ...]
+    deciding_before: tuple[str, ...]
+    deciding_after: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,41 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from voirdire.examining.gates import GateValue
-from voirdire.examining.verdict.components import kept_panel
-from voirdire.examining.verdict.margins import (
-    FEWEST_IN_SYSTEM,
-    FEWEST_SHARED,
-    FEWEST_SUCH,
-    SURE_YES,
-)
-from voirdire.stats import adjust_p, held_out, within
-from voirdire.stats import system_means as means
-from voirdire.stats.sums import above_t, jackknife, mean_of, quantile
+from voirdire.examining.spec import COMPONENTS
+from voirdire.examining.spec.margins import SURE_YES
+from voirdire.examining.spec.scores.ground import RejudgedGround, ScoreGround
+from voirdire.stats import adjust_p
+from voirdire.stats.sums import above_t, jackknife, quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.facts import ComponentName
-    from voirdire.stats.response_panel import ResponsePanel
-    from voirdire.stats.sums import ClusterSums
+    from voirdire.examining.spec import ChangeRule, Estimated
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.study import Margins
 
-    Floats = NDArray[np.float64]
-
 Moved = Literal["same", "worse", "better", "open"]
-#: Where a move either way is one away from what was frozen.
-_BOTH_WAYS = ("BIAS", "LEVEL", "SLOPE")
-#: The part of SLOPE's allowed range within which a change counts as none.
-_OF_RANGE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +58,7 @@ class ComponentChange:
 
     judge: str
     attribute: str
-    component: ComponentName
+    component: str
     at: str
     clusters: int
     before: float
@@ -112,26 +98,38 @@ def component_changes(
     old, new = _only(before, kept), _only(after, kept)
     if not kept.any() or old.nominal:
         return ()
-    # The humans are those of before, whatever the judge does after.
-    panel, humans = kept_panel(old, margins)
-    if panel.n_clusters < margins.clusters:
+    ground = ScoreGround(old, margins)
+    if ground.few:
         return ()
-    values = [
-        {
-            (one.name, one.at): one
-            for one in _estimates(side, humans, old, margins)
-            if np.isfinite(one.value) and np.isfinite(one.out).all()
-        }
-        for side in (panel, replace(panel, judge=new.scores))
-    ]
-    limits = _Limits(margins, points, old.width)
+    # The humans are those of before, whatever the judge does after.
+    first, second = (_estimates(side) for side in (ground, RejudgedGround(ground, new.scores)))
     return tuple(
-        _change(old, one, values[1][key], limits.of(one.name))
-        for key, one in values[0].items()
+        _change(old, key, (one, second[key, at]), rule.margin(margins, old.width, points))
+        for (key, at), one in first.items()
         # Both sides must leave out the same clusters, one by one, for their difference to have an
         # error.
-        if key in values[1] and len(one.out) == len(values[1][key].out)
+        if (key, at) in second and len(one.out) == len(second[key, at].out)
+        for rule in [_rule(key)]
     )
+
+
+def _rule(key: str) -> ChangeRule:
+    """How a component is compared with before."""
+    rule = COMPONENTS[key].change
+    if rule is None:
+        raise KeyError(key)
+    return rule
+
+
+def _estimates(ground: ScoreGround) -> dict[tuple[str, str], Estimated]:
+    """Values of one side, of those that can be told, by component and system."""
+    return {
+        (spec.key, one.at): one
+        for spec in COMPONENTS.values()
+        if spec.change is not None and ground.kind in spec.kinds
+        for one in spec.change.estimates(ground)
+        if np.isfinite(one.value) and np.isfinite(one.out).all()
+    }
 
 
 def with_states(
@@ -164,35 +162,7 @@ def _state(one: ComponentChange, p: float, alpha: float) -> Moved:
         return "worse"
     if one.small:
         return "same"
-    return "better" if one.component not in _BOTH_WAYS and one.low > one.margin else "open"
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    margins: Margins
-    points: float
-    width: float
-
-    def of(self, name: ComponentName) -> float:
-        """Within which a change of the component counts as none."""
-        low, high = self.margins.slope
-        return {
-            "BIAS": self.points,
-            "LEVEL": self.margins.system * self.width,
-            "SLOPE": _OF_RANGE * (high - low),
-            "SENS": self.margins.gate,
-            "SPEC": self.margins.gate,
-        }.get(name, self.margins.read)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Estimate:
-    """A value, and the values (G,) without each cluster."""
-
-    name: ComponentName
-    value: float
-    out: Floats
-    at: str = ""
+    return "better" if not _rule(one.component).both_ways and one.low > one.margin else "open"
 
 
 def _only(case: Case, kept: NDArray[np.bool_]) -> Case:
@@ -208,98 +178,27 @@ def _only(case: Case, kept: NDArray[np.bool_]) -> Case:
     )
 
 
-def _estimates(
-    panel: ResponsePanel, humans: tuple[int, ...], case: Case, margins: Margins
-) -> Iterator[_Estimate]:
-    """Components of one side, of those that can be told."""
-    yield from _of(
-        "READ", within.reading_sums(panel), within.ratio, margins.clusters
-    )  # fmt: skip
-    yield from _shared(panel, humans, margins, "ITEM", margins.times)
-    off = panel.mean_run - panel.mean_human
-    there = ~np.isnan(off)
-    columns = np.stack([np.where(there, off, 0.0), there * 1.0], axis=1)
-    yield from _of("BIAS", panel.by_cluster(columns, where=1), mean_of, margins.clusters)
-    yield from _of_systems(panel)
-    if case.gate is not None:
-        yield from _of_gate(panel.passing(case.gate.at), humans, margins)
-
-
-def _shared(
-    panel: ResponsePanel,
-    humans: tuple[int, ...],
-    margins: Margins,
-    name: ComponentName,
-    times: float,
-) -> Iterator[_Estimate]:
-    """ITEM (or GITEM), and beside ITEM the SLOPE, where two humans share enough responses."""
-    table = within.item_table(panel.only_humans(humans), beside=True)
-    if len(humans) < 2 or table.total[0] < FEWEST_SHARED:
-        return
-    yield from _of(name, table, partial(within.beyond, times=times), margins.clusters)
-    if name == "ITEM":
-        yield from _of("SLOPE", table, within.slope, margins.clusters)
-
-
-def _of_gate(bits: ResponsePanel, humans: tuple[int, ...], margins: Margins) -> Iterator[_Estimate]:
-    """GREAD, GITEM, SENS and SPEC on 1[score >= gate]."""
-    yield from _of(
-        "GREAD", within.reading_sums(bits), within.ratio, margins.clusters
-    )  # fmt: skip
-    yield from _shared(bits, humans, margins, "GITEM", margins.times_gate)
-    kinds: tuple[tuple[ComponentName, bool], ...] = (("SENS", True), ("SPEC", False))
-    for name, passes in kinds:
-        # What a human passes is the same both times, so their own rate plays no part.
-        columns = held_out.beside_columns(bits, humans, passes=passes).sum(axis=0)[:, [0, 2]]
-        if len(humans) < 2:
-            columns = held_out.against_columns(bits, humans[0], passes=passes)
-        if columns[:, 1].sum() >= FEWEST_SUCH:
-            yield from _of(name, bits.by_cluster(columns, where=1), mean_of, 2)
-
-
-def _of_systems(panel: ResponsePanel) -> Iterator[_Estimate]:
-    """ORDER, AGREE, and the LEVEL of each system."""
-    if len(panel.systems) < 2:
-        return
-    observed = means.Means.of(panel)
-    if observed.met.min() < FEWEST_IN_SYSTEM:
-        return
-    moments = observed.moments()
-    whole, out = moments.whole, moments.out
-    apart = moments.jackknife(lambda each: each[..., 0])
-    # As in the verdict: no order of systems that the humans do not tell apart.
-    if len(panel.systems) > 2 and apart.at - quantile(SURE_YES, apart.df) * apart.se > 0:
-        yield _Estimate("ORDER", float(means.correlation(whole)), means.correlation(out))
-        yield _Estimate("AGREE", float(means.agreement(whole)), means.agreement(out))
-    for at, name in enumerate(panel.systems):
-        yield _Estimate("LEVEL", float(observed.bias[at]), observed.bias_out[:, at], str(name))
-
-
-def _of(
-    name: ComponentName, table: ClusterSums, statistic: Callable[[Floats], Floats], fewest: int
-) -> Iterator[_Estimate]:
-    if len(table) >= fewest:
-        yield _Estimate(name, float(statistic(table.total)), statistic(table.without))
-
-
-def _change(case: Case, before: _Estimate, after: _Estimate, margin: float) -> ComponentChange:
+def _change(
+    case: Case, key: str, sides: tuple[Estimated, Estimated], margin: float
+) -> ComponentChange:
+    before, after = sides
     jackknifed = jackknife(after.value - before.value, after.out - before.out)
     change, se, df = after.value - before.value, float(jackknifed.se), jackknifed.df
     # The 95 % interval is shown; equivalence within a margin is decided by the 90 % one (Schuirmann
     # 1987).
     half, inner = quantile(0.975, df) * se, quantile(SURE_YES, df) * se
     return ComponentChange(
-        judge=case.judge, attribute=case.attribute, component=before.name, at=before.at,
+        judge=case.judge, attribute=case.attribute, component=key, at=before.at,
         clusters=len(before.out), before=before.value, after=after.value, change=change,
         low=change - half, high=change + half, margin=margin,
-        p=_beyond(before.name, change, se, df, margin), small=bool(abs(change) + inner <= margin),
+        p=_beyond(key, change, se, df, margin), small=bool(abs(change) + inner <= margin),
     )  # fmt: skip
 
 
-def _beyond(name: ComponentName, change: float, se: float, df: float, margin: float) -> float:
+def _beyond(key: str, change: float, se: float, df: float, margin: float) -> float:
     """One-sided p of no change for the worse beyond the margin."""
     # A move either way is for the worse: two tests, hence twice the p.
-    worse, times = (abs(change), 2) if name in _BOTH_WAYS else (-change, 1)
+    worse, times = (abs(change), 2) if _rule(key).both_ways else (-change, 1)
     if math.isnan(se) or math.isnan(change):
         return math.nan
     if not se > 0:

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
 from voirdire.examining.changing.measured import measured_of
-from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text

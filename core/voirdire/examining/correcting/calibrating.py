@@ -12,7 +12,7 @@ from voirdire.errors import InputError, not_there
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.verdict.case import Case
+from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.panel import Panel
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.streaming.counted import Counted
-    from voirdire.examining.verdict.case import Case
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.study import Study
 

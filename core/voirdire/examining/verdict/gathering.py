@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses, not_by_all
-from voirdire.examining.verdict.case import Case, GateRule
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.stats.calibration import in_order
 from voirdire.tabular import places_of
 

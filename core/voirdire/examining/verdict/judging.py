@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from voirdire.examining.verdict.components import find_components
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.advise import next_step
+from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
-from voirdire.examining.verdict.uses import asked_uses, next_step, verdict_of, with_holm
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.components import Computed
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import Careless
     from voirdire.stats import Estimate, ResponseAgreement
-    from voirdire.study import Margins, Study, Use
+    from voirdire.study import Margins, Study
 
 #: Humans that the alt-test asks for.
 FEWEST_HUMANS = 3
@@ -51,7 +51,7 @@ def judge_cases(
     cases: Iterable[Case],
     margins: Margins,
     *,
-    uses: Sequence[Use] = (),
+    uses: Sequence[str] = (),
     critical: Collection[str] = (),
     blocked: Collection[tuple[str, str]] = (),
     level: float = 0.95,
@@ -89,19 +89,17 @@ def judge_cases(
     for case in cases:
         if (case.attribute, case.reference) not in pairs:
             pairs[case.attribute, case.reference] = _human_pairs(case, level)
-        computed = find_components(case, margins)
-        evidence.append(_evidence(case, computed, level, epsilon))
-        for use, target in asked_uses(uses, case):
+        ground = ScoreGround(case, margins)
+        evidence.append(_evidence(ground, level, epsilon))
+        for asked in asked_uses(uses, ground):
             made = verdict_of(
-                case,
-                computed,
-                use,
-                target,
+                ground,
+                asked,
                 critical=case.attribute in critical,
                 blocked=(case.judge, case.attribute) in blocked,
             )
-            verdicts.append(replace(made, next=next_step(case, computed, made, margins)))
-    together = tuple(pair for computed in pairs.values() for pair in computed)
+            verdicts.append(replace(made, next=next_step(ground, asked, made)))
+    together = tuple(pair for found in pairs.values() for pair in found)
     return Judged(with_holm(verdicts), tuple(evidence), together)
 
 
@@ -266,28 +264,27 @@ def _copied_words(one: Copied) -> str:
     return f"{words}; a rater who did not see them reaches {one.most:.0%}"
 
 
-def _evidence(case: Case, computed: Computed, level: float, epsilon: float | None) -> Evidence:
-    gated, humans, graded, humans_graded = _responses(case, computed, level)
+def _evidence(ground: ScoreGround, level: float, epsilon: float | None) -> Evidence:
+    case = ground.case
+    gated, humans, graded, humans_graded = _responses(ground, level)
     return Evidence(
         judge=case.judge,
         attribute=case.attribute,
-        reference=tuple(case.reference[k] for k in computed.humans),
-        systems=tuple(str(name) for name in computed.panel.systems)
-        if case.systems is not None
-        else (),
+        reference=tuple(case.reference[k] for k in ground.humans),
+        systems=tuple(ground.system_names) if case.systems is not None else (),
         n_responses=case.size(case.paired),
         n_labelled=case.size(case.labelled),
         n_judged=case.size(case.judged),
-        clusters=computed.panel.n_clusters,
+        clusters=ground.units[0],
         clustered=case.clusters is not None,
         runs=len(case.scores),
         width=case.width,
         gate=float("nan") if case.gate is None else case.gate.at,
         constant=case.constant,
-        humans_below=computed.humans_below,
-        careless=computed.careless,
+        humans_below=ground.humans_below,
+        careless=ground.careless,
         copied=copied_humans(case),
-        components=tuple(computed.components.values()),
+        components=ground.all(),
         responses=gated,
         humans_responses=humans,
         graded=graded,
@@ -339,7 +336,7 @@ def _means(case: Case, systems: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _responses(
-    case: Case, computed: Computed, level: float
+    ground: ScoreGround, level: float
 ) -> tuple[
     ResponseAgreement | None,
     ResponseAgreement | None,
@@ -347,10 +344,11 @@ def _responses(
     ResponseAgreement | None,
 ]:
     """Agreement at the gate and a held-out human's; that of the scores as they are, and theirs."""
+    case = ground.case
     if not case.paired.any():
         return None, None, None, None
     # The kernels walk rows: a transposed view would be read with large strides.
-    humans = np.ascontiguousarray(case.humans[list(computed.humans)].T)
+    humans = np.ascontiguousarray(case.humans[list(ground.humans)].T)
     scores, groups = case.scores.T, case.groups()
     counts = case.counted
     gated = own = graded = own_graded = None
@@ -359,12 +357,12 @@ def _responses(
         gated = response_agreement(
             scores, humans, gate=at, clusters=groups, level=level, counted=counts
         )
-        if len(computed.humans) > 1:
+        if len(ground.humans) > 1:
             own = human_agreement(humans, gate=at, clusters=groups, level=level, counted=counts)
     seen = np.unique(case.humans[~np.isnan(case.humans)])
     # With two levels the table of scores as they are is the table at the gate.
     if len(seen) > 2 or case.gate is None:
         graded = response_agreement(scores, humans, clusters=groups, level=level, counted=counts)
-        if len(computed.humans) > 1:
+        if len(ground.humans) > 1:
             own_graded = human_agreement(humans, clusters=groups, level=level, counted=counts)
     return gated, own, graded, own_graded

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.verdict import responses
-from voirdire.examining.verdict.facts import Component
-from voirdire.examining.verdict.margins import (
+from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
-    FEWEST_SUCH,
     SURE_NO,
     SURE_YES,
     above,
     inside,
     untested,
 )
+from voirdire.examining.spec.reasons import FEWEST_SUCH
+from voirdire.examining.spec.scores import responses
+from voirdire.examining.verdict.facts import Component
 from voirdire.stats import label_responses, within
 from voirdire.stats.held_out import rate_against
 from voirdire.stats.intervals import share_interval
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.case import Case
+    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import ComponentName, State
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.study import Margins
@@ -125,13 +125,13 @@ def _single_label(
     case: Case, bits: ResponsePanel, humans: Sequence[int], margins: Margins
 ) -> dict[ComponentName, Component]:
     """READ, HUMANS, LABEL, GITEM, SENS and PREC of one label."""
-    found = {"READ": responses.reading(replace(case, width=1.0), bits, margins, "READ")}
+    found = {"READ": responses.reading("READ", replace(case, width=1.0), bits, margins)}
     if len(humans) < 2:
         found |= {name: untested(name, "one human") for name in ("HUMANS", "LABEL", "GITEM")}
         found |= _against_labels(bits, humans[0])
         return found
     table = within.item_table(bits.only_humans(humans), beside=True)
-    found["HUMANS"] = responses.humans_agree(table, margins)
+    found["HUMANS"] = responses.humans_agree("HUMANS", table, margins)
     many = len(case.labels)
     for name, times, tests in (("LABEL", TIMES_LABEL, many), ("GITEM", margins.times_gate, 1)):
         if table.total[0] < FEWEST_SHARED or table.met(0) < margins.clusters:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.verdict.facts import Component
-from voirdire.examining.verdict.margins import (
+from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_READ,
@@ -22,6 +21,7 @@ from voirdire.examining.verdict.margins import (
     inside,
     untested,
 )
+from voirdire.examining.verdict.facts import Component
 from voirdire.stats import comparisons, strengths
 from voirdire.stats.sums import above_t, natural, on_scale, quantile
 

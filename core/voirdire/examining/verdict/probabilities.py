@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.examining.verdict.facts import Component
-from voirdire.examining.verdict.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
 from voirdire.stats.sums import above_t, quantile
 

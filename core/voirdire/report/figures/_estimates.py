@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.spec import COMPONENTS
 from voirdire.report.answers import answers, parts_of
 from voirdire.report.figures.style import (
     COLOURS,
@@ -30,7 +31,6 @@ from voirdire.report.figures.style import (
     shorten,
     styled,
 )
-from voirdire.report.sentences import COMPONENTS, ITEMS, POINTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -319,8 +319,8 @@ def _before(result: PairResult, key: str) -> float | None:
 
 #: Attributes side by side; more would leave no room for an axis each.
 _MOST_ATTRIBUTES = 7
-#: Ratios and counts, which have no place on an axis of shares.
-_RATIOS = ("SLOPE", "GAIN", "REVERSE")
+#: Ratios and counts have no place on an axis of shares.
+_OFF_AXIS = ("ratio", "labels", "pairs")
 _STATE_COLOURS = {"yes": COLOURS[2], "no": COLOURS[1], "open": COLOURS[4]}
 _COMPONENT_ROW = 0.17
 #: So many panels side by side need smaller titles.
@@ -341,7 +341,7 @@ def _draw_judge(answer: Answer, at: int, widths: dict[tuple[str, str], float]) -
     names = [name for name in COMPONENTS if any(name in parts for parts in shown.values())]
     if not names:
         return None
-    labels = [COMPONENTS[name] for name in names]
+    labels = [COMPONENTS[name].title for name in names]
     with styled():
         figure = new_figure(_COMPONENT_ROW * len(names) + 0.85)
         panels = figure.subplots(1, len(attributes), sharey=True, squeeze=False)[0]
@@ -371,12 +371,12 @@ def _shown(answer: Answer, attribute: str) -> dict[str, Component]:
     return {
         part.name: part
         for part in parts_of(answer, attribute)
-        if part.name not in _RATIOS and math.isfinite(part.estimate)
+        if COMPONENTS[part.name].unit not in _OFF_AXIS and math.isfinite(part.estimate)
     }
 
 
 def _draw_part(axes: Any, part: Component, place: int, width: float) -> None:
-    scale = width if part.name in POINTS else 1.0
+    scale = width if COMPONENTS[part.name].unit == "points" else 1.0
     colour = _STATE_COLOURS.get(part.state, MUTED)
     low, high = (_within(bound / scale) for bound in (part.low, part.high))
     if math.isfinite(part.low) and math.isfinite(part.high):
@@ -391,9 +391,10 @@ def _ends(part: Component) -> tuple[float, ...]:
         return ()
     if isinstance(part.margin, tuple):
         return part.margin
-    if part.name in ITEMS:
+    side = COMPONENTS[part.name].side
+    if side == "above 0":
         return (0.0,)
-    return (-part.margin, part.margin) if part.name in POINTS else (part.margin,)
+    return (-part.margin, part.margin) if side == "within" else (part.margin,)
 
 
 def _within(value: float) -> float:

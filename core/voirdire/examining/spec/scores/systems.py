@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.verdict.facts import Component
-from voirdire.examining.verdict.margins import (
-    FEWEST_IN_SYSTEM,
+from voirdire.examining.spec.component import Component
+from voirdire.examining.spec.margins import (
     SURE_NO,
     SURE_YES,
     above,
     inside,
-    untested,
 )
 from voirdire.stats import system_means as means
 from voirdire.stats.bias_by_system import HumanSpread, human_by_system, specific
 from voirdire.stats.sums import above_t, jackknife, means_of, on_scale, quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.examining.spec.component import State
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import ClusterSums, Jackknifed
-    from voirdire.study import Margins
 
     Floats = NDArray[np.float64]
+    Statistic = Callable[[Floats], Floats]
 
 
 def human_spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) -> HumanSpread:
@@ -41,25 +38,12 @@ def human_spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) 
     return human_by_system(panel, humans)
 
 
-def bias_of(
-    case: Case, panel: ResponsePanel, spread: HumanSpread, margins: Margins
-) -> list[Component]:
-    if case.nominal:
-        return _label_bias(panel, margins)
-    off = (panel.mean_run - panel.mean_human)[:, None]
-    return levels(case, _sums_off(panel, off), spread, margins)
+def bias(name: str, off: ClusterSums, margin: float) -> Component:
+    """From sums of how far the judge is off and their number."""
+    return inside(name, off.jackknife(means_of)[0], margin)
 
 
-def levels(case: Case, off: ClusterSums, spread: HumanSpread, margins: Margins) -> list[Component]:
-    """BIAS and BIAS1, from sums of how far the judge is off and their number."""
-    jackknifed = off.jackknife(means_of)[0]
-    margin = margins.bias * case.width
-    # One run takes the place of one human, and humans differ in leniency by as much.
-    wide = max(margin, 0.0 if math.isnan(spread.leniency) else spread.leniency)
-    return [inside("BIAS", jackknifed, margin), inside("BIAS1", jackknifed, wide)]
-
-
-def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
+def label_bias(name: str, panel: ResponsePanel, margin: float) -> Component:
     """Shares of labels: the judge's less the humans'."""
     shares = []
     for scores in (panel.judge, panel.humans):
@@ -68,90 +52,50 @@ def _label_bias(panel: ResponsePanel, margins: Margins) -> list[Component]:
         n = (~np.isnan(vectors)).sum(axis=0)
         total = np.where(np.isnan(vectors), 0.0, vectors).sum(axis=0)
         shares.append(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
-    jackknifed = _sums_off(panel, shares[0] - shares[1]).jackknife(means_of)
+    jackknifed = sums_off(panel, shares[0] - shares[1]).jackknife(means_of)
     names = [f"{code:g}" for code in panel.categories] if panel.categories is not None else []
-    part = inside("BIAS", jackknifed, margins.system, names)
-    return [part, replace(part, name="BIAS1")]
+    return inside(name, jackknifed, margin, names)
 
 
-def _sums_off(panel: ResponsePanel, off: Floats) -> ClusterSums:
+def sums_off(panel: ResponsePanel, off: Floats) -> ClusterSums:
     """Sums by cluster of columns (N, k), and how many responses have them."""
     kept = ~np.isnan(off[:, 0])
     columns = np.concatenate([off, np.ones((len(off), 1))], axis=1)
     return panel.by_cluster(columns, kept, where=off.shape[1])
 
 
-def of_systems(
-    case: Case,
-    systems: NDArray[Any],
-    observed: means.Means | None,
-    spread: HumanSpread,
-    margins: Margins,
-    *,
-    quoted: bool = False,
-) -> list[Component]:
-    """Components of the means of systems; where means are to be `quoted`, what that needs alone."""
-    count = len(systems)
-    if observed is None:
-        names: Sequence[ComponentName] = ("ORDER", "AGREE", "LEVEL", "REVERSE", "SYS")
-        return [untested(name, "one system") for name in names]
-    names_of = [str(name) for name in systems]
-    if observed.met.min() < FEWEST_IN_SYSTEM:
-        return _few_in_system(names_of, observed.met, own=bool(case.family))
-    margin = margins.system * case.width
-    parts = _ordered(observed, count, margins)
-    # Each system's bias; the mean over all is BIAS, which may be zero where single systems are not.
+def moment(name: str, moments: means.Moments, coefficient: Statistic, margin: float) -> Component:
+    """ORDER and AGREE: a coefficient of the moments of means, freed of their noise."""
+    return above(name, moments.unbiased(coefficient), margin)
+
+
+def level(
+    name: str, observed: means.Means, spread: HumanSpread, margin: float, names: Sequence[str]
+) -> Component:
+    """Each system's bias; the mean over all is BIAS, which may be 0 where single ones are not."""
     off = observed.jackknife(lambda human, judge: judge - human)
-    # The variance of what is tested, in units of a human's own view of a system: 1 for one system,
-    # 2 for a pair, count / (count - 1) for one beside the mean of the others (SYS).
-    parts.append(_allowed("LEVEL", off, (margin, 1.0, spread), names_of))
-    family = _family(case, observed, names_of, spread, margin)
-    if quoted:
-        return [*parts, *family]
-    allowed = spread.allow(margin, 2.0, 1)
-    parts.append(_reverse(observed, allowed, names_of))
+    return _allowed(name, off, (margin, 1.0, spread), names)
+
+
+def favour(
+    name: str, observed: means.Means, spread: HumanSpread, margin: float, names: Sequence[str]
+) -> Component:
+    """Each system's bias beside the mean of the others'."""
     own = observed.jackknife(lambda human, judge: specific(judge - human))
-    parts.append(_allowed("SYS", own, (margin, count / (count - 1), spread), names_of))
-    return [*parts, *family, *_to_come(observed, spread, margin, margins)]
-
-
-def _few_in_system(
-    systems: Sequence[str], seen: NDArray[np.int64], *, own: bool
-) -> list[Component]:
-    names: list[ComponentName] = [
-        "ORDER", "AGREE", "LEVEL", "REVERSE", "SYS", "ORDER+", "LEVEL+",
-    ]  # fmt: skip
-    least = int(seen.argmin())
-    at, count = (systems[least],), int(seen[least])
-    names += ["FAM"] if own else []
-    return [untested(name, "few in system", at=at, count=count) for name in names]
-
-
-def _ordered(observed: means.Means, count: int, margins: Margins) -> list[Component]:
-    """ORDER and AGREE."""
-    moments = observed.moments()
-    variance = moments.jackknife(lambda each: each[..., 0])
-    reason: Reason = ""
-    if count < 3:
-        reason = "two systems"
-    # Where humans do not tell the systems apart there is no order to agree on.
-    elif variance.at - quantile(SURE_YES, variance.df) * variance.se <= 0:
-        reason = "humans alike"
-    if reason:
-        return [untested("ORDER", reason), untested("AGREE", reason)]
-    return [
-        above("ORDER", moments.unbiased(means.correlation), margins.order),
-        above("AGREE", moments.unbiased(means.agreement), margins.agree),
-    ]
+    return _allowed(name, own, (margin, len(names) / (len(names) - 1), spread), names)
 
 
 def _allowed(
-    name: ComponentName,
+    name: str,
     off: Jackknifed,
     rule: tuple[float, float, HumanSpread],
     names: Sequence[str],
 ) -> Component:
-    """Biases of systems inside what a human's own would reach: stricter for yes than for no."""
+    """Biases of systems inside what a human's own would reach: stricter for yes than for no.
+
+    `factor` is the variance of what is tested, in units of a human's own view of a system: 1 for
+    one system, 2 for a pair, S / (S - 1) for one beside the mean of the others.
+    """
     margin, factor, spread = rule
     many = len(off.at)
     return inside(
@@ -163,7 +107,7 @@ def _allowed(
     )
 
 
-def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Component:
+def reversals(name: str, observed: means.Means, margin: float, names: Sequence[str]) -> Component:
     """Pairs that the humans hold apart by more than the margin, and the judge the other way.
 
     Yes asks it of pairs twice as far apart: between the two the answer is open.
@@ -198,7 +142,7 @@ def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Comp
         else (names[b[worst]], names[a[worst]])
     )
     return Component(
-        "REVERSE",
+        name,
         state,
         float(reversed_.sum()),
         float(reversed_.sum()),
@@ -214,35 +158,24 @@ def _reverse(observed: means.Means, margin: float, names: Sequence[str]) -> Comp
     )
 
 
-def _family(
-    case: Case,
-    observed: means.Means,
-    names: Sequence[str],
-    spread: HumanSpread,
-    margin: float,
-) -> list[Component]:
-    own = np.array([case.family.get(name, False) for name in names])
-    if not own.any() or own.all():
-        return []
+def family(
+    name: str, observed: means.Means, own: NDArray[np.bool_], spread: HumanSpread, margin: float
+) -> Component:
+    """The bias of the systems of the judge's own family, less that of the others."""
 
-    def contrast(bias: Floats) -> Floats:
+    def contrast(human: Floats, judge: Floats) -> Floats:
+        bias = judge - human
         part: Floats = bias[..., own].mean(axis=-1) - bias[..., ~own].mean(axis=-1)
         return part
 
     # Variance of a difference of two means of systems, in units of one system's.
     factor = 1 / own.sum() + 1 / (~own).sum()
-    off = observed.jackknife(lambda human, judge: contrast(judge - human))
-    return [inside("FAM", off, spread.allow(margin, factor, 1))]
+    return inside(name, observed.jackknife(contrast), spread.allow(margin, factor, 1))
 
 
-def _to_come(
-    observed: means.Means, spread: HumanSpread, margin: float, margins: Margins
-) -> list[Component]:
-    """ORDER+ and LEVEL+: the systems are a sample."""
+def order_to_come(name: str, observed: means.Means, margin: float) -> Component:
+    """ORDER, the systems being a sample."""
     count = len(observed.human)
-    if count < margins.systems:
-        names: Sequence[ComponentName] = ("ORDER+", "LEVEL+")
-        return [untested(name, "few systems", count=count) for name in names]
     whole = means.correlation(means.moments(observed.human, observed.judge))
     # Row k holds all systems but k, so that all that leave one out are one array.
     others = np.nonzero(~np.eye(count, dtype=bool))[1].reshape(count, count - 1)
@@ -255,10 +188,10 @@ def _to_come(
         se=max(order.se, 1 / math.sqrt(count - 3)),
         df=count - 2,
     )
-    return [above("ORDER+", order, margins.order), _level_to_come(observed.bias, spread, margin)]
+    return above(name, order, margin)
 
 
-def _level_to_come(bias: Floats, spread: HumanSpread, margin: float) -> Component:
+def level_to_come(name: str, bias: Floats, spread: HumanSpread, margin: float) -> Component:
     """Where a new system's bias will lie: a 90 % prediction interval."""
     from scipy.special import chdtri  # noqa: PLC0415 - slow to import
 
@@ -276,6 +209,6 @@ def _level_to_come(bias: Floats, spread: HumanSpread, margin: float) -> Componen
     elif 1.645 * least > limit:
         state = "no"
     return Component(
-        "LEVEL+", state, centre, centre - reach, centre + reach, limit, error, count - 1,
+        name, state, centre, centre - reach, centre + reach, limit, error, count - 1,
         0.0 if state == "yes" else 1.0,
     )  # fmt: skip

@@ -7,31 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.verdict.facts import Component
+from voirdire.examining.spec.component import Component
 from voirdire.stats.sums import above_t, on_scale, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.examining.spec.component import State
     from voirdire.stats.sums import Jackknifed
 
 #: One-sided levels at which an estimate is shown to be inside, and outside, its margin.
 SURE_YES, SURE_NO = 0.95, 0.975
 #: READ asks for more: a fluke there would license a blind judge for everything.
 SURE_READ = 0.995
-#: Responses that two humans must share for ITEM, and that humans must pass (fail) for SENS (SPEC).
-FEWEST_SHARED, FEWEST_SUCH = 50, 20
-#: Items or clusters of each system: fewer give its mean no error (one alone an error of 0).
-FEWEST_IN_SYSTEM = 5
+#: Responses that two humans must share for ITEM.
+FEWEST_SHARED = 50
 
 
-def untested(name: ComponentName, reason: Reason, **facts: Any) -> Component:
+def untested(name: str, reason: str, **facts: Any) -> Component:
     return Component(name, "not tested", reason=reason, **facts)
 
 
 def above(
-    name: ComponentName,
+    name: str,
     jackknifed: Jackknifed,
     limit: float,
     fail: float | None = None,
@@ -69,7 +67,7 @@ def above(
         p,
         times=min(
             _times(jackknifed.at - asked, sure, jackknifed),
-            _times(least - jackknifed.at, SURE_NO, jackknifed),
+            _times(least - jackknifed.at, sure_no, jackknifed),
         ),
     )
 
@@ -87,7 +85,7 @@ def _times(distance: float, sure: float, jackknifed: Jackknifed, se: float | Non
 
 
 def inside(
-    name: ComponentName,
+    name: str,
     jackknifed: Jackknifed,
     margin: float,
     names: Sequence[str] = (),
@@ -118,7 +116,7 @@ def inside(
     # All have to be shown inside for a yes, any one outside for a no.
     sizes = list(zip(np.abs(at[finite]).tolist(), se[finite].tolist(), strict=True))
     all_in = max(_times(inner - size, SURE_YES, jackknifed, error) for size, error in sizes)
-    sure_no = 1 - (1 - SURE_NO) / len(at)
+    sure_no = 1 - (1 - SURE_NO) / (many or len(at))
     one_out = min(_times(size - margin, sure_no, jackknifed, error) for size, error in sizes)
     # The one that is shown is the farthest out, be the answer yes or no.
     k = int(np.argmax(np.where(finite, np.abs(at), -1)))
@@ -131,9 +129,7 @@ def inside(
     )  # fmt: skip
 
 
-def inside_range(
-    name: ComponentName, jackknifed: Jackknifed, margin: tuple[float, float]
-) -> Component:
+def inside_range(name: str, jackknifed: Jackknifed, margin: tuple[float, float]) -> Component:
     """Equivalence of a ratio: on the log, where a half and a double are equally far from one."""
     low, high = math.log(margin[0]), math.log(margin[1])
     reach, far = (quantile(sure, jackknifed.df) * jackknifed.se for sure in (SURE_YES, SURE_NO))

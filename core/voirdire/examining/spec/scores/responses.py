@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.verdict.facts import Component
-from voirdire.examining.verdict.margins import (
+from voirdire.examining.spec.component import Component
+from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
-    FEWEST_SUCH,
     SURE_NO,
     SURE_READ,
     SURE_YES,
@@ -20,6 +19,7 @@ from voirdire.examining.verdict.margins import (
     inside_range,
     untested,
 )
+from voirdire.examining.spec.reasons import FEWEST_SUCH, MOST_TIMES
 from voirdire.stats import held_out, runs_needed, within
 from voirdire.stats.intervals import effective_size, share_interval
 from voirdire.stats.sums import Jackknifed, above_t, jackknife, natural, quantile
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.case import Case
-    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.examining.spec.component import State
+    from voirdire.examining.spec.scores.case import Case
+    from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import ClusterSums
     from voirdire.study import Margins
@@ -43,53 +44,43 @@ LEAST_HUMANS = 0.02
 PLANNED = 0.2
 
 
-def reading(case: Case, panel: ResponsePanel, margins: Margins, name: ComponentName) -> Component:
+def coverage(name: str, asked: int, answered: int, margins: Margins) -> Component:
+    """The share of what was asked that was answered."""
+    if not asked:
+        return untested(name, "few clusters")
+    share = answered / asked
+    state: State = "yes" if share >= margins.cover else "no"
+    p = 0.0 if state == "yes" else 1.0
+    return Component(name, state, share, margin=margins.cover, p=p, count=asked)
+
+
+def reading(name: str, case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+    """Correlation of one run with the mean human within systems."""
     table = within.reading_sums(panel)
     if len(table) < margins.clusters:
         return untested(name, "few clusters", count=len(table))
     # Column 2 is the judge's sum of squares within systems. It is set beside the scale, a quarter
     # of whose width is a large spread: rounding must not look like reading.
     if table.total[2] < 1e-9 * (case.width / 4) ** 2:
-        reason: Reason = "no variance" if math.isnan(case.constant) else "constant"
+        reason: str = "no variance" if math.isnan(case.constant) else "constant"
         return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
     return above(name, table.jackknife(within.ratio, "fisher"), 0.0, margins.read, SURE_READ)
 
 
-def single_responses(
-    panel: ResponsePanel, table: ClusterSums, humans: Sequence[int], margins: Margins
-) -> list[Component]:
-    parts = []
-    if len(humans) > 1:
-        parts.append(humans_agree(table, margins))
-    # A score of two values is rounded coarsely, which is error too: judges are allowed as much of
-    # it as on pass and fail.
-    seen = np.unique(panel.humans[~np.isnan(panel.humans)])
-    one_bit = len(seen) == 2 and panel.categories is None
-    times = margins.times_gate if one_bit else margins.times
-    parts.append(item_component("ITEM", table, len(humans), times, margins))
-    if panel.categories is None:
-        parts.append(_slope(table, len(humans), margins))
-    return parts
-
-
-def humans_agree(table: ClusterSums, margins: Margins) -> Component:
+def humans_agree(name: str, table: ClusterSums, margins: Margins) -> Component:
     """Reliability of one human on single responses: with none, nothing can be examined."""
     if table.met(0) < margins.clusters:
-        return untested("HUMANS", "few shared")
+        return untested(name, "few shared")
     jackknifed = table.jackknife(within.reliability, "fisher")
     # The floor is stated on Fisher's z, where so small a correlation is the same number.
     # The floor is stated where the test is made.
     limit = float(natural(LEAST_HUMANS, "fisher"))
-    return replace(above("HUMANS", jackknifed, limit, margins.read), margin=limit)
+    return replace(above(name, jackknifed, limit, margins.read), margin=limit)
 
 
-def item_component(
-    name: ComponentName, table: ClusterSums, humans: int, times: float, margins: Margins
-) -> Component:
+def item(name: str, table: ClusterSums, times: float, margins: Margins) -> Component:
     """From the sums of clusters where the judge has a human beside it."""
     total, shared = table.total, table.met(0)
-    if humans < 2:
-        return untested(name, "one human")
     # Column 0 counts pairs of humans on a response, and `met` the clusters that have one.
     if total[0] < FEWEST_SHARED or shared < margins.clusters:
         return untested(name, "few shared", count=int(total[0]))
@@ -108,15 +99,13 @@ def item_component(
     return replace(part, margin=times, judge=within.worth_of(total), human=c / v)
 
 
-def _slope(table: ClusterSums, humans: int, margins: Margins) -> Component:
+def slope(name: str, table: ClusterSums, margins: Margins) -> Component:
     """Points of the judge for one point of what the humans share."""
-    if humans < 2:
-        return untested("SLOPE", "one human")
     value, without = within.slope(table.total), within.slope(table.without)
     if not (_is_positive(table.total) and _is_positive(table.without)):
         shown = float(value) if math.isfinite(value) else math.nan
-        return Component("SLOPE", "open", shown, margin=margins.slope, reason="no interval")
-    return inside_range("SLOPE", jackknife(value, without, "log", table.weight), margins.slope)
+        return Component(name, "open", shown, margin=margins.slope, reason="no interval")
+    return inside_range(name, jackknife(value, without, "log", table.weight), margins.slope)
 
 
 def _is_positive(sums: Floats) -> bool:
@@ -159,8 +148,9 @@ def subgroups(
         bias.append(apart)
         names.append(name)
         table = panel.by_cluster(sums, members, where=6)
-        part = item_component("SUBITEM", table, len(humans), margins.times_subgroup, margins)
-        items.append(replace(part, at=(name,)))
+        if len(humans) > 1:
+            part = item("SUBITEM", table, margins.times_subgroup, margins)
+            items.append(replace(part, at=(name,)))
     if not bias:
         return [untested("SUB", "few in subgroup", at=tuple(few))]
     together = Jackknifed(
@@ -199,40 +189,7 @@ def _subgroup_bias(
 # --- pass and fail
 
 
-def pass_and_fail(
-    case: Case, panel: ResponsePanel, humans: Sequence[int], margins: Margins
-) -> list[Component]:
-    """GREAD, GITEM, SENS and SPEC on 1[score >= gate]."""
-    rule = case.gate
-    if rule is None or case.nominal:  # labels without an order have no threshold
-        return []
-    bits = panel.passing(rule.at)
-    table = within.item_table(bits.only_humans(humans), beside=True)
-    # A second human on a handful of responses must not turn an answer against labels into an open
-    # question.
-    if rule.has_minima and len(humans) > 1 and table.total[0] < FEWEST_SHARED:
-        bits, humans = _one_column(bits, humans), (0,)
-        table = within.item_table(bits, beside=True)
-    parts = [
-        reading(case, bits, margins, "GREAD"),
-        item_component("GITEM", table, len(humans), margins.times_gate, margins),
-    ]
-    kinds: Sequence[tuple[ComponentName, bool, float | None]] = (
-        ("SENS", True, rule.sensitivity),
-        ("SPEC", False, rule.specificity),
-    )
-    for name, passes, least in kinds:
-        if len(humans) < 2:
-            part = _against_labels(name, bits, humans[0], passes, least)
-            if rule.by_default and not part.reason:
-                part = replace(part, reason="default minima")
-            parts.append(part)
-        else:
-            parts.append(_beside_human(name, bits, humans, passes, margins))
-    return parts
-
-
-def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
+def one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
     """Humans who share too few responses to be compared with each other, as one column of labels.
 
     The one who labelled most comes first: a few labels under another name change little.
@@ -243,8 +200,20 @@ def _one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
     return replace(bits, humans=_first_present(bits.humans[order])[None])
 
 
-def _beside_human(
-    name: ComponentName, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
+def gate_rate(name: str, ground: ScoreGround, *, passes: bool) -> Component:
+    """SENS (SPEC): beside a held-out human, or against one column of labels."""
+    rule, bits, humans = ground.gate, ground.bits, ground.gated_humans
+    if len(humans) > 1 or rule is None:
+        return beside_human(name, bits, humans, passes, ground.margins)
+    least = rule.sensitivity if passes else rule.specificity
+    part = against_labels(name, bits, humans[0], passes, least)
+    if rule.by_default and not part.reason:
+        return replace(part, reason="default minima")
+    return part
+
+
+def beside_human(
+    name: str, bits: ResponsePanel, humans: Sequence[int], passes: bool, margins: Margins
 ) -> Component:
     rates = held_out.Rates.of(bits, humans, passes=passes)
     # Each such response is seen from both sides: either human is the label, the other is held out.
@@ -257,8 +226,8 @@ def _beside_human(
     return replace(part, judge=rates.judge, human=rates.human, count=math.floor(rates.n + 1e-6))
 
 
-def _against_labels(
-    name: ComponentName, bits: ResponsePanel, human: int, passes: bool, least: float | None
+def against_labels(
+    name: str, bits: ResponsePanel, human: int, passes: bool, least: float | None
 ) -> Component:
     """One column of labels: against the declared minimum, or printed without a verdict."""
     jackknifed, n = held_out.rate_against(bits, human, passes=passes)
@@ -279,10 +248,6 @@ def _against_labels(
     p = share_p(value, se, float(jackknifed.df), n, least)
     made = Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
     return replace(made, times=_times_share(made, least)) if state == "open" else made
-
-
-#: No more than so many times what is there is looked at, or advised.
-MOST_TIMES = 10
 
 
 def _times_share(part: Component, least: float) -> float:
@@ -309,12 +274,8 @@ def share_p(value: float, se: float, df: float, n: int, least: float) -> float:
 # --- runs and labels saved
 
 
-def repeated_runs(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+def repeated_runs(name: str, panel: ResponsePanel, margins: Margins) -> Component:
     """Reliability of one run within systems."""
-    if len(panel.judge) < 2 or case.nominal:
-        return untested("RUN", "one run" if len(panel.judge) < 2 else "nominal")
-    if case.temperature == 0:
-        return untested("RUN", "temperature 0")
     count = len(panel.judge)
     # Within systems: that a run tells systems apart is no stability on single responses.
     runs = np.stack([panel.centred(run[:, None], least=2)[:, 0] for run in panel.judge])
@@ -334,20 +295,20 @@ def repeated_runs(case: Case, panel: ResponsePanel, margins: Margins) -> Compone
 
     jackknifed = table.jackknife(share, "fisher")
     needed = runs_needed(jackknifed.value, margins.run).runs
-    return replace(above("RUN", jackknifed, margins.run), count=needed or 0)
+    return replace(above(name, jackknifed, margins.run), count=needed or 0)
 
 
-def labels_saved(case: Case, panel: ResponsePanel, margins: Margins) -> Component:
+def labels_saved(name: str, case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     """What a label counts as once the judge's scores on all responses are used as well."""
     n, judged = panel.n, case.size(case.judged)
     if n and panel.per_system().max() < 2:  # within systems nothing is left to correlate
-        return untested("GAIN", "few in system", count=1)
+        return untested(name, "few in system", count=1)
     partly, share = _partly(case, panel), labelled_share(case, panel)
     jackknifed = _following(case, panel)
     # 1 / (1 - (1 - share) r²) = gain, solved for r: GAIN is tested as a correlation, whose error is
     # known.
     need = math.sqrt((1 - 1 / margins.gain) / (1 - share))
-    part = above("GAIN", jackknifed, min(need, 1.0))
+    part = above(name, jackknifed, min(need, 1.0))
 
     def gain(r: float) -> float:
         # Held below 1, where the gain would be endless; a negative correlation saves nothing.

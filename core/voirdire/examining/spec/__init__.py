@@ -1,0 +1,48 @@
+"""Components, uses and coefficients: one frozen object each, in one registry each.
+
+What is computed, decided, advised, said, drawn, documented and gated of one of them is in its
+object; everything else loops over the registries.
+"""
+
+from voirdire.examining.spec import components as components
+from voirdire.examining.spec.component import (
+    COMPONENTS,
+    ChangeRule,
+    Component,
+    ComponentSpec,
+    Estimated,
+    Ground,
+    GroundBase,
+    Lack,
+    Next,
+    State,
+)
+from voirdire.examining.spec.reasons import ACTIONS, REASONS, Action, Reason
+from voirdire.examining.spec.registry import Registry
+from voirdire.examining.spec.uses import THESE, TO_COME, USES, Role, Target, UseSpec, Wanted, wanted
+
+__all__ = [
+    "ACTIONS",
+    "COMPONENTS",
+    "REASONS",
+    "THESE",
+    "TO_COME",
+    "USES",
+    "Action",
+    "ChangeRule",
+    "Component",
+    "ComponentSpec",
+    "Estimated",
+    "Ground",
+    "GroundBase",
+    "Lack",
+    "Next",
+    "Reason",
+    "Registry",
+    "Role",
+    "State",
+    "Target",
+    "UseSpec",
+    "Wanted",
+    "wanted",
+]

@@ -1,0 +1,328 @@
+"""One thing that a use requires: how it is found, held, worded, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from voirdire.examining.spec.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from voirdire.study import Margins
+
+State = Literal["yes", "no", "open", "not tested"]
+#: In which of these an estimate is; it is printed, drawn and compared accordingly.
+Unit = Literal["points", "share", "correlation", "ratio", "excess", "pairs", "labels"]
+#: On which side of its margin an estimate has to lie.
+Side = Literal["least", "above 0", "within", "range", "none"]
+#: What its error falls with.
+Resampled = Literal["units", "systems"]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One thing that a use needs, and whether the data show it.
+
+    Attributes
+    ----------
+    name : str
+        The key of its `ComponentSpec`: ``"READ"``.
+    estimate : float
+        On the natural scale: a correlation, points of the scale, a share. NaN where there is none.
+        Where several systems, pairs or subgroups are tested, the one farthest beyond its margin.
+    low, high : float
+        One-sided 95 % bounds, which together are a 90 % interval; READ and GREAD at 99.5 %.
+    margin : float or (float, float) or None
+        What the estimate is held against: a floor, a symmetric ± margin, or two ends (SLOPE).
+    se, df : float
+        Standard error and degrees of freedom on the scale of the test: Fisher's z for READ, GREAD,
+        HUMANS, ORDER, AGREE, ORDER+, RUN and GAIN; the log for SLOPE; else the natural scale.
+    p : float
+        One-sided p-value of "inside the margin"; 1 where not tested.
+    reason : str
+        The key of a `Reason`: why it is not tested or open, or what is special about it.
+    at : tuple of str
+        Where the estimate was found: a system, the two systems of a pair, a subgroup, a label.
+    judge, human : float
+        SENS and SPEC: the judge's share, and that of a held-out human (NaN with one column of
+        labels). ITEM, GITEM and SUBITEM: worth of one run in humans, and reliability of one human.
+    count : int
+        SENS and SPEC: the responses behind them. REVERSE: pairs reversed. RUN: runs whose mean
+        is reliable. GAIN: the labels that there are, or would be.
+    times : float
+        Of an open one: as many times as many units (items, clusters, systems) would settle it,
+        were the estimates to stay as they are; infinite where no number is known to.
+    not_shown : tuple of str
+        Systems (labels, subgroups) of which the claim was not shown, though none refutes it.
+    """
+
+    name: str
+    state: State
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    margin: float | tuple[float, float] | None = None
+    se: float = math.nan
+    df: float = math.nan
+    p: float = 1.0
+    reason: str = ""
+    at: tuple[str, ...] = ()
+    judge: float = math.nan
+    human: float = math.nan
+    count: int = 0
+    times: float = math.inf
+    not_shown: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """What a record holds: all but `times`, which the next step of a verdict says in units.
+
+        `not_shown` only where it names something.
+        """
+        left_out = {"times"} if self.not_shown else {"times", "not_shown"}
+        return {
+            one.name: getattr(self, one.name) for one in fields(self) if one.name not in left_out
+        }
+
+
+class Ground(Protocol):
+    """What the components of one judge and attribute rest on, whatever the kind of judgement.
+
+    Each kind has a class of its own with the sums that its components share, found when first
+    asked for. What is named here is all that verdicts and advice know of it.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The kind of judgement: ``"score"``, ``"label"``."""
+        ...
+
+    @property
+    def margins(self) -> Margins:
+        """What the study asks for."""
+        ...
+
+    @property
+    def judge(self) -> str:
+        """Who is examined."""
+        ...
+
+    @property
+    def attribute(self) -> str:
+        """On which question."""
+        ...
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """The humans of the case."""
+        ...
+
+    @property
+    def units(self) -> tuple[int, str]:
+        """How many items (or clusters) there are, and what they are called."""
+        ...
+
+    @property
+    def systems(self) -> int:
+        """How many systems there are; 1 for none."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Each label that a use is decided for by itself; empty where no use is."""
+        ...
+
+    def of(self, key: str) -> tuple[Component, ...]:
+        """The components of a key: none, one, or one for each label; found once."""
+        ...
+
+    def calibrated(self) -> Ground | None:
+        """What they would rest on had the judge been calibrated; None where that is not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What a component needs and does not have: the reason, and what there is in its place."""
+
+    reason: str
+    at: tuple[str, ...] = ()
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The cheapest next step: the key of an `Action`, and the numbers that belong to it."""
+
+    action: str
+    needed: int | None = None
+    now: int | None = None
+    unit: str = ""
+    below: float = math.nan
+    share: float = math.nan
+    after: State | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """A value of a component, and the values (G,) without each cluster, to be compared with others.
+
+    `at` is the system that it is about; empty for all.
+    """
+
+    value: float
+    out: NDArray[np.float64]
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """How a component is compared before and after a change of the judge.
+
+    Attributes
+    ----------
+    estimates : callable
+        From a ground to the values that can be told, with those without each cluster.
+    margin : callable
+        From margins, the width of the scale and the points that BIAS may move: within which a
+        change counts as none.
+    both_ways : bool
+        Whether a move either way is one for the worse.
+    """
+
+    estimates: Callable[[Any], Iterable[Estimated]]
+    margin: Callable[[Margins, float, float], float]
+    both_ways: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentSpec:
+    """One component of the verdict, all of it.
+
+    Attributes
+    ----------
+    key, name : str
+        ``"READ"`` in output and gates, ``"tracks_responses"`` in code and docs.
+    kinds : frozenset of str
+        Kinds of judgements that it is for.
+    find : callable
+        From a ground of such a kind: the component, several (one a label), or None where there is
+        no such thing.
+    needs : tuple of callable
+        What must be there before `find` is asked; the first that lacks says why it is not tested.
+    declared : callable
+        Whether there is such a thing at all in a ground: a gate, a family, a subgroup. Where there
+        is not, no use asks for it.
+    unit, side : str
+        What its estimate is, and where it has to lie; printed and drawn by them.
+    falls_with : {"units", "systems"}
+        What more of would settle it.
+    skipped_untested : bool
+        A use goes without it where it is not tested, unless the reason holds the use back.
+    stops_all : str
+        The reason for which every use is *not tested* where this is *no*; empty: it does not.
+    unread : bool
+        Whether its *no* says that the judge is to be trusted with nothing.
+    calibrated : bool
+        Whether calibration moves it.
+    after_no : callable or None
+        From a ground and the component, the next step where it alone made a *no*.
+    title : str
+        In tables and figures.
+    plain, asked : str
+        In the page of docs: what it means, and what is asked of it.
+    says : callable
+        From a component to a clause: what was found, beside what is needed.
+    influence : callable or None
+        From a ground and the component to what each response does to the estimate.
+    change : ChangeRule or None
+        How it is compared with an earlier state; None where it is not.
+    """
+
+    key: str
+    name: str
+    title: str
+    plain: str
+    asked: str
+    kinds: frozenset[str]
+    find: Callable[[Any], Component | Sequence[Component] | None]
+    says: Callable[[Component], str]
+    unit: Unit
+    side: Side
+    needs: tuple[Callable[[Any], Lack | None], ...] = ()
+    declared: Callable[[Any], bool] = lambda _: True
+    falls_with: Resampled = "units"
+    skipped_untested: bool = False
+    stops_all: str = ""
+    unread: bool = False
+    calibrated: bool = False
+    after_no: Callable[[Any, Component], Next] | None = None
+    influence: Callable[[Any, Component], NDArray[np.float64] | None] | None = None
+    change: ChangeRule | None = None
+
+    def found(self, ground: Ground) -> tuple[Component, ...]:
+        """The components in a ground: not tested where a need is not met."""
+        if ground.kind not in self.kinds or not self.declared(ground):
+            return ()
+        for need in self.needs:
+            lack = need(ground)
+            if lack is not None:
+                return (self.untested(lack.reason, at=lack.at, count=lack.count),)
+        made = self.find(ground)
+        if made is None:
+            return ()
+        return (made,) if isinstance(made, Component) else tuple(made)
+
+    def untested(self, reason: str, **facts: Any) -> Component:
+        """The component where it cannot be told."""
+        return Component(self.key, "not tested", reason=reason, **facts)
+
+
+#: Every component of the verdict, in the order in which they are found and recorded.
+COMPONENTS: Registry[ComponentSpec] = Registry("component")
+
+
+class GroundBase:
+    """A ground that finds each component once: what kinds derive their own from."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[Component, ...]] = {}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """None, but where a kind says otherwise."""
+        return ()
+
+    def of(self, key: str) -> tuple[Component, ...]:
+        """The components of a key: none, one, or one for each label; found once."""
+        if key not in self._found:
+            self._found[key] = COMPONENTS[key].found(cast("Ground", self))
+        return self._found[key]
+
+    def hold(self, parts: Iterable[Component]) -> None:
+        """Take these components, and no others, as found."""
+        self._found = dict.fromkeys(COMPONENTS, ())
+        for part in parts:
+            self._found[part.name] = (*self._found[part.name], part)
+
+    def calibrated(self) -> Ground | None:
+        """Not known, but where a kind says otherwise."""
+        return None
+
+    def one(self, key: str) -> Component | None:
+        """The only component of a key, where it was found."""
+        return next(iter(self.of(key)), None)
+
+    @property
+    def components(self) -> Mapping[str, Component]:
+        """Key -> component of all that there are; of several with one key the first."""
+        return {key: made[0] for key in COMPONENTS if (made := self.of(key))}
+
+    def all(self) -> tuple[Component, ...]:
+        """All that there are, in the order of the registry."""
+        return tuple(part for key in COMPONENTS for part in self.of(key))

@@ -1,0 +1,221 @@
+"""Why something is not tested or open, what is special about it, and what to do then."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examining.spec.component import Next
+from voirdire.examining.spec.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from voirdire.examining.spec.component import Component
+
+#: Responses that two humans should share before a judge is held against one of them.
+SHARED = 100
+#: Beyond so many times what is there a number would be a guess, and is not given.
+MOST_TIMES = 10
+#: Items or clusters of each system: fewer give its mean no error (one alone an error of 0).
+FEWEST_IN_SYSTEM = 5
+#: Responses that humans must pass (fail) before a judge is held against them.
+FEWEST_SUCH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a component or a verdict is not tested or open, or what is special about it.
+
+    Attributes
+    ----------
+    key : str
+        As output has it.
+    words : str
+        Inside a sentence.
+    next : callable or None
+        From a ground and the components with this reason: what to do where it left a use untested.
+    holds : bool
+        Whether a component that is not tested for it holds a use back which would else go without.
+    explains : bool
+        Whether it says why a verdict is what it is; else it is said beside the component alone.
+    first : bool
+        Whether it explains all others and is named in their place.
+    instead : bool
+        Whether it is said of a component in place of its estimate.
+    """
+
+    key: str
+    words: str
+    next: Callable[[Any, Sequence[Component]], Next] | None = None
+    holds: bool = False
+    explains: bool = True
+    first: bool = False
+    instead: bool = False
+
+    @property
+    def name(self) -> str:
+        """As code has it."""
+        return self.key.replace(" ", "_").replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What to do next, and how it is said: the fields of `Next` by their names in braces.
+
+    `{condition}` is what two humans would have to show, `{runs}` a number of runs or *many*.
+    `after_yes` says that it is said although the answer is yes.
+    """
+
+    key: str
+    words: str
+    after_yes: bool = False
+
+    @property
+    def name(self) -> str:
+        """As code has it."""
+        return self.key.replace(" ", "_")
+
+
+REASONS: Registry[Reason] = Registry("reason")
+ACTIONS: Registry[Action] = Registry("action")
+
+
+def _counts(parts: Sequence[Component]) -> list[int]:
+    """What there is, of each component; 0 where there is none."""
+    return [part.count for part in parts] or [0]
+
+
+def _two_humans(ground: Any, _: Sequence[Component]) -> Next:
+    return Next("two humans", needed=SHARED, unit="responses", below=ground.humans_below)
+
+
+def _few_clusters(ground: Any, parts: Sequence[Component]) -> Next:
+    now, unit = ground.units
+    least = min(now, *_counts(parts))
+    return Next("rate more", needed=ground.margins.clusters, now=least, unit=unit)
+
+
+def _few_in_system(ground: Any, parts: Sequence[Component]) -> Next:
+    unit = f"{ground.units[1]} of each system"
+    return Next("rate more", needed=FEWEST_IN_SYSTEM, now=max(_counts(parts)), unit=unit)
+
+
+def _few_such(ground: Any, parts: Sequence[Component]) -> Next:
+    """Labels until each side of the gate has enough, the shares staying as they are."""
+    least = min(_counts(parts))
+    wanted = FEWEST_SUCH * (1 if ground.labels_alone else 2)
+    now = ground.n_paired
+    if least * MOST_TIMES < wanted:
+        return Next("rate more", now=now, unit="labels")
+    return Next("rate more", needed=math.ceil(now * wanted / least), now=now, unit="labels")
+
+
+def _not_asked(ground: Any, _: Sequence[Component]) -> Next:
+    return Next("rate the rest", needed=ground.n_labelled, now=0)
+
+
+def _more_systems(ground: Any, _: Sequence[Component]) -> Next:
+    needed = ground.margins.systems
+    return Next("more systems", needed=needed, now=ground.systems, unit="systems")
+
+
+def _plainly(action: str) -> Callable[[Any, Sequence[Component]], Next]:
+    return lambda _ground, _parts: Next(action)
+
+
+for _reason in (
+    Reason("not asked", "it was not asked about every attribute", _not_asked),
+    Reason("one human", "there is one column of human scores", _two_humans),
+    Reason("few shared", "two humans share too few responses", _two_humans),
+    Reason("few clusters", "there are too few items", _few_clusters),
+    Reason(
+        "one system",
+        "with one system a right mean cannot be told from a lucky constant",
+        _plainly("estimate instead"),
+    ),
+    Reason(
+        "two systems",
+        "two systems are too few for a correlation",
+        _plainly("estimate instead"),
+    ),
+    Reason("few systems", "there are too few systems", _more_systems),
+    Reason("few in system", "a system has too few items", _few_in_system, holds=True),
+    Reason("humans alike", "the humans do not tell these systems apart"),
+    Reason("humans unclear", "the humans are not shown to agree on single responses"),
+    Reason(
+        "humans disagree",
+        "the humans do not agree on single responses",
+        _plainly("settle the rubric"),
+    ),
+    Reason("constant", "it gives one score whatever it is shown", first=True, instead=True),
+    Reason("no variance", "its scores do not vary within a system", instead=True),
+    Reason("few such", "there are too few responses on one side of the gate", _few_such),
+    Reason(
+        "no minima",
+        "no sensitivity and specificity are declared for the gate",
+        _plainly("declare minima"),
+    ),
+    Reason(
+        "default minima",
+        "no sensitivity and specificity are declared, and 80 % of each is needed",
+        explains=False,
+    ),
+    Reason("no gate", "no gate is declared"),
+    Reason("one run", "there is one run", _plainly("run twice")),
+    Reason(
+        "temperature 0",
+        "runs at temperature 0 agree because of decoding",
+        _plainly("run twice"),
+    ),
+    Reason(
+        "not random",
+        "the labelled responses were not drawn at random",
+        _plainly("draw at random"),
+    ),
+    Reason("no interval", "no interval can be given"),
+    Reason("few in subgroup", "a subgroup is too small"),
+    Reason("safety-critical", "the study declares this attribute safety-critical"),
+    Reason("blocked", "a finding of the audit forbids a verdict", _plainly("correct the data")),
+    Reason("nominal", "labels without an order have no such statistic"),
+    Reason("not computed", "it was not computed"),
+    Reason("never used", "it never gives that label"),
+    Reason("looks bad", "a label that is not vouched for lies beyond what is allowed"),
+    Reason("order not recorded", "it is not known who was shown first"),
+    Reason("no texts", "neither the responses nor their lengths are there"),
+    Reason("not connected", "some systems were never compared, even through others"),
+    Reason("judge alike", "the judge does not tell these systems apart"),
+    Reason("few released", "there are too few responses of which it is so sure"),
+    Reason("hard items", "nothing is known of responses on which humans differ"),
+):
+    REASONS.register(_reason)
+
+for _action in (
+    Action("use it", ""),
+    Action("rate more", "Rate about {needed:,} {unit} instead of {now:,}."),
+    Action("calibrate", "`voirdire calibrate` may help.{after}"),
+    Action("two humans", "Hand in two humans on {needed} shared responses.{condition}"),
+    Action(
+        "label twice",
+        "How far people agree among themselves is not known: have {needed} {unit} labelled by a "
+        "second human.",
+        after_yes=True,
+    ),
+    Action("label instead", "Label instead: the judge saves {share} of the labels."),
+    Action("average runs", "Use the mean of {runs}."),
+    Action("more systems", "It takes {needed} systems; there are {now}."),
+    Action("trust it with nothing", "Trust it with nothing."),
+    Action("run twice", "Run it twice or more, at a temperature above 0."),
+    Action("estimate instead", "Use your labels and its scores together for an estimate."),
+    Action("declare a gate", "Declare the gate in the study, or by --gate."),
+    Action(
+        "declare minima", "Declare the sensitivity and the specificity that the gate must reach."
+    ),
+    Action("draw at random", "Label responses that were drawn at random."),
+    Action("rate the rest", "Rate the responses that it left out."),
+    Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
+    Action("keep humans", "Keep the humans for this."),
+    Action("correct the data", "Correct what the audit found first."),
+):
+    ACTIONS.register(_action)

@@ -1,0 +1,1 @@
+"""Scores: what their components rest on and are computed from."""

@@ -1,0 +1,445 @@
+"""What the components of one judge's scores on one attribute rest on: sums, found when asked for.
+
+Each component is a smooth function of sums over clusters with a jackknife error (`stats`), and many
+are functions of the same sums; these are here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.examining.spec.component import GroundBase
+from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
+from voirdire.examining.spec.scores import responses
+from voirdire.examining.spec.scores.case import FOLDS, calibrated
+from voirdire.examining.spec.scores.systems import human_spread, sums_off
+from voirdire.stats import system_means as means
+from voirdire.stats import within
+from voirdire.stats.calibration import in_order, lines_of_folds
+from voirdire.stats.sums import ClusterSums, quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.examining.spec.component import Component
+    from voirdire.examining.spec.scores.case import Case, GateRule
+    from voirdire.stats.bias_by_system import HumanSpread
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.system_means import Means, Moments
+    from voirdire.study import Margins
+
+    Floats = NDArray[np.float64]
+
+#: Humans from whom one may be found careless, and who are left whatever is found.
+FEWEST_FOR_MAJORITY, FEWEST_LEFT = 3, 2
+#: The share of what the others reach below which a human does not follow them.
+_THIRD = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Careless:
+    """A human whose single scores do not follow the others', and who was left out."""
+
+    human: str
+    attribute: str
+    correlation: float
+    others: float
+
+
+class ScoreGround(GroundBase):
+    """Scores of one judge and of humans on one attribute, and the sums that components share.
+
+    Attributes
+    ----------
+    case : Case
+        The scores.
+    margins : Margins
+        What the study asks for.
+    """
+
+    def __init__(self, case: Case, margins: Margins) -> None:
+        super().__init__()
+        self.case, self.margins = case, margins
+
+    # --- what verdicts and advice know of it
+
+    @property
+    def kind(self) -> str:
+        """``"label"`` for codes without an order, else ``"score"``."""
+        return "label" if self.case.nominal else "score"
+
+    @property
+    def judge(self) -> str:
+        """Who is examined."""
+        return self.case.judge
+
+    @property
+    def attribute(self) -> str:
+        """On which question."""
+        return self.case.attribute
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """All humans of the case."""
+        return self.case.reference
+
+    @property
+    def clustered(self) -> bool:
+        """Whether clusters are declared."""
+        return self.case.clusters is not None
+
+    @property
+    def units(self) -> tuple[int, str]:
+        """How many items (or declared clusters) there are, and what they are called."""
+        return self.panel.n_clusters, "clusters" if self.clustered else "items"
+
+    @property
+    def systems(self) -> int:
+        """How many systems there are; 1 for none."""
+        return len(self.panel.systems)
+
+    @property
+    def gate(self) -> GateRule | None:
+        """Where pass begins."""
+        return self.case.gate
+
+    @property
+    def n_labelled(self) -> int:
+        """Responses with a human's score."""
+        return self.case.size(self.case.labelled)
+
+    @property
+    def n_paired(self) -> int:
+        """Responses with a human's and the judge's score."""
+        return self.case.size(self.case.paired)
+
+    @property
+    def answered(self) -> tuple[int, int]:
+        """Responses that the judge was asked about, and those of them that it scored."""
+        return self.n_labelled, self.n_paired
+
+    @property
+    def labels_alone(self) -> bool:
+        """Whether the gate is held against one column of labels, with no second human beside."""
+        gated = self.gate is not None and not self.case.nominal and not self.few
+        return gated and len(self.gated_humans) < 2
+
+    @property
+    def labels_decide(self) -> bool:
+        """Whether these labels are held against minima."""
+        return self.labels_alone and self.gate is not None and self.gate.has_minima
+
+    @property
+    def humans_below(self) -> float:
+        """With one human: the reliability of one below which ITEM could still pass; else NaN."""
+        if self.few or len(self.humans) != 1:
+            return math.nan
+        reading = self.one("READ")
+        return math.nan if reading is None else responses.pass_if_below(reading.estimate)
+
+    def calibrated(self) -> CalibratedGround | None:
+        """The same judge after calibration on these ratings.
+
+        None where there are no means of systems, and where rows stand for many responses: these
+        lie in several folds.
+        """
+        # Patterns of a stream stand for responses in several folds at once, so that no line is
+        # theirs.
+        if self.few or self.means is None or self.case.counted is not None:
+            return None
+        return CalibratedGround(self, self.means)
+
+    # --- the sums
+
+    @cached_property
+    def _everybody(self) -> ResponsePanel:
+        return self.case.panel()
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few clusters for anything to be tested."""
+        return self._everybody.n_clusters < self.margins.clusters
+
+    @cached_property
+    def careless(self) -> tuple[Careless, ...]:
+        """Humans who were left out."""
+        return () if self.few else _careless(self.case, self._everybody, self.margins)
+
+    @cached_property
+    def humans(self) -> tuple[int, ...]:
+        """Places in the reference of those who were not."""
+        # By place in the reference: the panel keeps that order, whoever is left out of it.
+        out = {self.reference.index(one.human) for one in self.careless}
+        return tuple(k for k in range(len(self._everybody.humans)) if k not in out)
+
+    @cached_property
+    def panel(self) -> ResponsePanel:
+        """What both scored, without careless humans."""
+        left_out = sorted(set(range(len(self._everybody.humans))) - set(self.humans))
+        return self._everybody.without_humans(left_out) if left_out else self._everybody
+
+    @property
+    def read_scores(self) -> tuple[Case, ResponsePanel]:
+        """What READ looks at."""
+        return self.case, self.panel
+
+    @cached_property
+    def columns(self) -> Floats:
+        """(N, 8) what the judge and the humans share, a row a response."""
+        return within.item_columns(self.panel.only_humans(self.humans))
+
+    @cached_property
+    def shared(self) -> ClusterSums:
+        """Their sums by cluster."""
+        # Column 6 counts the responses with both judge and human: other clusters tell nothing of
+        # the judge, and would count as degrees of freedom.
+        return self.panel.by_cluster(self.columns, where=6)
+
+    @cached_property
+    def times(self) -> float:
+        """The error variance allowed beside one human's."""
+        # A score of two values is rounded coarsely, which is error too: judges are allowed as much
+        # of it as on pass and fail.
+        seen = np.unique(self.panel.humans[~np.isnan(self.panel.humans)])
+        one_bit = len(seen) == 2 and self.panel.categories is None
+        return self.margins.times_gate if one_bit else self.margins.times
+
+    @cached_property
+    def spread(self) -> HumanSpread:
+        """By how much humans differ in their view of systems."""
+        return human_spread(self.panel, self.humans, nominal=self.case.nominal)
+
+    @cached_property
+    def off(self) -> ClusterSums:
+        """How far the judge is off, and of how many responses, by cluster."""
+        return sums_off(self.panel, (self.panel.mean_run - self.panel.mean_human)[:, None])
+
+    @cached_property
+    def means(self) -> Means | None:
+        """Means of systems; None with one system, and of labels without an order."""
+        # Computed once: every component of systems, and the calibration, are functions of these.
+        if self.case.nominal or self.systems < 2:
+            return None
+        return means.Means.of(self.panel)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Variances and covariance of the means of systems."""
+        if self.means is None:
+            raise ValueError("there are no means of systems")
+        return self.means.moments()
+
+    @cached_property
+    def humans_apart(self) -> bool:
+        """Whether the humans are shown to tell the systems apart."""
+        variance = self.moments.jackknife(lambda each: each[..., 0])
+        return bool(variance.at - quantile(SURE_YES, variance.df) * variance.se > 0)
+
+    @property
+    def own_family(self) -> NDArray[np.bool_]:
+        """(S,) which systems are of the judge's own family."""
+        return np.array([self.case.family.get(name, False) for name in self.system_names])
+
+    @property
+    def has_family(self) -> bool:
+        """Whether some systems are of it and some are not."""
+        own = self.own_family
+        return bool(own.any() and not own.all())
+
+    @cached_property
+    def system_names(self) -> list[str]:
+        """Systems with paired responses."""
+        return [str(name) for name in self.panel.systems]
+
+    @cached_property
+    def subgroups(self) -> dict[str, Component]:
+        """SUB, and SUBITEM where humans share enough in a subgroup, by key."""
+        made = responses.subgroups(self.case, self.panel, self.columns, self.humans, self.margins)
+        return {part.name: part for part in made}
+
+    @cached_property
+    def _gated(self) -> tuple[ResponsePanel, tuple[int, ...], ClusterSums]:
+        """1[score >= gate], its humans, and what they share."""
+        if self.gate is None:
+            raise ValueError("there is no gate")
+        bits, humans = self.panel.passing(self.gate.at), self.humans
+        table = within.item_table(bits.only_humans(humans), beside=True)
+        # A second human on a handful of responses must not turn an answer against labels into an
+        # open question.
+        if self.gate.has_minima and len(humans) > 1 and table.total[0] < FEWEST_SHARED:
+            bits, humans = responses.one_column(bits, humans), (0,)
+            table = within.item_table(bits, beside=True)
+        return bits, humans, table
+
+    @property
+    def bits(self) -> ResponsePanel:
+        """The panel at the gate."""
+        return self._gated[0]
+
+    @property
+    def gated_humans(self) -> tuple[int, ...]:
+        """Humans at the gate: those who share too few responses count as one column of labels."""
+        return self._gated[1]
+
+    @property
+    def gated_shared(self) -> ClusterSums:
+        """What judge and humans share at the gate, by cluster."""
+        return self._gated[2]
+
+
+class RejudgedGround(ScoreGround):
+    """The same responses and humans, scored anew by the judge: (K, N) of the paired ones."""
+
+    def __init__(self, before: ScoreGround, scores: Floats) -> None:
+        super().__init__(replace(before.case, scores=scores), before.margins)
+        self._before = before
+
+    @cached_property
+    def careless(self) -> tuple[Careless, ...]:
+        """Those of before: the humans are the same, whatever the judge does after."""
+        return self._before.careless
+
+    @cached_property
+    def panel(self) -> ResponsePanel:
+        """What both scored before."""
+        return replace(self._before.panel, judge=self.case.scores)
+
+
+class CalibratedGround(ScoreGround):
+    """The same judge, had it been calibrated on these ratings: what quoting its means needs.
+
+    A calibrated score is a line of the score, one line a fold of clusters, so that the sums of
+    `before` say what becomes of them. Only READ goes back to the responses.
+    """
+
+    def __init__(self, before: ScoreGround, observed: Means) -> None:
+        super().__init__(before.case, before.margins)
+        self._before = before
+        self._lines, self._answered = _calibrated_sums(before, observed.sums)
+
+    @property
+    def answered(self) -> tuple[int, int]:
+        """Responses that the judge was asked about, and those of them that have a line."""
+        return self.n_labelled, self._answered
+
+    @property
+    def few(self) -> bool:
+        """Else nothing would be calibrated."""
+        return False
+
+    @cached_property
+    def careless(self) -> tuple[Careless, ...]:
+        """Those of before."""
+        return self._before.careless
+
+    @cached_property
+    def panel(self) -> ResponsePanel:
+        """What both scored, before it was calibrated."""
+        return self._before.panel
+
+    @cached_property
+    def spread(self) -> HumanSpread:
+        """That of before: calibration moves no human."""
+        return self._before.spread
+
+    @cached_property
+    def means(self) -> Means:
+        """Means of systems on the lines."""
+        return means.Means.from_sums(self._lines)
+
+    @cached_property
+    def off(self) -> ClusterSums:
+        """How far the judge is off on the lines, and of how many responses, by cluster."""
+        # Summed over systems. A cell holds, of the human and of the judge, the sum of scores and
+        # their number.
+        off = self._lines.cells.sum(axis=1)
+        columns = np.stack([off[:, 1, 0] - off[:, 0, 0], off[:, 1, 1]], axis=1)
+        return ClusterSums(self._lines.sums.clusters, columns)
+
+    @property
+    def read_scores(self) -> tuple[Case, ResponsePanel]:
+        """The responses themselves, calibrated."""
+        after = calibrated(self.case)
+        # Responses are lost only where all of them lie in one fold, and then nothing is answered.
+        return after, replace(self.panel, judge=after.scores[:, after.paired])
+
+
+def _calibrated_sums(before: ScoreGround, sums: means.SystemTable) -> tuple[means.SystemTable, int]:
+    """The judge's sums on the lines that other folds teach; clusters that none teaches left out.
+
+    With how many responses both scored, careless humans included.
+    """
+    case = before.case
+    taught = sums  # a careless human teaches too, as it would in `voirdire calibrate`
+    if before.careless:
+        taught = means.Means.of(case.panel()).sums
+    fold = _folds(case, taught)
+    # What each fold teaches the others: the fold itself is left out in `lines_of_folds`.
+    held = np.stack([taught.cells[fold == one].sum(axis=0) for one in range(FOLDS)])
+    lines = lines_of_folds(held[:, :, 1, 1], held[:, :, 1, 0], held[:, :, 0, 0])
+    # A fold has no line where no other fold has both scores.
+    moved = np.isfinite(lines.level)
+    fold = fold if taught is sums else _folds(case, sums)
+    has_line = moved[fold]
+    stretch = lines.stretch[fold]
+    # level + stretch (score - centre), written as stretch score + shift, so that sums move as
+    # scores do.
+    shift = lines.level[fold] - stretch * lines.centre[fold]
+    cells = sums.cells.copy()
+    # A sum of n scores on a line is stretch times the sum, plus n times the shift.
+    cells[:, :, 1, 0] = stretch[:, None] * cells[:, :, 1, 0] + shift[:, None] * cells[:, :, 1, 1]
+    table = cells[has_line].reshape(int(has_line.sum()), -1)
+    left = replace(sums, sums=ClusterSums(sums.sums.clusters[has_line], table))
+    return left, int(held[moved, :, 1, 1].sum())
+
+
+def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
+    """(G,) the fold of each cluster, dealt by the order of all that the case has."""
+    names = np.unique(case.groups())
+    # As `calibrate` deals them: by the order of the names, not by their place in these data, so
+    # that what is left out changes nobody's fold.
+    folds: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
+    return folds
+
+
+def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Careless, ...]:
+    """Humans shown to reach less than a third of what the others reach, who follow each other.
+
+    Two humans are always left, and nobody is careless where humans are shown not to agree at all:
+    nothing then says who of them is the careless one.
+    """
+    everyone = range(len(panel.humans))
+    # Two humans cannot outvote each other: with three there is a majority to be careless of.
+    if len(everyone) < FEWEST_FOR_MAJORITY:
+        return ()
+    careless = []
+    for k in everyone:
+        own = within.follows_others(panel, k)
+        # Nobody reaches more than 1, so that only such a one may lie below a third of the others.
+        if own is None or own.bound(SURE_NO) >= _THIRD:
+            continue
+        rest = panel.without_humans([k])
+        among = [within.follows_others(rest, m) for m in everyone if m != k]
+        others = [jackknifed for jackknifed in among if jackknifed is not None]
+        reach = float(np.median([jackknifed.value for jackknifed in others] or [0.0]))
+        sure = float(np.median([jackknifed.bound(1 - SURE_YES) for jackknifed in others] or [0.0]))
+        # The upper bound, so that chance alone makes nobody careless; a third of what the others
+        # reach, since a human on hard items may fall below any fixed number.
+        if sure > margins.read and own.bound(SURE_NO) < _THIRD * reach:
+            careless.append(Careless(case.reference[k], case.attribute, own.value, reach))
+    if not careless or _disagree(panel, margins):
+        return ()
+    worst_first = sorted(careless, key=lambda one: one.correlation)
+    left_out = {one.human for one in worst_first[: len(everyone) - FEWEST_LEFT]}
+    return tuple(one for one in careless if one.human in left_out)
+
+
+def _disagree(panel: ResponsePanel, margins: Margins) -> bool:
+    """Whether all humans together are shown not to agree on single responses."""
+    table = within.item_table(panel, beside=True)
+    return responses.humans_agree("", table, margins).state == "no"

@@ -1,0 +1,247 @@
+"""What a judge is wanted for: what each use requires, how it is said, and what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from voirdire.examining.spec.component import Next
+from voirdire.examining.spec.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from voirdire.examining.spec.component import Ground
+
+Target = Literal["these systems", "systems to come"]
+THESE: Target = "these systems"
+TO_COME: Target = "systems to come"
+
+#: How a component counts in a use: *required* must be yes; one that *may refuse* counts where it is
+#: no; one that is *looked at* where it is no or open; one that is *left out* never.
+Role = Literal["required", "may refuse", "look", "left out"]
+
+#: Labels that a second human should give where one column was taken as right.
+TWICE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A component that a use asks for, and how it counts; `role` may depend on the ground."""
+
+    key: str
+    role: Role | Callable[[Any], Role] = "required"
+
+    def role_in(self, ground: Ground) -> Role:
+        """How it counts in a ground."""
+        return self.role(ground) if callable(self.role) else self.role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseSpec:
+    """One use, all of it.
+
+    Attributes
+    ----------
+    key, name : str
+        ``"order"`` in output and studies, ``"order_systems"`` in code and docs.
+    kinds : frozenset of str
+        Kinds of judgements that it is for.
+    required : mapping
+        By target, what it asks for, in the order in which what is lacking is named.
+    question, permits : str
+        In the page of docs: what is asked, and what a yes allows.
+    verb : str
+        What a yes says: "use J to ..."; `{systems}` is "these 5 systems".
+    verb_after : str
+        The same behind another use of the same systems; empty: the verb itself.
+    forbids : (str, str) or None
+        What a no says, first with `{judge}`, then with "it"; None: a no is left to the table.
+    whether : str
+        What an open one says: "whether ... is open"; empty: it is left to the table.
+    untested_said : bool
+        Whether a sentence says that it was not tested: people ask for it by itself.
+    shown : tuple of str
+        Components that a yes is explained by.
+    declared : callable
+        Whether it is asked for in a ground at all.
+    per_label : bool
+        Whether each label is a use of its own.
+    of_means : bool
+        Whether it is about means of systems, of which one system has but one.
+    forbidden_where_critical : bool
+        Whether an attribute that is declared safety-critical forbids it.
+    without_humans : bool
+        Whether it can be told although humans do not agree.
+    calibrates : bool
+        Whether calibrated scores may be put to it.
+    counts : callable
+        From a ground to how many units there are, and their name, in advice.
+    after_yes : callable or None
+        From a ground to what is to be done although it is a yes, or None.
+    """
+
+    key: str
+    name: str
+    kinds: frozenset[str]
+    required: Mapping[Target, tuple[Wanted, ...]]
+    question: str
+    permits: str
+    verb: str
+    verb_after: str = ""
+    forbids: tuple[str, str] | None = None
+    whether: str = ""
+    untested_said: bool = False
+    shown: tuple[str, ...] = ()
+    declared: Callable[[Any], bool] = field(default=lambda _: True)
+    per_label: bool = False
+    of_means: bool = False
+    forbidden_where_critical: bool = False
+    without_humans: bool = False
+    calibrates: bool = False
+    counts: Callable[[Any], tuple[int, str]] = field(default=lambda ground: ground.units)
+    after_yes: Callable[[Any], Next | None] | None = None
+
+
+#: Every use, in the order in which a reader sees them.
+USES: Registry[UseSpec] = Registry("use")
+
+
+def wanted(*keys: str | Wanted) -> tuple[Wanted, ...]:
+    """Components that are required; a `Wanted` says otherwise itself."""
+    return tuple(key if isinstance(key, Wanted) else Wanted(key) for key in keys)
+
+
+def _unless_labels_decide(role: Role) -> Callable[[Any], Role]:
+    """Beside one column of labels and minima, which decide, a component has that role instead."""
+    return lambda ground: role if ground.labels_decide else "required"
+
+
+def _of_labels(ground: Any) -> tuple[int, str]:
+    # Labels of one column: each response has one, unless clusters are resampled.
+    if ground.labels_alone and not ground.clustered:
+        return ground.panel.n, "labels"
+    units: tuple[int, str] = ground.units
+    return units
+
+
+def _label_twice(ground: Any) -> Next | None:
+    return Next("label twice", needed=TWICE, unit="responses") if ground.labels_alone else None
+
+
+_OF_MEANS, _OF_SINGLE = frozenset({"score"}), frozenset({"score", "label"})
+
+ORDER_SYSTEMS = USES.register(
+    UseSpec(
+        key="order",
+        name="order_systems",
+        kinds=_OF_MEANS,
+        required={
+            THESE: wanted("COVER", "READ", "ORDER", "REVERSE", "FAM"),
+            TO_COME: wanted("COVER", "READ", "ORDER+", "REVERSE", "FAM"),
+        },
+        question="Does it put these systems in the order that humans put them?",
+        permits="rank systems by its mean scores",
+        verb="order {systems}",
+        forbids=("order systems by {judge}", "order systems by it"),
+        whether="it may order systems",
+        shown=("ORDER", "ORDER+", "REVERSE"),
+        of_means=True,
+    )
+)
+QUOTE_MEANS = USES.register(
+    UseSpec(
+        key="score",
+        name="quote_means",
+        kinds=_OF_MEANS,
+        required={
+            THESE: wanted("COVER", "READ", "BIAS", "LEVEL", "AGREE", "FAM"),
+            TO_COME: wanted("COVER", "READ", "BIAS", "LEVEL", "LEVEL+", "FAM"),
+        },
+        question="Do its mean scores mean what the humans' mean?",
+        permits="quote its means as numbers",
+        verb="quote the means of {systems}",
+        verb_after="quote their means",
+        forbids=("quote the scores of {judge}", "quote its scores"),
+        whether="its system means may be quoted",
+        shown=("LEVEL", "LEVEL+"),
+        of_means=True,
+        calibrates=True,
+    )
+)
+STAND_IN = USES.register(
+    UseSpec(
+        key="single",
+        name="stand_in_for_one_human",
+        kinds=_OF_SINGLE,
+        required={
+            THESE: wanted("COVER", "READ", "ITEM", "SLOPE", "BIAS1", "SYS", "FAM", "SUB", "SUBITEM")
+        },
+        question="Can one run stand in for one human on a single response?",
+        permits="replace one rater of a panel, never all",
+        verb="stand in for one human on single responses",
+        forbids=("let {judge} stand in for a human", "let it stand in for a human"),
+        whether="it may stand in for a human on single responses",
+        untested_said=True,
+        shown=("ITEM",),
+        forbidden_where_critical=True,
+    )
+)
+PASS_AND_STOP = USES.register(
+    UseSpec(
+        key="gate",
+        name="pass_and_stop_responses",
+        kinds=_OF_MEANS,
+        required={
+            # Against one column of labels no second human is asked for, and SYS can refuse but not
+            # hold back: two releases in the file must not turn an answer into an open question.
+            THESE: wanted(
+                "COVER",
+                "GREAD",
+                Wanted("GITEM", _unless_labels_decide("left out")),
+                "SENS",
+                "SPEC",
+                Wanted("SYS", _unless_labels_decide("may refuse")),
+                "FAM",
+                "SUB",
+                "SUBITEM",
+            )
+        },
+        question="Does it pass and fail single responses as a human does?",
+        permits="let it stop a response or a release",
+        verb="pass and stop single responses",
+        forbids=("gate with {judge}", "gate with it"),
+        whether="it may gate single responses",
+        untested_said=True,
+        shown=("SENS", "SPEC"),
+        declared=lambda ground: ground.gate is not None,
+        forbidden_where_critical=True,
+        counts=_of_labels,
+        after_yes=_label_twice,
+    )
+)
+EXTEND_LABELS = USES.register(
+    UseSpec(
+        key="estimate",
+        name="extend_labels",
+        kinds=_OF_SINGLE,
+        required={THESE: wanted("GAIN")},
+        question="Do its scores and some labels together tell more than the labels alone?",
+        permits="correct its scores with labels",
+        verb="make your labels go further",
+        shown=("GAIN",),
+    )
+)
+RELY_ON_ONE_RUN = USES.register(
+    UseSpec(
+        key="repeat",
+        name="rely_on_one_run",
+        kinds=_OF_SINGLE,
+        required={THESE: wanted("RUN")},
+        question="Does one run say what the next one says?",
+        permits="run it once",
+        verb="rely on a single run",
+        shown=("RUN",),
+        without_humans=True,
+    )
+)

@@ -1,0 +1,174 @@
+"""From components to verdicts: loops over what each use asks for; no component has a name here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from voirdire.errors import check_allowed
+from voirdire.examining.spec import COMPONENTS, REASONS, USES, Component, Next
+from voirdire.examining.verdict.facts import Verdict
+from voirdire.stats.multiplicity import adjust_p
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from voirdire.examining.spec import Ground, Role, State, Target, UseSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A use for a target, and for a label where each label is a use of its own."""
+
+    use: str
+    target: Target
+    label: str = ""
+
+    @property
+    def spec(self) -> UseSpec:
+        """All that is known of the use."""
+        return USES[self.use]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A state, the components that decided it, the reason, and the largest p-value."""
+
+    state: State
+    deciding: tuple[str, ...]
+    reason: str
+    p: float
+    parts: tuple[Component, ...]
+
+
+def asked_uses(uses: Sequence[str], ground: Ground) -> list[Asked]:
+    """The uses that a study names, else all, that are declared in a ground and for its kind.
+
+    Raises
+    ------
+    InputError
+        A use that there is not; the message lists those there are.
+    """
+    check_allowed("use", uses, USES)
+    return [
+        Asked(use.key, target, label)
+        for use in USES.values()
+        if (not uses or use.key in uses) and ground.kind in use.kinds and use.declared(ground)
+        for target in use.required
+        for label in (ground.labels if use.per_label else ("",))
+    ]
+
+
+def decide(ground: Ground, asked: Asked) -> Decision:
+    """No if any component is no; else not tested if any is; else open; else yes."""
+    use = asked.spec
+    # Nothing can be held against humans who do not agree with one another; that a judge repeats
+    # itself can be said all the same.
+    for spec in COMPONENTS.values():
+        if spec.stops_all and not use.without_humans:
+            stopping = [part for part in ground.of(spec.key) if part.state == "no"]
+            if stopping:
+                return Decision("not tested", (spec.key,), spec.stops_all, 1.0, tuple(stopping[:1]))
+    # A judge that answered nothing has no system either, and its coverage says so.
+    if use.of_means and ground.systems == 1:
+        return Decision("not tested", (), "one system", 1.0, ())
+    parts = tuple(_required(ground, asked))
+    # In this order: one thing that is shown to be wrong settles it, whatever else could not be
+    # tested.
+    for state in ("no", "not tested", "open"):
+        hit = [part for part in parts if part.state == state]
+        if hit:
+            deciding = tuple(dict.fromkeys(part.name for part in hit))
+            return Decision(state, deciding, _reason(hit), _largest(parts), parts)
+    return Decision("yes", (), "", _largest(parts), parts)
+
+
+def _required(ground: Ground, asked: Asked) -> Iterator[Component]:
+    """What counts of the components that a use asks for."""
+    for wanted in asked.spec.required[asked.target]:
+        spec, role = COMPONENTS[wanted.key], wanted.role_in(ground)
+        if role == "left out" or not spec.declared(ground):
+            continue
+        if ground.kind not in spec.kinds:
+            # A use of this kind goes without what is not; no other use is tested.
+            if ground.kind not in asked.spec.kinds:
+                yield spec.untested("nominal")
+            continue
+        found = ground.of(wanted.key)
+        if not found:
+            # A component that should be there and is not must not pass in silence.
+            found = (spec.untested("not computed"),)
+        for part in found:
+            about = not asked.label or not part.at or asked.label in part.at
+            if about and _counts(part, role, skipped=spec.skipped_untested):
+                yield part
+
+
+def _counts(part: Component, role: Role, *, skipped: bool) -> bool:
+    if role == "may refuse":
+        return part.state == "no"
+    if role == "look":
+        return part.state in ("no", "open")
+    # Where there is no such thing; a system of too few items holds its uses back.
+    if part.state == "not tested" and skipped:
+        return bool(part.reason) and REASONS[part.reason].holds
+    return True
+
+
+def _reason(hit: Sequence[Component]) -> str:
+    """That of the first component which has one; one that explains the others goes first."""
+    reasons = [REASONS[part.reason] for part in hit if part.reason]
+    explaining = [reason for reason in reasons if reason.explains]
+    # A constant judge fails in many ways at once, and this is the one that explains them.
+    first = next((reason for reason in explaining if reason.first), None)
+    found = first or next(iter(explaining), None)
+    return "" if found is None else found.key
+
+
+def _largest(parts: Sequence[Component]) -> float:
+    return max((part.p for part in parts), default=1.0)
+
+
+def with_holm(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """The verdicts with `p_holm`: Holm's method over those of one use and target that were tested.
+
+    Uses are separate questions and are not pooled.
+
+    Source: Holm (1979), Scand. J. Statist. 6, 65-70.
+    """
+    # What was not tested is no test, and would only make the others' correction stricter.
+    grids: dict[tuple[str, Target], list[int]] = defaultdict(list)
+    for place, verdict in enumerate(verdicts):
+        if verdict.state != "not tested":
+            grids[verdict.use, verdict.target].append(place)
+    made = list(verdicts)
+    for places in grids.values():
+        adjusted = adjust_p([verdicts[place].p for place in places], "holm")
+        for place, p in zip(places, adjusted, strict=True):
+            made[place] = replace(verdicts[place], p_holm=float(p))
+    return tuple(made)
+
+
+def verdict_of(ground: Ground, asked: Asked, *, critical: bool, blocked: bool) -> Verdict:
+    """One verdict, its next step still to be found."""
+    made = decide(ground, asked)
+    if blocked:
+        # The p-value goes too: what rests on blocked data takes no part in Holm's correction.
+        made = replace(made, state="not tested", deciding=(), reason="blocked", p=1.0)
+    elif critical and made.state == "yes" and asked.spec.forbidden_where_critical:
+        made = replace(made, state="no", reason="safety-critical")
+    return Verdict(
+        ground.judge,
+        ground.attribute,
+        asked.use,
+        asked.target,
+        made.state,
+        made.deciding,
+        made.reason,
+        Next("use it"),
+        made.p,
+        made.parts,
+        ground.reference,
+        label=asked.label,
+    )

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import voirdire
-from voirdire.cli.demo import SHOWN
 from voirdire.cli.demo import demo as demo_command
 from voirdire.examining import examine
+from voirdire.examining.simulate import TRUTHS
 from voirdire.study import load_study
 
 
@@ -76,7 +76,7 @@ def test_it_writes_a_report_a_study_and_data_that_can_be_used_again(demo):
     states = {(verdict.judge, verdict.use): verdict.state for verdict in again.verdicts
               if verdict.target == "these systems"}  # fmt: skip
     assert states["good", "order"] == "yes"
-    assert {states[name, use] for name in ("blind", "permuted") for use in SHOWN} == {"no"}
+    assert {states[name, use] for name in ("blind", "permuted") for use in TRUTHS} == {"no"}
     assert states["fails on a subgroup", "single"] == states["partisan", "single"] == "no"
 
 

@@ -453,7 +453,9 @@ PASSES_WHAT_PASSES = COMPONENTS.register(
         kinds=SCORES,
         declared=_has_gate,
         needs=_CLUSTERS,
-        find=lambda g: responses.gate_rate("SENS", g, passes=True),
+        find=lambda g: responses.gate_rate(
+            "SENS", g.gate, g.bits, g.gated_humans, g.margins, passes=True
+        ),
         says=rate("passes", "pass"),
         unit="share",
         side="least",
@@ -471,7 +473,9 @@ STOPS_WHAT_FAILS = COMPONENTS.register(
         kinds=SCORES,
         declared=_has_gate,
         needs=_CLUSTERS,
-        find=lambda g: responses.gate_rate("SPEC", g, passes=False),
+        find=lambda g: responses.gate_rate(
+            "SPEC", g.gate, g.bits, g.gated_humans, g.margins, passes=False
+        ),
         says=rate("stops", "fail"),
         unit="share",
         side="least",

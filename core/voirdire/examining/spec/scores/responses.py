@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec.component import State
-    from voirdire.examining.spec.scores.case import Case
-    from voirdire.examining.spec.scores.ground import ScoreGround
+    from voirdire.examining.spec.scores.case import Case, GateRule
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import ClusterSums
     from voirdire.study import Margins
@@ -200,11 +199,18 @@ def one_column(bits: ResponsePanel, humans: Sequence[int]) -> ResponsePanel:
     return replace(bits, humans=_first_present(bits.humans[order])[None])
 
 
-def gate_rate(name: str, ground: ScoreGround, *, passes: bool) -> Component:
+def gate_rate(
+    name: str,
+    rule: GateRule,
+    bits: ResponsePanel,
+    humans: Sequence[int],
+    margins: Margins,
+    *,
+    passes: bool,
+) -> Component:
     """SENS (SPEC): beside a held-out human, or against one column of labels."""
-    rule, bits, humans = ground.gate, ground.bits, ground.gated_humans
-    if len(humans) > 1 or rule is None:
-        return beside_human(name, bits, humans, passes, ground.margins)
+    if len(humans) > 1:
+        return beside_human(name, bits, humans, passes, margins)
     least = rule.sensitivity if passes else rule.specificity
     part = against_labels(name, bits, humans[0], passes, least)
     if rule.by_default and not part.reason:

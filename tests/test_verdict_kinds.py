@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from kinds_work import STATES, comparison_panel, few_labels, generator, label_case, reference
 
+from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.verdict import labels, preferences, probabilities, responses
+from voirdire.examining.verdict import labels, preferences, probabilities
 from voirdire.stats import comparisons, label_responses, leaks, probability, strengths, within
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 from voirdire.stats.probability import ProbabilityPanel
@@ -63,7 +64,7 @@ def check_labels(case, wanted, place, what):
     near(found.shares.difference.at, told["SHARE_e"][place], what)
     near([part.estimate for part in found.parts["READ"]], told["READk_e"][place], what)
     same(found.parts["SHARE"], told["SHARE"][place], what)
-    read = responses.reading(case, panel, MARGINS, "READ")
+    read = responses.reading("READ", case, panel, MARGINS)
     near(read.estimate, told["READ_e"][place], what)
     same([read], told["READ"][place : place + 1], what)
     for name in ("SENS", "PREC"):
@@ -76,11 +77,9 @@ def check_labels(case, wanted, place, what):
             same(found.parts[name], told[name][place], f"{what} {name}")
         near(found.vouched * 1.0, wanted["vouched"][place], what)
         table = within.item_table(panel, beside=True)
-        item = responses.item_component(
-            "ITEM", table, len(case.humans), labels.item_times(case, panel, MARGINS), MARGINS
-        )
+        item = responses.item("ITEM", table, labels.item_times(case, panel, MARGINS), MARGINS)
         near(item.estimate, told["ITEM_e"][place], what)
-        near(responses.humans_agree(table, MARGINS).estimate, told["HUMANS_e"], what)
+        near(responses.humans_agree("HUMANS", table, MARGINS).estimate, told["HUMANS_e"], what)
         parts.append(item)
     groups = case.subgroups
     contrast = label_responses.share_contrast(panel, humans, groups == "s")
@@ -88,7 +87,7 @@ def check_labels(case, wanted, place, what):
     parts += labels.subgroup_shares(case, panel, humans, found, groups, MARGINS)
     if "SUBITEM" in told:
         table = panel.by_cluster(within.item_columns(panel), groups == "s", where=6)
-        parts.append(responses.item_component("SUBITEM", table, 3, 4.0, MARGINS))
+        parts.append(responses.item("SUBITEM", table, 4.0, MARGINS))
     # DIV is of section 5, which the reference's program does not have.
     states = [part.state for part in parts if part.name != "DIV"]
     order = ("no", "open", "yes") if two else ("no", "not tested")
@@ -398,7 +397,7 @@ def test_probabilities_equal_the_reference(shared):
                 np.arange(humans.shape[1]), 1.0,
             )  # fmt: skip
             panel = ProbabilityPanel.of(given[place], humans)
-            read = responses.reading(case, case.panel(), MARGINS, "READ")
+            read = responses.reading("READ", case, case.panel(), MARGINS)
             check_probabilities(panel, read, sub, wanted, place, f"{name}: {judge}")
 
 

@@ -19,6 +19,7 @@ import typer
 import voirdire
 from voirdire import Plugins, hookspecs
 from voirdire._manager import installed
+from voirdire._registry import KINDS
 from voirdire.cli.app import assemble
 from voirdire.testing import load_plugins
 
@@ -373,4 +374,4 @@ def test_kinds_are_asked_for_once_and_a_copy_asks_for_itself():
     assert (copied.names("judge"), copied.names("reader")) == (["a-judge"], ["a-reader"])
     assert calls == ["judge", "reader"]
     assert found.names("reader") == ["a-reader"]
-    assert len(found.whole().registered) == 11
+    assert len(found.whole().registered) == len(KINDS)

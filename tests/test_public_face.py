@@ -115,7 +115,7 @@ DESCRIBED = (
     "voirdire", "voirdire.stats", "voirdire.schema", "voirdire.protocols", "voirdire.errors",
     "voirdire.parsing", "voirdire.tables", "voirdire.tabular", "voirdire.study", "voirdire.store",
     "voirdire.running", "voirdire.examining", "voirdire.report", "voirdire.humans",
-    "voirdire.probes", "voirdire.tools", "voirdire.executors", "voirdire.testing",
+    "voirdire.probes", "voirdire.tools", "voirdire.identity", "voirdire.executors", "voirdire.testing",
     "voirdire_retrieval",
 )  # fmt: skip
 

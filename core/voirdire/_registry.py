@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: What is registered under a name.
 KINDS = (
     "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
-    "probe", "tool", "reader", "executor",
+    "probe", "tool", "reader", "executor", "maker",
 )  # fmt: skip
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {

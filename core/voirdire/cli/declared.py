@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.options import JsonOption, ModelArgument, ModelOptions, StudyFolder, model_options
+from voirdire.cli.options import (
+    FamilyOption,
+    JsonOption,
+    ModelArgument,
+    ModelOptions,
+    StudyFolder,
+    model_options,
+)
 from voirdire.cli.showing import print_next, show_tables
 from voirdire.errors import PluginError, check_allowed
+from voirdire.identity import answers
 from voirdire.tabular import Section
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ _KINDS: dict[str, Any] = {
 _SHARED: dict[str, tuple[Any, Any]] = {
     "models": (ModelArgument, Parameter.empty),
     "model_options": (ModelOptions, None),
+    "families": (FamilyOption, None),
     "out": (StudyFolder, Parameter.empty),
     "as_json": (JsonOption, False),
 }
@@ -59,7 +68,8 @@ def add_commands(app: Any, declared: Mapping[str, Any]) -> None:
         settings: NAME=VALUE), ``flags``, ``argument``, ``required``, ``repeat``, ``default``,
         ``shown`` (the default in words), ``choices``, ``min``, ``max``, ``metavar`` (its name in
         the line of usage) and ``part``: the mapping in which the function takes it. ``models``,
-        ``model_options``, ``out`` and ``as_json`` need nothing: they are the same for all.
+        ``model_options``, ``families``, ``out`` and ``as_json`` need nothing: they are the same
+        for all.
 
     Raises
     ------
@@ -141,9 +151,13 @@ def _gathered(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[st
         one = declared[name]
         if name == "as_json" or given in _UNSAID:
             continue
-        settings = name == "model_options" or one.get("kind") == "settings"
         place = arguments.setdefault(one["part"], {}) if "part" in one else arguments
-        place[name] = model_options(given) if settings else given
+        if name == "families":
+            place[name] = answers(given)
+        elif name == "model_options" or one.get("kind") == "settings":
+            place[name] = model_options(given)
+        else:
+            place[name] = given
     return arguments
 
 

@@ -11,6 +11,7 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
+    FamilyOption,
     InsecureOption,
     JsonOption,
     OffScaleOption,
@@ -84,6 +85,7 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
+    family: FamilyOption = None,
     read: Any = None,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
@@ -191,6 +193,7 @@ def examine(
     from voirdire.examining import examine as run_examination
     from voirdire.examining import read_requirements, with_requirements
     from voirdire.examining.gates import must_hold
+    from voirdire.identity import answers
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
@@ -210,6 +213,7 @@ def examine(
                 raters=parts(raters),
                 compat=compat,
                 gate=gate_asked(gate),
+                families=answers(family or []),
                 streaming=streaming,
                 workers=workers,
                 insecure=insecure,

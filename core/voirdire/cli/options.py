@@ -266,6 +266,15 @@ ReferenceOption = Annotated[
         show_default=False,
     ),
 ]
+FamilyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--family",
+        help="Who made a judge's model, or a system, as NAME=MAKER; NAME=none where no system is "
+        "of its family. A judge leaves out the systems of its own family. May be repeated.",
+        show_default=False,
+    ),
+]
 OffScaleOption = Annotated[
     Literal["missing", "keep", "error"] | None,
     typer.Option(

@@ -12,7 +12,7 @@ from voirdire.examining.streaming.source import stream_of
 from voirdire.study import Gate, ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -37,6 +37,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     raters: Sequence[str] = (),
     compat: str | None = None,
     gate: float | Gate | None = None,
+    families: Mapping[str, str] | None = None,
     streaming: bool = False,
     workers: str | int | None = None,
     insecure: bool = False,
@@ -71,6 +72,9 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     gate : float or Gate, optional
         Scores at or above it pass; a `voirdire.study.Gate` also says which sensitivity and
         specificity a judge must reach against one column of labels. By default the study's.
+    families : mapping, optional
+        Rater, model or system -> who made it, or ``"none"``: a judge leaves out the systems of its
+        own family. Added to what the study says.
     streaming : bool
         Examine Parquet files as sums, in constant memory, whatever their size. A folder of parts,
         a pattern such as ``"ratings/**/*.parquet"`` and more than 5 million rows are always.
@@ -115,6 +119,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "measures": tuple(measures) or None,
             "raters": tuple(raters) or None,
         },
+        "families": dict(families or {}),
     }
     read = read or ReadOptions()
     if streaming and (read.human or data):
@@ -160,6 +165,7 @@ def audit_source(
     data: str | Path | None = None,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,
+    families: Mapping[str, str] | None = None,
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -168,7 +174,10 @@ def audit_source(
     InputError
         As `examine`.
     """
-    changes = {"data": {"reference": tuple(reference) or None}}
+    changes: dict[str, dict[str, Any]] = {
+        "data": {"reference": tuple(reference) or None},
+        "families": dict(families or {}),
+    }
     opened = open_source(
         source,
         data=data,

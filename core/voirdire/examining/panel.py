@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.errors import InputError, check_allowed, not_rated
 from voirdire.schema import Scale
-from voirdire.study import Rater, Study
+from voirdire.study import Rater, Study, family_of, own_systems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,8 +194,9 @@ def _reference(study: Study, raters: Sequence[Rater]) -> tuple[str, ...]:
 
 
 def member_of(rater: Rater, study: Study) -> Member:
-    family = tuple(s.name for s in study.systems if rater.family and s.family == rater.family)
+    family = own_systems(rater, study)
     human = rater.kind == "human"
     if rater.excludes is None:
         return Member(rater.name, family, human=human)
-    return Member(rater.name, rater.excludes, family if rater.family else None, human)
+    known = bool(family_of(rater, study))
+    return Member(rater.name, rater.excludes, family if known else None, human)

@@ -202,7 +202,13 @@ def _without_comparers(findings: Iterable[Finding], table: pl.DataFrame) -> list
 
 
 def adjust(study: Study, changes: Mapping[str, Mapping[str, Any]]) -> Study:
-    """A study with some keys of `data` and `analysis` exchanged; None leaves a key as it is."""
+    """A study with some keys of `data` and `analysis` exchanged; None leaves a key as it is.
+
+    `families` are added to the study's own: an answer wins over what a rater or system declares.
+    """
+    changes = dict(changes)
+    if families := changes.pop("families", {}):
+        study = _with_families(study, families)
     update = {
         part: getattr(study, part).model_copy(
             update={key: value for key, value in keys.items() if value is not None}
@@ -210,6 +216,22 @@ def adjust(study: Study, changes: Mapping[str, Mapping[str, Any]]) -> Study:
         for part, keys in changes.items()
     }
     return study.model_copy(update=update)
+
+
+def _with_families(study: Study, families: Mapping[str, str]) -> Study:
+    def answered(members: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            one.model_copy(update={"family": families[one.name]}) if one.name in families else one
+            for one in members
+        )
+
+    return study.model_copy(
+        update={
+            "families": {**study.families, **families},
+            "panel": answered(study.panel),
+            "systems": answered(study.systems),
+        }
+    )
 
 
 def registered_benchmark(name: str) -> Benchmark:

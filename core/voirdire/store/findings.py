@@ -26,6 +26,7 @@ from voirdire.store.session import (
     REPLY_FINDINGS,
     read_session,
 )
+from voirdire.study import identities
 
 if TYPE_CHECKING:
     import sqlite3
@@ -158,6 +159,15 @@ def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[R
         yield ReplyFinding(name, kind, count, None, about)
 
 
+def _distinct(models: Counter[str]) -> Counter[str]:
+    """Names of one model over several roads counted as one, under that which came most often."""
+    table, counts = identities(), Counter[str]()
+    names: dict[tuple[str, ...], str] = {}
+    for model, count in models.most_common():
+        counts[names.setdefault(table.identify(model).key, model)] += count
+    return counts
+
+
 def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
     """Replies that came from another model than most, by the names that its provider gave.
 
@@ -170,6 +180,7 @@ def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Itera
         # A role that the study no longer names is compared with itself.
         asked = f"role {role}" if wanted is None else model_identity(wanted.model, wanted.options)
         answered.setdefault(asked, Counter())[model] += count
+    answered = {asked: _distinct(models) for asked, models in answered.items()}
     several = [models.most_common() for models in answered.values() if len(models) > 1]
     if several:
         detail = "; ".join(

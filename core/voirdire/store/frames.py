@@ -27,7 +27,7 @@ from voirdire.store.raters import askers, read_replies, read_response, read_trac
 from voirdire.store.replies import answered, readable
 from voirdire.store.session import STUDY, read_session
 from voirdire.store.tasks import expect, iterate_items, pairs_of
-from voirdire.study import load_study
+from voirdire.study import family_of, load_study
 from voirdire.tables import RATERS, RATINGS, STATUS
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def raters_frame(
         sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
     rows = [
         (
-            rater.name, rater.kind, rater.family,
+            rater.name, rater.kind, family_of(rater, panel.study),
             None if rater.excludes is None else list(rater.excludes), rater.model_names or None,
             sent.get(rater.name, rater.temperature),
             asked[rater.name].id.prompt if rater.name in asked else None,

@@ -3,6 +3,12 @@ from voirdire.study._classify import ClassifySpec as ClassifySpec
 from voirdire.study._classify import ClassifyTask as ClassifyTask
 from voirdire.study._classify import LabelledData as LabelledData
 from voirdire.study._classify import LabelSetSpec as LabelSetSpec
+from voirdire.study._families import family_of as family_of
+from voirdire.study._families import identities as identities
+from voirdire.study._families import identity_of as identity_of
+from voirdire.study._families import known_families as known_families
+from voirdire.study._families import own_systems as own_systems
+from voirdire.study._families import system_families as system_families
 from voirdire.study._humans import Criterion as Criterion
 from voirdire.study._humans import Humans as Humans
 from voirdire.study._humans import HumanTask as HumanTask

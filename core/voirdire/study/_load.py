@@ -89,7 +89,10 @@ def build_study(raw: Mapping[str, Any], where: str = "study", folder: str | Path
 
 def study_hash(study: Study) -> str:
     """SHA-256 over everything the study declares; equal for equal declarations."""
-    text = json.dumps(study.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+    declared = study.model_dump(mode="json")
+    if not study.families:  # so that studies from before this key have the hash that they had
+        del declared["families"]
+    text = json.dumps(declared, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -139,8 +139,8 @@ class Data(Part):
 class System(Part):
     """What produced responses; `label` is how tables print it.
 
-    Judges leave out systems of their own `family`; `group` is any other division that tables
-    compare, such as closed and open weights.
+    `family` says who made it. Judges leave out systems of their own family; `group` is any other
+    division that tables compare, such as closed and open weights.
     """
 
     name: str
@@ -200,6 +200,9 @@ JURY = "jury"
 
 class Rater(Part):
     """A member of the panel. `excludes` (systems) wins over `family`.
+
+    Without a `family` its model's maker is its family, where that is known by the model's name;
+    ``none`` says that no system is of its family.
 
     It asks `model`, or several: `models` names one for each role that it asks in, such as
     ``{advocate = "openai:gpt-4o-mini", judge = "openai:gpt-4o"}``. A model with options of its own
@@ -402,7 +405,11 @@ class Gate(Part):
 
 
 class Study(Part):
-    """What is examined or run. Read one with `load_study`."""
+    """What is examined or run. Read one with `load_study`.
+
+    `families` says who made what has no `family` of its own: a rater, a model or a system by its
+    name -> its maker, or ``none``.
+    """
 
     name: str
     title: str = ""
@@ -411,6 +418,7 @@ class Study(Part):
     rubric: RubricSpec = RubricSpec()
     systems: tuple[System, ...] = ()
     panel: tuple[Rater, ...] = ()
+    families: dict[str, str] = Field(default_factory=dict)
     items: ItemsSpec | None = None
     responses: ResponsesSpec | None = None
     generators: tuple[GeneratorSpec, ...] = ()

@@ -8,6 +8,7 @@ import polars as pl
 
 from voirdire.errors import TableError, listed, not_rated
 from voirdire.schema import Scale
+from voirdire.study import family_of
 from voirdire.tables._ids import match_ids
 from voirdire.tables._names import is_human
 from voirdire.tables._rated import has_duplicates, who_rated_what
@@ -282,7 +283,7 @@ def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object
     return {
         "rater": name,
         "kind": rater.kind,
-        "family": rater.family or None,
+        "family": family_of(rater, study) or None,
         "excludes": None if rater.excludes is None else list(rater.excludes),
         "model": rater.model or None,
         "temperature": rater.temperature,

@@ -19,6 +19,7 @@ from voirdire.testing.classifiers import check_classifier
 from voirdire.testing.contracts import CONTRACTS, Outcome, check_registered
 from voirdire.testing.executors import check_executor
 from voirdire.testing.hostile import HEADS, REPLIES, TEXTS
+from voirdire.testing.makers import check_maker
 from voirdire.testing.models import check_model
 from voirdire.testing.probes import check_probe
 from voirdire.testing.raters import check_annotator, check_generator, check_judge
@@ -38,6 +39,7 @@ __all__ = [
     "check_executor",
     "check_generator",
     "check_judge",
+    "check_maker",
     "check_model",
     "check_probe",
     "check_reader",

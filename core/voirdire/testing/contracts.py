@@ -10,6 +10,7 @@ from voirdire.errors import ContractError, InputError, MissingExtraError, Voirdi
 from voirdire.testing.benchmarks import check_benchmark
 from voirdire.testing.classifiers import check_classifier
 from voirdire.testing.executors import check_executor
+from voirdire.testing.makers import check_maker
 from voirdire.testing.models import check_model
 from voirdire.testing.probes import check_probe
 from voirdire.testing.raters import check_annotator, check_generator, check_judge
@@ -35,13 +36,14 @@ CONTRACTS: Mapping[str, Callable[..., None]] = {
     "reader": check_reader,
     "benchmark": check_benchmark,
     "executor": check_executor,
+    "maker": check_maker,
 }
 #: What a contract test hands to a factory.
 _HANDED = {
     "model": {"model_name"}, "judge": {"rubric", "sampling"}, "classifier": {"classes", "task"},
     "selector": {"test"},
 }  # fmt: skip
-_NO_FACTORY = {"probe", "reader", "benchmark"}
+_NO_FACTORY = {"probe", "reader", "benchmark", "maker"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire import InputError
 from voirdire.errors import check_columns
-from voirdire.study import model_entries, named_models, write_study
+from voirdire.study import known_families, model_entries, named_models, write_study
 from voirdire.tables import read_labelled, read_raw
 from voirdire_judges.rubrics import load_rubric
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
@@ -37,14 +37,16 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     runs: int = 1,
     temperature: float = 0.0,
     prompts: int = 1,
+    families: Mapping[str, str] | None = None,
     model_options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write study.toml, the items and responses, and people's ratings where there are any.
 
-    A judge leaves out the systems of its own family, where `responses` names families: a model's
-    family is its provider, the part of its name before the colon. With several `prompts` each model
-    is asked in so many wordings, each a judge of its own. A column ``conditions`` of the
-    conversations, their names separated by semicolons, is kept.
+    A judge leaves out the systems of its own family, where `responses` names families. A model's
+    family is its maker, as `families` says (model -> maker, or ``none``), else as its name tells;
+    where neither does and the systems have families, that is an error that asks. With several
+    `prompts` each model is asked in so many wordings, each a judge of its own. A column
+    ``conditions`` of the conversations, their names separated by semicolons, is kept.
 
     `generators` are models that answer under a psychiatrist's prompt (section 3.2), beside or in
     place of the responses of a file. `guidance` are the bounds of the guidance matrix: up to which
@@ -54,8 +56,8 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     Raises
     ------
     InputError
-        The same model twice, neither responses nor generators, bounds that are none, or another
-        study in the folder.
+        The same model twice, neither responses nor generators, bounds that are none, another study
+        in the folder, or a model whose maker must be known and is not.
     TableError
         A column is absent, or an id is empty or repeated.
     """
@@ -73,7 +75,12 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
         if generators
         else []
     )
-    systems += [{"name": one["name"], "family": _family(one["model"])} for one in answering]
+    theirs = [system["family"] for system in systems if "family" in system]
+    # Models that answer are systems too: whose they are must be known beside any judge.
+    known = known_families(
+        dict.fromkeys([*models, *generators]), families or {}, [*theirs, *generators], model_options
+    )
+    systems += [{"name": one["name"], "family": known[one["model"]]} for one in answering]
     study: dict[str, Any] = {
         "name": "mentalalign",
         "title": "Judges on the rubric of MentalAlign-70k",
@@ -85,7 +92,7 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
         **({"analysis": {"guidance": bounds}} if bounds else {}),
     }
     data: dict[str, Any] = {"excerpt": excerpt} if excerpt else {}
-    panel = _judges(models, runs, temperature, prompts, model_options)
+    panel = _judges(models, known, runs, temperature, prompts, model_options)
     if humans is not None:
         rated = read_raw(humans).frame
         check_columns(humans, _RATED, rated.columns)
@@ -119,13 +126,9 @@ def _bounds(guidance: Sequence[float]) -> dict[str, float]:
     return dict(zip(("narrow", "wide", "icc"), guidance, strict=False))
 
 
-def _family(model: str) -> str:
-    """A model's family is its provider."""
-    return model.partition(":")[0]
-
-
 def _judges(
     models: Sequence[str],
+    known: Mapping[str, str],
     runs: int,
     temperature: float,
     prompts: int,
@@ -140,7 +143,7 @@ def _judges(
             "kind": "judge",
             "use": "rubric",
             "model": model,
-            "family": _family(model),
+            **({"family": known[model]} if model in known else {}),
             "runs": runs,
             "temperature": temperature,
             # One wording alone is the rubric's own, and said nowhere else.

@@ -24,10 +24,12 @@ from voirdire.examining.labels.run_sections import consistency_sections, tempera
 from voirdire.examining.labels.runs import label_replies, runs_of_ratings
 from voirdire.examining.labels.scores import label_scores
 from voirdire.examining.labels.sections import label_sections
+from voirdire.identity import NONE
 from voirdire.parsing import LabelSet
 from voirdire.protocols import DeclaresLabels, NamesUnsure
 from voirdire.schema import Scale
 from voirdire.store import is_session
+from voirdire.study import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,9 +137,9 @@ def _figures(parts: Sequence[Section]) -> tuple[SectionFigure, ...]:
 
 
 def families_of(study: Study) -> dict[str, str]:
-    """Member of the panel -> the family of its model: as declared, else the model's provider."""
-    families = {rater.name: rater.family or rater.model.partition(":")[0] for rater in study.panel}
-    return {name: family for name, family in families.items() if family}
+    """Member of the panel -> its family, as declared or by its model's maker, where it is known."""
+    families = {rater.name: family_of(rater, study) for rater in study.panel}
+    return {name: family for name, family in families.items() if family not in {"", NONE}}
 
 
 def annotators(study: Study, tables: Tables) -> list[str]:

@@ -12,6 +12,7 @@ from voirdire.examining.panel import scale_of
 from voirdire.examining.preferences.table import MOST
 from voirdire.probes import StoredPairs, StoredProbe
 from voirdire.schema import Finding
+from voirdire.study import own_systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,9 +108,8 @@ def self_preference_pairs(examination: Examination) -> Iterator[StoredPairs]:
     item. In comparisons of an own with another system: the judge's preference for its own, beside
     the humans'.
     """
-    families = {system.name: system.family for system in examination.study.systems}
     for rater in examination.study.panel:
-        own = [name for name, family in families.items() if rater.family and family == rater.family]
+        own = own_systems(rater, examination.study)
         if own and rater.name not in _humans(examination):
             yield from _rated(examination, rater.name, own)
             yield from _compared(examination, rater.name, own)

@@ -69,8 +69,9 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``names_alike``: raters, systems or attributes that differ only by case or blanks
     - ``few_ratings``: fewer rated items than the study's threshold
     - ``system_missing``, ``system_undeclared``, ``system_blank``, ``attribute_missing``,
-      ``rater_missing``, ``rater_silent``, ``excludes_unknown``: what a table or the files
-      lack, or the study does not declare
+      ``rater_missing``, ``rater_silent``, ``excludes_unknown``,
+      ``family_unmatched``, ``family_undeclared``, ``family_by_name``, ``family_of_nobody``:
+      what a table or the files lack, or the study does not declare
     - ``responses_unrated``: responses that others rated and this rater did not
     - ``unlabelled``: responses that no person was asked about
     - ``labour_divided``: people who rated a part of the responses each, as was planned

@@ -11,6 +11,7 @@ from voirdire.errors import listed
 from voirdire.tables._join import people_of, unlabelled
 from voirdire.tables._tables import finding, plural
 from voirdire.tables.auditing._cells import n_ratings, place, ratings
+from voirdire.tables.auditing._families import family_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +35,12 @@ def coverage_findings(tables: Tables, study: Study) -> list[Finding]:
     # A rater without any score is said to be silent, and not to lack each attribute as well.
     speaking = [name for name in raters if name in set(attributes["rater"])]
     declared = [system.name for system in study.systems]
+    held = systems["system"].unique(maintain_order=True).to_list()
     wanted = [attribute.name for attribute in study.rubric.attributes]
     return [
         *_raters(study, [*raters, *_labelling(tables)]),
         *_excluded(study, raters, systems),
+        *family_findings(tables, study, held),
         *_undeclared(systems, declared),
         *_lacking("system", systems, raters, declared),
         *_lacking("attribute", attributes, _by_rubric(study, speaking), wanted),

@@ -14,7 +14,7 @@ from voirdire.errors import InputError, TableError
 from voirdire.humans.database import DATABASE, read_answers
 from voirdire.humans.exporting import STUDY
 from voirdire.humans.plan import KEY, PLAN, read_key, read_plan
-from voirdire.humans.questions import LEVELS, applies, asked_alone, open_questions
+from voirdire.humans.questions import LEVELS, REASON, applies, asked_alone, open_questions
 from voirdire.humans.sheets import read_sheet
 from voirdire.store import is_session
 from voirdire.store.parsed import PREFERENCES
@@ -208,10 +208,26 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
         name: pl.DataFrame(given, schema=_SCHEMAS[name], orient="row")
         for name, given in rows.items()
     }
+    if "texts" in tables and plan.task != "pairwise":
+        tables["ratings"] = _with_reasons(tables["ratings"], tables["texts"])
     if key.chosen:
         chosen = pl.lit("chosen", FACTS["origin"]).alias("origin")
         tables["ratings"] = tables["ratings"].with_columns(chosen)
     return tables
+
+
+def _with_reasons(ratings: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    """The ratings with a column `reason`: what its rater said in words of that unit."""
+    by = ["item", "system", "rater", "run"]
+    said = (
+        texts.rename({"text": "reason"})
+        .filter(pl.col("question") == REASON)
+        .drop_nulls("reason")
+        .with_columns(pl.col(name).cast(ratings.schema[name]) for name in by)
+        .group_by(by, maintain_order=True)
+        .agg(pl.col("reason").str.join(" "))
+    )
+    return ratings.join(said, on=by, how="left", nulls_equal=True, maintain_order="left")
 
 
 def items_of(key: Key) -> pl.DataFrame | None:

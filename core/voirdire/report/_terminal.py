@@ -140,12 +140,18 @@ def _print_measures(examination: Examination, console: Console) -> None:
 
 def _print_rest(examination: Examination, console: Console) -> None:
     """The tables and notes of an examination without results, long tables cut."""
+    # The main numbers first, as where there are results.
+    for section in examination.sections:
+        if section.leading:
+            print_section(section, console, with_text=False)
+            console.print()
     _print_measures(examination, console)
     for choice in examination.choices:
         console.print(Text(visible(choice), style="dim"))
     for section in examination.sections:
-        console.print()
-        print_section(section, console, with_text=False)
+        if not section.leading:
+            console.print()
+            print_section(section, console, with_text=False)
     for note in examination.notes:
         console.print(Text(visible(f"\n{note}")))
 

@@ -171,9 +171,16 @@ def keyed_study(
     -------
     tuple of dict and dict
         What `write_study` takes.
+
+    Raises
+    ------
+    InputError
+        A person is called as the key is, or has answered an item or label that is not asked.
     """
     sources = [{"path": KEY_FILE, "layout": "long"}]
     tables = {KEY_FILE: key_table(truth, labels, key)}
+    if people is not None:
+        _check_people(people, tables[KEY_FILE]["item"], labels)
     names = [] if people is None else people["rater"].unique(maintain_order=True).to_list()
     if key in names:
         raise InputError(f"people's answers: nobody can be called {key!r}, as the key is")
@@ -191,6 +198,25 @@ def keyed_study(
         **parts,
     }
     return raw, tables
+
+
+def _check_people(people: pl.DataFrame, items: pl.Series, labels: Sequence[str]) -> None:
+    """What people answered is what is asked: told before a run is paid for."""
+    import polars as pl  # noqa: PLC0415 - as in `key_table`
+
+    for name, allowed in (
+        ("item", items.unique(maintain_order=True)),
+        ("attribute", pl.Series(labels)),
+    ):
+        given = people[name].cast(pl.String)
+        lost = given.filter(~given.is_in(allowed.cast(pl.String).implode()))
+        if len(lost):
+            n, whole = lost.n_unique(), given.n_unique()
+            raise InputError(
+                f"people's answers, column {name!r}: {n} of {whole} are not asked, such as "
+                f"{lost[0]!r}; the study asks about {', '.join(map(repr, allowed[:3]))}"
+                f"{' ...' if len(allowed) > 3 else ''}. Leave out rows about anything else"
+            )
 
 
 def compared_study(  # noqa: PLR0913 - one a part of the study

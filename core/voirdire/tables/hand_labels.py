@@ -16,7 +16,7 @@ import polars as pl
 from voirdire.errors import TableError, check_columns
 from voirdire.files import file_hash, locked, whole
 from voirdire.study import Rater, Study
-from voirdire.tables._tables import FACTS, ORIGIN, RATERS, STATUS, Tables, finding, plural
+from voirdire.tables._tables import FACTS, ORIGIN, RATERS, REASONS, STATUS, Tables, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,12 +155,21 @@ def with_hand_labels(study: Study, rated: Tables, path: Path) -> tuple[Study, Ta
         ),
         raters=_with_raters(rated.raters, matched),
         rated=joined.select("rater", "item", "system").unique(maintain_order=True),
+        reasons=pl.concat([rated.reasons, _notes(matched)]),
         findings=(*rated.findings, _finding(matched, earlier.height, kept.height - matched.height)),
         hashes={**rated.hashes, f"{path.parent.name}/{NAME}": file_hash(path)},
     )
     return _with_humans(
         study, matched["rater"].unique(maintain_order=True).to_list(), rated
     ), tables
+
+
+def _notes(labels: pl.DataFrame) -> pl.DataFrame:
+    """Why a label was set, in the words of whoever set it."""
+    named = labels.filter(pl.col("note").is_not_null()).with_columns(
+        run=pl.lit(1, pl.Int32), text=pl.col("note")
+    )
+    return named.select(pl.col(name).cast(kind) for name, kind in REASONS.items())
 
 
 def _as_ratings(labels: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polars as pl
 from voirdire import tables
 from voirdire._manager import plugins
 from voirdire.errors import PluginError
-from voirdire.examining.labels.errors import label_errors, worst_first
+from voirdire.examining.labels.errors import label_errors, reasons_section, worst_first
 from voirdire.examining.labels.final import UNSURE
 from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.run_sections import consistency_sections, temperature_notes
@@ -265,7 +265,14 @@ def examine_labels(inputs: Inputs) -> LabelPart:
     """What is said of annotators, those beside a rubric included, and errors against a key."""
     if inputs.tables is None:
         return LabelPart()
-    return replace(_of_annotators(inputs.study, inputs.tables), errors=_errors(inputs))
+    part, errors = _of_annotators(inputs.study, inputs.tables), _errors(inputs)
+    if errors is None:
+        return part
+    people = [rater.name for rater in inputs.study.panel if rater.kind == "human"]
+    excerpt = inputs.study.data.excerpt
+    written = reasons_section(errors, inputs.tables.reasons, people, excerpt)
+    sections = (*part.sections, written) if written.has_rows else part.sections
+    return replace(part, sections=sections, errors=errors)
 
 
 def _errors(inputs: Inputs) -> pl.DataFrame | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from voirdire.examining.differing import shortened
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
@@ -115,6 +116,64 @@ def error_section(errors: Sequence[pl.DataFrame], title: str = "Error cases") ->
         "only where it is asked to show texts.",
         (Table(_COLUMNS, rows),),
     )
+
+
+def reasons_section(
+    errors: pl.DataFrame, reasons: pl.DataFrame | None, people: Sequence[str], excerpt: int
+) -> Section:
+    """What people wrote down about items that a judge got wrong (as Tables 27 and 28 of 002).
+
+    Parameters
+    ----------
+    errors : DataFrame
+        From `label_errors`.
+    reasons : DataFrame or None
+        ``item, rater, attribute, text``, as an Examination holds them: notes of labels that were
+        set in `voirdire look`, and reasons of `voirdire humans`. One on a single label is about
+        errors on that label; one without is about the item.
+    people : sequence of str
+        Whose reasons count: not the judges' own.
+    excerpt : int
+        How many characters of a reason are shown; at 0 the table says who wrote one.
+    """
+    title = "Reasons written down against errors"
+    if reasons is None or reasons.is_empty() or errors.is_empty():
+        return Section(title)
+    said = reasons.filter(pl.col("rater").is_in(list(people))).select(
+        pl.col("item").cast(pl.String), pl.col("rater").alias("by"), "attribute", "text"
+    )
+    label = pl.col("attribute").cast(pl.String)
+    about = pl.concat_list("missed", "wrong").list.contains(label)
+    rows = (
+        errors.join(said, on="item", how="inner", maintain_order="left")
+        # A reason that stands beside every label of an item is about the item.
+        .with_columns(single=pl.len().over("item", "rater", "run", "by", "text") == 1)
+        .filter(~pl.col("single") | label.is_null() | about.fill_null(value=True))
+        .unique(["item", "rater", "run", "by", "text"], keep="first", maintain_order=True)
+    )
+    columns = (
+        *map(text, ("Judge", "Item", "Expected", "Given", "By")),
+        *((text("Reason"),) if excerpt else ()),
+    )  # fmt: skip
+    return Section(
+        title,
+        f"Reasons are cut at {excerpt} characters, as the study allows."
+        if excerpt
+        else "The words stand in the report where it is asked to show texts, and here where the "
+        "study allows excerpts (data.excerpt).",
+        (
+            Table(
+                columns,
+                tuple(
+                    (
+                        row["rater"], row["item"], _listed(row["expected"]), _listed(row["given"]),
+                        row["by"], *((shortened(row["text"], excerpt),) if excerpt else ()),
+                    )
+                    for row in rows.iter_rows(named=True)
+                ),
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _listed(labels: list[str] | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.examining.labels.errors import error_section, label_errors
+from voirdire.examining.labels.errors import error_section, label_errors, reasons_section
 from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import baselines, choice_accuracy, label_scores
 from voirdire.examining.labels.sections import accuracy_section, constant_sentence, label_sections
@@ -84,8 +84,9 @@ def keyed_labels(
     floor = baselines(keyed.truth)
     f1s = {one.rater: one.f1.value for one in scores}
     sections = (
-        *label_sections(scores, title, human, printed or {}, floor),
+        *label_sections(scores, title, human, printed or {}, floor, keyed.people),
         error_section(errors, f"{title}: error cases"),
+        *_reasons(examination, errors),
         replaced_section(errors, f"{title}: which label replaces which"),
         people_section(keyed, f"{title}: agreement of people"),
     )
@@ -99,7 +100,11 @@ def keyed_labels(
 def keyed_choices(
     examination: Examination, keyed: Keyed, title: str, types: Mapping[str, str]
 ) -> Examination:
-    """The examination with accuracy overall and by type of question, errors, and people beside."""
+    """The examination with accuracy overall and by type of question, errors, and people beside.
+
+    Its verdicts and coefficients go: they speak of letters one by one, and an option's letter is
+    nothing that anybody can be used for.
+    """
     parts = {item: types.get(item, "") for item in keyed.truth.items}
     accuracies = [
         part
@@ -114,11 +119,25 @@ def keyed_choices(
     errors = [label_errors(keyed.truth, one) for one in keyed.given]
     people = people_section(keyed, f"{title}: agreement of people", by_label=False)
     sections = (
-        accuracy_section(accuracies, f"{title}: accuracy"),
+        accuracy_section(accuracies, f"{title}: accuracy", keyed.people),
         *((people,) if people.has_rows else ()),
         error_section(errors, f"{title}: wrong answers"),
+        *_reasons(examination, errors),
     )
-    return examination.replace(sections=(*sections, *examination.sections))
+    return examination.replace(
+        sections=(*sections, *examination.sections),
+        verdicts=(), results=(), composites=(), evidence=(), ceiling=(), system_means=(),
+        pairs=None, disagreements=None,
+    )  # fmt: skip
+
+
+def _reasons(examination: Examination, errors: Sequence[pl.DataFrame]) -> tuple[Section, ...]:
+    """Reasons against errors, where they do not stand in the examination already."""
+    excerpt, panel = examination.study.data.excerpt, examination.study.panel
+    people = [rater.name for rater in panel if rater.kind == "human"]
+    found = reasons_section(pl.concat(errors), examination.reasons, people, excerpt)
+    there = {section.title for section in examination.sections}
+    return (found,) if found.has_rows and found.title not in there else ()
 
 
 def replaced_section(errors: Sequence[pl.DataFrame], title: str) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from voirdire.examining.labels.scores import baselines
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _NO_READING = Marked(None, "reads nothing")
 _PUBLISHED = Marked(None, "published")
+_NO_INTERVAL = Marked(None, "mean of people")
 _ACCURACY = (
     text("Rater"),
     text("Type"),
@@ -70,6 +72,7 @@ def label_sections(
     human: str | None = None,
     printed: Mapping[str, float] | None = None,
     floor: Baselines | None = None,
+    people: Sequence[str] = (),
 ) -> tuple[Section, ...]:
     """Weighted scores beside what needs no reading; F1 by label; every label in full.
 
@@ -85,13 +88,15 @@ def label_sections(
         Weighted F1 of others, as published, for the sentence on the best constant predictor.
     floor : Baselines, optional
         The baselines on the whole key; by default those on the items of the rater who has most.
+    people : sequence of str
+        Who of the raters are people: of several, a row has the mean of their scores.
     """
     if not scores:
         return ()
     fullest = max(scores, key=lambda part: part.n)
     beside = floor or fullest.baselines
     return (
-        _weighted(scores, title, human, printed or {}, beside),
+        _weighted(scores, title, human, printed or {}, beside, people),
         _by_label(scores, title, fullest, beside),
         _full(scores, title),
     )
@@ -145,9 +150,14 @@ def printed_section(
     )
 
 
-def accuracy_section(accuracies: Sequence[Accuracy], title: str = "Accuracy") -> Section:
-    """Accuracy overall and by type; what was not answered is counted and shown both ways."""
-    rows = tuple(
+def accuracy_section(
+    accuracies: Sequence[Accuracy], title: str = "Accuracy", people: Sequence[str] = ()
+) -> Section:
+    """Accuracy overall and by type; what was not answered is counted and shown both ways.
+
+    Of several `people` a row has the mean.
+    """
+    rows: list[tuple[Cell, ...]] = [
         (
             part.name,
             part.part or "all",
@@ -159,12 +169,21 @@ def accuracy_section(accuracies: Sequence[Accuracy], title: str = "Accuracy") ->
             part.strict.interval(),
         )
         for part in accuracies
-    )
+    ]
+    for kind in dict.fromkeys(part.part for part in accuracies):
+        own = [one for one in accuracies if one.part == kind and one.name in people]
+        if len(own) > 1:
+            name, n = f"Mean of {len(own)} people", max(one.answered.n for one in own)
+            answered, strict = (
+                fmean(getattr(one, how).value for one in own) for how in ("answered", "strict")
+            )
+            cells = (answered, _NO_INTERVAL, strict, _NO_INTERVAL)
+            rows.append((name, kind or "all", n, None, *cells))
     return Section(
         title,
         "Accuracy is over the questions answered; beside it, unanswered ones count as wrong. An "
         "answer is right when it names all right options and no other.",
-        (Table(_ACCURACY, rows),),
+        (Table(_ACCURACY, tuple(rows)),),
         (_accuracy_figure(accuracies),),
         leading=True,
     )
@@ -223,8 +242,10 @@ def _weighted(
     human: str | None,
     printed: Mapping[str, float],
     floor: Baselines,
+    people: Sequence[str],
 ) -> Section:
     rows: list[tuple[Cell, ...]] = [_weighted_row(part) for part in scores]
+    rows += _mean_row([part for part in scores if part.rater in people])
     blank = (None,) * 4
     rows += [(name, *blank, f1, _PUBLISHED, None, None) for name, f1 in printed.items()]
     rows.append(_floor_row("Best constant predictor", floor.constant, floor))
@@ -264,6 +285,24 @@ def _weighted_row(part: LabelScores) -> tuple[Cell, ...]:
         part.kappa.value,
         part.beyond_constant.value,
     )
+
+
+def _mean_row(people: Sequence[LabelScores]) -> list[tuple[Cell, ...]]:
+    """The mean over people, as a published row of humans is; none of one alone."""
+    if len(people) < 2:
+        return []
+    means = [
+        fmean(values)
+        for values in (
+            [one.mean("precision_weighted") for one in people],
+            [one.mean("recall_weighted") for one in people],
+            [one.f1.value for one in people],
+            [one.kappa.value for one in people],
+            [one.beyond_constant.value for one in people],
+        )
+    ]
+    name, n = f"Mean of {len(people)} people", max(one.n for one in people)
+    return [(name, n, None, *means[:3], _NO_INTERVAL, *means[3:])]
 
 
 def _floor_row(name: str, estimate: Estimate, floor: Baselines) -> tuple[Cell, ...]:

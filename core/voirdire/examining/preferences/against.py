@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError
+from voirdire.examining.preferences.length import adjusted_section
 from voirdire.examining.preferences.results import OVERALL, examine_preferences
 from voirdire.examining.preferences.sections import preference_sections
 from voirdire.tabular import Section, Table, count, number, text
@@ -54,7 +55,11 @@ def with_comparisons(
     general = {section.title for section in examination.sections}
     more = [s for s in preference_sections(preferences) if s.title not in general]
     first = part_section(preferences, next(iter(parts)), reference)
-    sections = (first, *examination.sections, *more, length_section(responses, reference))
+    lengths = (
+        length_section(responses, reference),
+        adjusted_section(preferences.combined, responses, reference, analysis.level),
+    )
+    sections = (first, *examination.sections, *more, *lengths)
     texts = [(item.id, item.text) for item in items]
     schema = {"item": pl.String, "text": pl.String}
     return examination.replace(

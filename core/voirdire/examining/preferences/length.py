@@ -13,7 +13,6 @@ from voirdire.examining.preferences.results import OVERALL
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]

@@ -67,8 +67,6 @@ from voirdire.schema import Scale
         "Answer: no doubt about it, yes",
         "No doubt, yes.",
         "No doubt.",
-        "Sí",
-        "Ja",
         '{"calm": "Yes, no"}',
         '{"calm": "no info"}',
         '{"calm": 2}',

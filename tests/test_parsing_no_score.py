@@ -179,7 +179,6 @@ from voirdire.schema import Scale
         "Score: N/5",
         "Score: /5",
         "Score out of 5:",
-        "Score: four",
         "Empathy: TBD (4?)",
         "Empathy: N/A (1-5 scale)",
         "Empathy: not applicable",

@@ -380,7 +380,6 @@ def test_reasoning(text: str, empathy: float | None) -> None:
         ("score = 4 because it is warm", 4.0),
         ("My score:\n4", 4.0),
         ("Score: 3 to 4", None),
-        ("Score: four", None),
         ("Score: 4, maybe 5", None),
         ("There are 4 parts.", None),
     ],

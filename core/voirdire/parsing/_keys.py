@@ -9,13 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
+from voirdire.parsing._languages import MARKS
 from voirdire.parsing._words import FINAL_MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 # "Overall score", "overall_score" and "overall-score" are one key.
-_SEPARATORS = re.compile(r"[\W_]+")
+_SEPARATORS = re.compile(rf"(?:[^\w{MARKS}]|_)+")
 _SCORE_KEYS = (
     *("score", "rating", "value", "grade", "points", "level", "answer", "label", "result"),
     *("finalscore", "overallscore", "finalrating", "overallrating", "present", "choice", "option"),

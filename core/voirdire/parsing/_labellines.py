@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._languages import denies, hedges, is_foreign
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -180,8 +181,12 @@ def read_line(labels: LabelSet, raw: str) -> Line:
         return replace(headed, final=final)
     listed = _listed(labels, _TURNED.sub("", body))
     if listed is None:
-        return Line("prose", tuple(_mentioned(labels, line)))
-    return replace(listed, marked=marked or cue is not None, final=final)
+        # Of a sentence in another language nobody knows here what it says of the labels it names.
+        return Line("prose", () if is_foreign(line) else tuple(_mentioned(labels, line)))
+    unsure = listed.labels and hedges(line)
+    return (
+        Line("prose") if unsure else replace(listed, marked=marked or cue is not None, final=final)
+    )
 
 
 def _listed(labels: LabelSet, body: str) -> Line | None:
@@ -356,7 +361,9 @@ def _is_either(line: str, entries: Sequence[_Entry]) -> bool:
 
 def _is_denied(entry: _Entry) -> bool:
     """``not Anger`` as an entry names nothing."""
-    return bool(entry.labels) and bool(entry.rest) and set(entry.rest) <= {"not", "no"}
+    if not (entry.labels and entry.rest):
+        return False
+    return set(entry.rest) <= {"not", "no"} or any(map(denies, entry.rest))
 
 
 def _is_unknown(labels: LabelSet, entry: _Entry) -> bool:

@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
+from voirdire.parsing._languages import MARKS
 from voirdire.parsing._words import FULL_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # "don't" is one word; "all_or_nothing" is three.
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*+(?:['’][^\W_]+)?")
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
 # What stands between the labels of a list.

@@ -8,10 +8,11 @@ its label, which is missing then; a longer text behind a label explains it, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._languages import hedges
 from voirdire.parsing._settling import settled
 from voirdire.parsing._statements import Statement, rows_of, tables
 from voirdire.parsing._words import rank_of
@@ -40,6 +41,14 @@ _LONGEST, _MOST = 300, 500
 _NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
 _TICK = re.compile(r"\W*?(?:[✅☑✓✔]|\[\s*[xX✓✔]\s*\])\W*")
 _CROSS = re.compile(r"\W*?(?:[❌☐✗✘✖]|\[\s*\])\W*")
+
+
+# "Hard to say without context", "not sure whether this is anger".
+_UNSURE = re.compile(
+    r"\b(?:hard|difficult|impossible)\s+to\s+(?:say|tell|judge)|\b(?:unclear|unsure|uncertain|maybe|perhaps"
+    r"|possibly)\b|\bnot\s+(?:sure|clear|certain)\b|\b(?:cannot|can['’]?t)\s+(?:say|tell|judge)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,9 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     cells = list(_cells(text, labels))
     entries = [*cells, *_entries(text, labels, cells)]
     entries = [each for each in entries if each.label not in (labels.none, labels.other)]
+    # T and F are true and false where all verdicts are one of them.
+    if {each.text.upper() for each in entries} in ({"T", "F"}, {"F"}):
+        entries = [replace(e, text="true" if e.text.upper() == "T" else "false") for e in entries]
     values = {id(each): verdict(each.text) for each in entries}
     # A bracket or a dash may as well hold a remark, an unknown word in it says nothing then.
     told = {each.sign for each in entries if isinstance(values[id(each)], bool)}
@@ -93,10 +105,8 @@ def _explains(entry: _Entry, values: dict[int, bool | str | None]) -> bool:
 def verdict(text: str) -> bool | str | None:
     """True, False, None where a short value is neither, or ``"explained"``."""
     text = text.strip()
-    if _TICK.fullmatch(text):
-        return True
-    if _CROSS.fullmatch(text):
-        return False
+    if _TICK.fullmatch(text) or _CROSS.fullmatch(text):
+        return _TICK.fullmatch(text) is not None
     if (answer := said_yes(text)) is not None:
         return answer
     if _NUMBER.fullmatch(text):
@@ -104,7 +114,10 @@ def verdict(text: str) -> bool | str | None:
     forms = [word_form(word) for word in WORD.findall(text)]
     if forms == ["none"]:
         return False
-    return "explained" if len(forms) > _FEW or not _PEOPLE.isdisjoint(forms) else None
+    if len(forms) <= _FEW and _PEOPLE.isdisjoint(forms):
+        return None
+    # "Hard to say for me": no explanation of a label that is there.
+    return None if hedges(text) or _UNSURE.search(text) else "explained"
 
 
 def _settled(entries: Sequence[_Entry], text: str) -> Verdicts:

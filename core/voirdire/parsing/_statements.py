@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key, plain_key
+from voirdire.parsing._languages import MARKS
 from voirdire.parsing._words import (
     AMENDS,
     DENIED,
@@ -34,19 +35,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 # The words of a key, which may be joined by blanks, bars or hyphens in a reply.
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 # "Empathy 4/5": a fraction needs no sign before it.
 _NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
 # What is a value on the line below its key: a number, perhaps with a remark, a yes, a preference.
 _BELOW = (
     r"(?:score\s)?\d(?:[.,]\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
-    r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
+    r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)"
+    r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)[*_`]{0,2}(?:\n|$|[.,])|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
     r"|(?-i:[A-E])[)*_`.]{0,4}\s*?(?:\n|$)"
 )
 # What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break.
 _SIGN = (
-    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores)\b(?:\s*[:：])?(?:\s+an?\b)?"
+    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores|ist|lautet|est|es|è|é|är|er|jest)\b(?:\s*[:：])?(?:\s+an?\b)?"
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
 )
 # "Final answer, after weighing it: 4", "Score before review: 2": what stands between key and colon.
@@ -107,6 +109,8 @@ _MARKED_RANKS: dict[str, Rank] = {
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
+    # Articles and possessives of other languages.
+    | {"die", "der", "das", "la", "le", "il", "el", "o", "het", "de", "mi", "ma", "meine", "min"}
     | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best", "new", "edit"}
 )
 

@@ -18,6 +18,7 @@ from voirdire.parsing._choicecues import (
 )
 from voirdire.parsing._keys import RawValue, find_keys, scalars
 from voirdire.parsing._labelset import spelled
+from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
@@ -241,6 +242,9 @@ def _without_cue(source: Source, asked: _Asked) -> Chosen:
     faulted = {letter for cue in spoken if cue.retracted for letter in cue.letters}
     if len(weak) == 1 and (not faulted or weak | faulted == set(asked.letters)):
         return tuple(weak)
+    if not (weak or leading) and source.keep_cut:
+        letter = chosen(source.text, asked.letters)
+        return (letter,) if letter else why_no_answer(source)
     return "ambiguous" if weak or leading else why_no_answer(source)
 
 

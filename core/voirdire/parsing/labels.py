@@ -12,6 +12,7 @@ from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._labelverdicts import verdicts_on
+from voirdire.parsing._languages import says_none
 from voirdire.parsing._parsed import REASONS, missing, worst_status
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
@@ -375,10 +376,16 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     raw = [line for line in raw if line.strip() and not _is_draft(line)]
     if all(line.rstrip(" *").endswith(":") for line in raw):  # a form that is not filled in
         return None
+    return _of_lines(raw, labels, none=says_none(text))
+
+
+def _of_lines(raw: list[str], labels: LabelSet, *, none: bool) -> _Named | None:
+    """What lines name that list no verdicts; `none`: all of them says that nothing applies."""
     readings = ((read_line(labels, line), line) for line in raw)
     lines = [one for one, line in readings if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
+    silent = none and not any(one.labels for one in lines)
     lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
     # A list without a mark counts where it is all: in a longer text it is a phrase of a sentence.
     lists = lists or [line for line in lines if line.kind == "list" and len(lines) == 1]
@@ -389,9 +396,11 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
         return None if echo else named
     if mentioned := [line for line in lines if line.labels]:
         return _Named(_together(mentioned).labels)
-    if any(line.unknown for line in lists):
+    if any(line.unknown for line in lists) and not silent:
         return _together(lists)
-    return _Named((), explicit_none=True) if any(_says_none(labels, r) for r in raw) else None
+    if silent or any(_says_none(labels, r) for r in raw):
+        return _Named((), explicit_none=True)
+    return None
 
 
 def _behind_second_thoughts(text: str) -> str:

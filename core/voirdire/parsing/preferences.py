@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.parsing._keys import RawValue, key_forms
+from voirdire.parsing._languages import preferred
 from voirdire.parsing._parsed import answered_from, missing, one_answer
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
@@ -100,6 +101,18 @@ _FIRST = re.compile(
     r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?(?:\s+is\s+(?:the\s+)?(?:better|best))?\W*",
     re.IGNORECASE,
 )
+# "Response 1", "assistant #2"; not "response 1 of 3", nor a level as in "answer: 2".
+_NUMBERED = re.compile(
+    r"\b(?P<noun>(?:response|reply|assistant|model|output))\s*#?(?P<number>[12])\b(?!\s*(?:of\b|[/.,]\d))",
+    re.IGNORECASE,
+)
+# "The second response", "the latter": where no letter names a side.
+_PLACED = re.compile(
+    r"\b(?:the\s+)?(?:(?P<place>first|second)\s+(?:one|response|reply|answer|assistant)"
+    r"|(?<=the\s)(?P<which>former|latter))\b",
+    re.IGNORECASE,
+)
+_LETTERED = re.compile(r"(?<![\w'’])[AB](?![\w'’]|\s[a-z])")
 _LEVELLED = ("preference", "overall", "result")
 # A level is one digit: "-1", "2.0".
 _NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
@@ -156,11 +169,21 @@ def _read(text: str) -> float | str | None:
 
 
 def _plain(text: str) -> str:
-    """The text with plain letters and signs."""
+    """The text with plain letters and signs; *Response 2* and *the second response* as B."""
     text = text.translate(FULL_WIDTH)
+    # A place alone, "Response 1", is a head and no verdict.
+    if _NUMBERED.search(text) and not _NUMBERED.fullmatch(text.strip(" .*_\n")):
+        text = _NUMBERED.sub(lambda m: f"{m['noun']} {'AB'[int(m['number']) - 1]}", text)
+    if not _LETTERED.search(text):
+        text = _PLACED.sub(_side, text)
     for entity, sign in _ENTITIES.items():
         text = text.replace(entity, sign)
     return text
+
+
+def _side(place: re.Match[str]) -> str:
+    word = (place["place"] or place["which"]).casefold()
+    return f"response {'AB'[word in ('second', 'latter')]}"
 
 
 def _level_of(text: str) -> float | str:
@@ -183,6 +206,8 @@ def _level_of(text: str) -> float | str:
         levels.add(1.0 if place["place"].casefold() == "first" else -1.0)
     if not levels and _BOTH.search(text):
         levels.add(0.0)
+    if not levels and (which := preferred(text)) is not None:
+        levels.add((1.0, -1.0, 0.0)[which])
     if len(levels) > 1:
         return "ambiguous"
     # A swapped tie may be -0.0, which prints as one that is not.

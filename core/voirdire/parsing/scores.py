@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
+from voirdire.parsing._languages import given_score, number_word
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing._settling import Settled, settled, with_text_behind
@@ -268,7 +269,10 @@ def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], 
 
     def read(text: str) -> Number | None:
         number = read_number(text, scale, words)
-        return None if number.reason in ("not_numeric", "empty") else number
+        if number.reason in ("not_numeric", "empty"):
+            spelled = number_word(text.strip(" \t\n*_`\"'"))
+            return read_number(spelled[0], scale) if spelled else None
+        return number
 
     return read
 
@@ -322,7 +326,30 @@ def _alone(
     numbers = [read_number(line, scale) for line in outer]
     if numbers and all(each.value is not None or each.reason == "off_scale" for each in numbers):
         return Settled(agreed(numbers, "ambiguous"))
-    return Settled(_in_a_sentence(text, scale))
+    number = _in_a_sentence(text, scale)
+    if number.value is None and number.reason in ("not_numeric", "ambiguous"):
+        return _in_another_language(text, scale) or Settled(number)
+    return Settled(number)
+
+
+def _in_another_language(text: str, scale: Scale) -> Settled[Number] | None:
+    """The score of a short reply in another language, or spelled out in English."""
+    if given := given_score(text, scale.high):
+        return Settled(read_number(given.number, scale), conflict=given.conflict)
+    digits = _SPELLED.sub(lambda m: str(_ENGLISH[m["number"].casefold()]), text[:_LONGEST])
+    number = _in_a_sentence(digits, scale) if digits != text else Number(None, "not_numeric")
+    return Settled(number) if number.value is not None else None
+
+
+#: "Four out of five": spelled numbers of a fraction, or of what one gives.
+_ENGLISH = dict(
+    zip(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+        range(11),
+        strict=True,
+    )
+)
+_SPELLED = re.compile(rf"(?<![\w-])(?P<number>{'|'.join(_ENGLISH)})(?![\w-])", re.IGNORECASE)
 
 
 def _in_a_sentence(text: str, scale: Scale) -> Number:

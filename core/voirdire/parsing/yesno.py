@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import RawValue, key_forms
+from voirdire.parsing._languages import is_taken_back, opens_with, truth
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
@@ -53,6 +54,8 @@ _BELOW = re.compile(
 )
 # A line that is nothing but a yes or a no, marks aside.
 _ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
+# What may follow a yes or no of another language: its clause ends.
+_PAUSES = ".,;:!(–—-\n。，、；：！؛،।…"
 _CUES = (*VERDICTS, *FOREIGN_VERDICTS, "response")
 
 
@@ -71,16 +74,14 @@ def said_yes(value: Any) -> bool | None:
 
 def _in_words(text: str) -> bool | None:
     """A text that begins with yes or no and does not take it back."""
-    first = _FIRST.match(text[:2_000].strip())
-    if first is None:
-        return None
     # "Not present" begins with no word of yes or no.
     if presence := _PRESENCE.match(text[:200]):
         return None if _HOWEVER.search(text[presence.end() : 300]) else False
-    word, tail = first[1].casefold(), first["tail"]
-    if word not in _YES and word not in _NO:
-        return None
-    if tail and not _REMARK.match(tail):
+    first = _FIRST.match(text[:2_000].strip())
+    word, tail = (first[1].casefold(), first["tail"]) if first else ("", "")
+    if first is None or word not in (*_YES, *_NO):
+        return _in_other_words(text)
+    if tail and (not _REMARK.match(tail) or is_taken_back(tail, other=word in _NO)):
         return None
     hedge = _HEDGE.match(tail[:60])
     # "Yes, yes" repeats itself and takes nothing back.
@@ -92,6 +93,20 @@ def _in_words(text: str) -> bool | None:
     # A later line that says the other word, or has second thoughts, undoes the first.
     below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}
     return word in _YES if below <= {word} else None
+
+
+def _in_other_words(text: str) -> bool | None:
+    """What a text says that begins with no English yes or no."""
+    text = text[:2_000].strip(" \t\r\n*_`\"'“”()[]$")
+    if (whole := truth(text)) is not None:
+        return whole
+    opening = opens_with(text)
+    if opening is None:
+        return None
+    tail = text[opening.end :].lstrip(' *_`"”’)')
+    if (tail and tail[0] not in _PAUSES) or is_taken_back(tail, other=not opening.says):
+        return None
+    return opening.says
 
 
 def parse_yes_no(

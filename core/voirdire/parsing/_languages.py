@@ -1,0 +1,581 @@
+"""What a short reply says in another language than English, by words kept as data.
+
+Yes and no and spelled numbers come from Unicode's CLDR, the words of verdicts are by hand
+(`languages/words.toml`). A text is read in the language of which it has most words. What decides is
+never the absence of a word: a value counts where a word of giving or preferring leads to it, and
+where no word hedges, denies or takes back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+#: Signs that belong to the letter before them: accents, points and vowel signs.
+MARKS = (
+    r"\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7"
+    r"\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7-\u06e8\u06ea-\u06ed"
+    r"\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957\u0962-\u0963\u0981-\u0983\u09bc"
+    r"\u09be-\u09c4\u09c7-\u09c8\u09cb-\u09cd\u09d7\u09e2-\u09e3\u09fe\u0a01-\u0a03\u0a3c"
+    r"\u0a3e-\u0a42\u0a47-\u0a48\u0a4b-\u0a4d\u0a51\u0a70-\u0a71\u0a75\u0a81-\u0a83\u0abc"
+    r"\u0abe-\u0ac5\u0ac7-\u0ac9\u0acb-\u0acd\u0ae2-\u0ae3\u0afa-\u0aff\u0b01-\u0b03\u0b3c"
+    r"\u0b3e-\u0b44\u0b47-\u0b48\u0b4b-\u0b4d\u0b55-\u0b57\u0b62-\u0b63\u0b82\u0bbe-\u0bc2"
+    r"\u0bc6-\u0bc8\u0bca-\u0bcd\u0bd7\u0c00-\u0c04\u0c3c\u0c3e-\u0c44\u0c46-\u0c48"
+    r"\u0c4a-\u0c4d\u0c55-\u0c56\u0c62-\u0c63\u0c81-\u0c83\u0cbc\u0cbe-\u0cc4\u0cc6-\u0cc8"
+    r"\u0cca-\u0ccd\u0cd5-\u0cd6\u0ce2-\u0ce3\u0d00-\u0d03\u0d3b-\u0d3c\u0d3e-\u0d44"
+    r"\u0d46-\u0d48\u0d4a-\u0d4d\u0d57\u0d62-\u0d63\u0d81-\u0d83\u0dca\u0dcf-\u0dd4\u0dd6"
+    r"\u0dd8-\u0ddf\u0df2-\u0df3\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+)
+WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
+#: Languages that put no blanks between words, or join particles to them.
+_JOINED = ("ja", "ko", "th", "zh")
+#: In these the word for *than* stands behind what it is held against.
+_THAN_BEHIND = frozenset({"ja", "ko", "hi", "tr"})
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff]")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+)
+#: Where English has this share of the words that the best language has, the text is English.
+_ENGLISH_ENOUGH = 0.7
+#: A longer text is no short reply: its author explains, and much is weighed in it.
+LONGEST = 600
+_CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
+_SENTENCE = re.compile(r"[.!?\n。！？।]+(?!\d)")
+_FOLDER = Path(__file__).with_name("languages")
+
+
+class Hit(NamedTuple):
+    """A phrase of a language in a text: what it is for, and where it stands."""
+
+    use: str
+    start: int
+    end: int
+    number: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A text as one language hears it; `text` is folded, and hits are in its order."""
+
+    language: str
+    text: str
+    hits: tuple[Hit, ...]
+
+    def of(self, *uses: str) -> list[Hit]:
+        """The hits of these uses."""
+        return [hit for hit in self.hits if hit.use in uses]
+
+    def any(self, use: str, start: int = 0, end: int | None = None) -> bool:
+        """Whether a phrase of that use begins between two places."""
+        upto = len(self.text) if end is None else end
+        return any(hit.use == use and start <= hit.start < upto for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """All phrases: by their first word, and those of joined languages as they stand."""
+
+    by_first: Mapping[str, Sequence[tuple[tuple[str, ...], str, str, int]]]
+    joined: Mapping[str, Sequence[tuple[str, str, int]]]
+    truth: Mapping[str, bool]
+    there: Mapping[str, frozenset[str]]
+    denials: Mapping[str, Sequence[str]]
+    numbers: Mapping[str, int]
+    opening: re.Pattern[str]
+    codes: tuple[str, ...] = field(default=())
+
+
+def folded(text: str) -> str:
+    """A text without case, composed; Turkish capitals keep their length.
+
+    >>> folded("EVET, İkinci")
+    'evet, ikinci'
+    """
+    return unicodedata.normalize("NFC", text).replace("İ", "i").casefold()
+
+
+@cache
+def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
+    """Language -> use -> phrases with the number that they stand for, or -1."""
+    words = tomllib.loads((_FOLDER / "words.toml").read_text("utf-8"))
+    cldr = json.loads((_FOLDER / "cldr.json").read_text("utf-8"))["languages"]
+    data: dict[str, dict[str, list[tuple[str, int]]]] = {}
+    for code in {**cldr, **words}:
+        own = {use: text.split("|") for use, text in words.get(code, {}).items()}
+        given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
+        for use in ("yes", "no"):
+            own[use] = [*given[use], *own.get(use, [])]
+        uses = {use: [(folded(each), -1) for each in some] for use, some in own.items()}
+        uses["number"] = [(folded(each), number) for each, number in given["numbers"].items()]
+        data[code] = uses
+    return data
+
+
+@cache
+def _words() -> _Words:
+    data = _data()
+    by_first: dict[str, list[tuple[tuple[str, ...], str, str, int]]] = {}
+    joined: dict[str, list[tuple[str, str, int]]] = {}
+    truth, there, denials = dict[str, bool](), dict[str, frozenset[str]](), dict[str, list[str]]()
+    both, numbers = set[str](), dict[str, int]()
+    for code, uses in data.items():
+        for use, phrases in uses.items():
+            for phrase, number in phrases:
+                if code in _JOINED:
+                    joined.setdefault(code, []).append((phrase, use, number))
+                elif parts := tuple(WORD.findall(phrase)):
+                    by_first.setdefault(parts[0], []).append((parts, code, use, number))
+                if use == "number":
+                    both |= {phrase} if numbers.get(phrase, number) != number else set()
+                    numbers[phrase] = number
+        for use, says in (("yes", True), ("there", True), ("no", False), ("absent", False)):
+            for phrase, _ in uses.get(use, ()):
+                plain = " ".join(WORD.findall(phrase))
+                both |= {plain} if truth.get(plain, says) is not says else set()
+                truth[plain] = says
+        there[code] = frozenset(" ".join(WORD.findall(p)) for p, _ in uses.get("there", ()))
+        denials[code] = [p for p, _ in uses.get("not", ())]
+    for doubtful in both:
+        truth.pop(doubtful, None)
+        numbers.pop(doubtful, None)
+    answers = sorted(
+        (p for uses in data.values() for use in ("yes", "no") for p, _ in uses[use] if p in truth),
+        key=len,
+        reverse=True,
+    )
+    opening = re.compile(rf"(?:{'|'.join(map(re.escape, answers))})(?![\w{MARKS}])")
+    return _Words(by_first, joined, truth, there, denials, numbers, opening, tuple(data))
+
+
+def hear(text: str) -> list[Heard]:
+    """The text as the languages hear it that have most words of it; none where that is English."""
+    text = folded(text.strip())
+    if not text or len(text) > LONGEST:
+        return []
+    return list(_hear(text))
+
+
+@lru_cache(maxsize=64)
+def _hear(text: str) -> tuple[Heard, ...]:
+    for code, script in _SCRIPTS:
+        if script.search(text):
+            return (Heard(code, text, _outermost(_hits_joined(text, code))),)
+    words = _words()
+    tokens = [(each.group(), each.start(), each.end()) for each in WORD.finditer(text)]
+    hits: dict[str, list[Hit]] = {}
+    for at, (token, start, _) in enumerate(tokens):
+        for parts, code, use, number in words.by_first.get(token, ()):
+            last = at + len(parts)
+            if last <= len(tokens) and all(
+                tokens[at + k][0] == part for k, part in enumerate(parts)
+            ):
+                hits.setdefault(code, []).append(Hit(use, start, tokens[last - 1][2], number))
+    # By the letters that are of words of a language: a long phrase says more than a short one.
+    weight = {
+        code: len({at for hit in some for at in range(hit.start, hit.end)})
+        for code, some in hits.items()
+    }
+    most = max(weight.values(), default=0)
+    # Other languages share words with English, which has rules of its own.
+    if not most or weight.get("en", 0) >= _ENGLISH_ENOUGH * most:
+        return ()
+    best = [code for code, each in weight.items() if each == most]
+    return tuple(Heard(code, text, _outermost(hits[code])) for code in best)
+
+
+def _outermost(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits in order, without those inside a longer one: *if* is none in *as if*."""
+    kept, longest = list[Hit](), (0, 0)
+    for hit in sorted(hits, key=_place):
+        if hit.end > longest[1]:
+            longest = hit.start, hit.end
+        if (hit.start, hit.end) == longest:
+            kept.append(hit)
+    return tuple(kept)
+
+
+def _place(hit: Hit) -> tuple[int, int]:
+    return hit.start, -hit.end
+
+
+def _hits_joined(text: str, code: str) -> list[Hit]:
+    hits = list[Hit]()
+    for phrase, use, number in _words().joined.get(code, ()):
+        at = text.find(phrase)
+        while at >= 0:
+            hits.append(Hit(use, at, at + len(phrase), number))
+            at = text.find(phrase, at + 1)
+    return hits
+
+
+def truth(text: str) -> bool | None:
+    """Whether a short value affirms or denies, in any language; None where it is not known.
+
+    >>> truth("trifft nicht zu"), truth("是"), truth("vielleicht"), truth("does not apply")
+    (False, True, None, False)
+    """
+    words, plain = _words(), WORD.findall(folded(text[:200]))
+    phrase = " ".join(plain)
+    if phrase in words.truth:
+        return words.truth[phrase]
+    # A denial of what is known: its opposite is not known by that, so that only "no" comes of it.
+    for code in words.codes:
+        denials, there = words.denials[code], words.there[code]
+        if code in _JOINED:
+            if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):
+                return False
+            continue
+        rest = [word for word in plain if word not in denials]
+        if len(rest) < len(plain) and (
+            " ".join(rest) in there or " ".join([*rest[1:], *rest[:1]]) in there
+        ):
+            return False
+    if plain[:2] in (["does", "not"], ["do", "not"]) and " ".join(plain[2:]) in words.there["en"]:
+        return False
+    return None
+
+
+class Opening(NamedTuple):
+    """The yes or no that opens a text, and where it ends."""
+
+    says: bool
+    end: int
+
+
+def opens_with(text: str) -> Opening | None:
+    """The yes or no with which a text begins, in any language."""
+    text = folded(text[:200])
+    match = _words().opening.match(text)
+    return Opening(_words().truth[match.group()], match.end()) if match else None
+
+
+def is_taken_back(text: str, *, other: bool | None = None) -> bool:
+    """Whether a text hedges or takes something back; with `other`, or says that answer itself."""
+    for heard in hear(text[:LONGEST]):
+        if heard.of("maybe", "back"):
+            return True
+        use = "yes" if other else "no"
+        for hit in heard.of(use) if other is not None else ():
+            # As a clause of its own: "no" stands within many sentences.
+            before, behind = heard.text[: hit.start].rstrip(), heard.text[hit.end :].lstrip()
+            alone = not behind or behind[0] in ".,;:!。，！"
+            if alone and (not before or before[-1] in ".,;:!?…。，！"):
+                return True
+    return False
+
+
+def number_word(text: str) -> tuple[int, int] | None:
+    """A spelled number with which a text begins and its clause ends, and where it ends.
+
+    >>> number_word("drei. Der Ton bleibt kühl."), number_word("one thing stands out")
+    ((3, 4), None)
+    """
+    match = WORD.match(text)
+    if match is None or match.end() > 20:
+        return None
+    number = _words().numbers.get(folded(match.group()))
+    behind = text[match.end() :].lstrip(" *_")
+    if number is None or (behind and behind[0] not in ".,;:!?()/\n–—-。，、"):
+        return None
+    return number, match.end()
+
+
+class Given(NamedTuple):
+    """A score that a sentence gives: its number, and the top where it is named."""
+
+    number: float
+    top: float | None = None
+    conflict: bool = False
+
+
+class _Number(NamedTuple):
+    value: float
+    start: int
+    end: int
+
+
+_DIGITS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![\w%])")
+# Where no blanks part words a number stands right behind one.
+_DIGITS_JOINED = re.compile(r"(?<![0-9A-Za-z.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![0-9A-Za-z%])")
+_FRACTION = re.compile(r"\s*/\s*\Z")
+_EAST = re.compile(r"[一二两三四五六七八九十](?=\s?[分点])")
+_EAST_NUMBERS = {sign: at for at, sign in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
+
+
+def given_score(text: str, high: float) -> Given | None:
+    """The score that a short reply gives in a sentence; None where it gives none for sure.
+
+    >>> given_score("Ich vergebe 4 von 5 Punkten.", 5)
+    Given(number=4.0, top=5.0, conflict=False)
+    >>> given_score("Zwischen 3 und 4, genauer kann ich es nicht sagen.", 5) is None
+    True
+    """
+    given = {_given(heard, high) for heard in hear(text)}
+    return given.pop() if len(given) == 1 else None
+
+
+def _given(heard: Heard, high: float) -> Given | None:
+    numbers, top = _without_tops(heard, high)
+    if not numbers:
+        return None
+    last, before = numbers[-1], numbers[:-1]
+    start = before[-1].end if before else 0
+    others = [each for each in before if each.value != last.value]
+    settled = heard.any("final", start, last.start) or heard.any("back", start, last.start)
+    if others and not settled:
+        drafted = heard.any("draft", 0, others[0].start)
+        settled = drafted and heard.any("gives", start, len(heard.text))
+        if not settled:
+            return None
+    # What is said of the number, from where it was settled to the end of its sentence.
+    begins = max(
+        [h.end for h in heard.of("final", "back") if start <= h.start < last.start], default=start
+    )
+    ends = _SENTENCE.search(heard.text, last.end)
+    upto = ends.start() if ends else len(heard.text)
+    doubted = any(heard.any(use, begins, upto) for use in ("maybe", "not"))
+    if doubted or heard.any("back", last.end) or heard.any("maybe", last.end):
+        return None
+    unit = heard.any("units", last.end, last.end + 3)
+    told = settled or top is not None or unit or heard.of("gives")
+    return Given(last.value, top, bool(others)) if told and not _counts(heard, last) else None
+
+
+def _counts(heard: Heard, number: _Number) -> bool:
+    """Whether a number is that of something else: *3 personas*."""
+    behind = WORD.search(heard.text, number.end, number.end + 30)
+    if behind is None or heard.text[number.end : behind.start()].strip():
+        return False
+    return not any(hit.start <= behind.start() < hit.end for hit in heard.hits)
+
+
+def _numbers(heard: Heard) -> Iterator[_Number]:
+    digits = _DIGITS_JOINED if heard.language in _JOINED else _DIGITS
+    for match in digits.finditer(heard.text):
+        yield _Number(float(match.group().replace(",", ".")), *match.span())
+    if heard.language in _JOINED:
+        for match in _EAST.finditer(heard.text):
+            yield _Number(float(_EAST_NUMBERS[match.group()]), *match.span())
+        return
+    for hit in heard.of("number"):
+        yield _Number(float(hit.number), hit.start, hit.end)
+
+
+def _without_tops(heard: Heard, high: float) -> tuple[list[_Number], float | None]:
+    """The numbers but for the top of the scale, where it stands beside another one."""
+    numbers = sorted(set(_numbers(heard)), key=lambda each: each.start)
+    kept, top, at = list[_Number](), None, 0
+    while at < len(numbers):
+        one = numbers[at]
+        other = numbers[at + 1] if at + 1 < len(numbers) else None
+        between = heard.text[one.end : other.start] if other else ""
+        if other and other.value == high and _joins(heard, "of", one.end, other.start, between):
+            kept.append(one)
+            top, at = float(high), at + 2
+        elif other and one.value == high and _joins(heard, "before", one.end, other.start, between):
+            kept.append(other)
+            top, at = float(high), at + 2
+        elif one.value == high and any(
+            hit.end <= one.start <= hit.end + 1 for hit in heard.of("before")
+        ):
+            top, at = float(high), at + 1
+        else:
+            kept.append(one)
+            at += 1
+    # A spelled one beside another number is an article: "un 4".
+    plain = [each for each in kept if each.value != 1 or heard.text[each.start].isdigit()]
+    return plain or kept, top
+
+
+def _joins(heard: Heard, use: str, start: int, end: int, between: str) -> bool:
+    """Whether nothing but a word of that use, and words of units, stands between two numbers."""
+    if _FRACTION.fullmatch(between):
+        return True
+    if not heard.any(use, start, end):
+        return False
+    inside = {
+        at
+        for hit in heard.of(use, "units", "gives")
+        for at in range(max(hit.start, start), min(hit.end, end))
+    }
+    left = [c for at, c in enumerate(between, start) if at not in inside and c.isalnum()]
+    return len(left) <= (2 if heard.language in _JOINED else 8)
+
+
+class Side(NamedTuple):
+    """A mention of the first (0) or second (1) of two replies."""
+
+    which: int
+    start: int
+    end: int
+
+
+_LETTER = re.compile(r"(?<![\w'’])[*_\"'“«(]{0,3}([AB])(?![\w'’])")
+_NUMBERED = re.compile(r"\s*[#:(]?\s*([12１２])(?![\w.,]*\d)")
+_ORDINAL = re.compile(r"(?<!\w)([12])\s*(?:\.|º|ª|°|번|番|[-–]?[аяeèst]{1,2})?\s*\Z")
+
+
+def preferred(text: str) -> int | None:
+    """Which of two replies a short text prefers: 0, 1, or 2 for neither; None where it is not sure.
+
+    >>> preferred("Die zweite Antwort ist besser."), preferred("Les deux réponses se valent.")
+    (1, 2)
+    >>> preferred("A ist wärmer, B ist konkreter; das kann ich nicht entscheiden.") is None
+    True
+    """
+    text = unicodedata.normalize("NFC", text.strip())
+    sides = {_preferred(heard, text) for heard in hear(text)}
+    return sides.pop() if len(sides) == 1 else None
+
+
+def _preferred(heard: Heard, text: str) -> int | None:
+    if heard.of("maybe") or "?" in text:
+        return None
+    sides = _sides(heard, text)
+    votes = set[int]()
+    for start, end in _spans(heard.text, _CLAUSE):
+        better = heard.any("better", start, end)
+        if not better and not heard.any("worse", start, end):
+            continue
+        # "Not" of a taking back aside: what is denied is no verdict.
+        if heard.any("not", start, end) or (better and heard.any("worse", start, end)):
+            return None
+        here = {each.which for each in _held(heard, sides, start, end)}
+        if len(here) > 1:
+            return None
+        votes |= here if better else {1 - which for which in here}
+    if heard.of("back", "draft") and not heard.of("final"):
+        return None
+    if not votes:
+        tie = heard.of("same") and not heard.of("not") and (heard.of("both") or not sides)
+        return 2 if tie else None
+    return votes.pop() if len(votes) == 1 and not heard.of("same") else None
+
+
+def _held(heard: Heard, sides: Sequence[Side], start: int, end: int) -> list[Side]:
+    """The sides of a clause, but those that *than* sets against another."""
+    here = [each for each in sides if start <= each.start < end]
+    than = [hit for hit in heard.of("than") if start <= hit.start < end]
+    if len({each.which for each in here}) < 2 or not than:
+        return here
+    at = than[-1].start
+    if heard.language in _THAN_BEHIND:
+        against = max((each for each in here if each.start < at), default=None, key=_begins)
+    else:
+        against = min((each for each in here if each.start > at), default=None, key=_begins)
+    return [each for each in here if against is None or each.which != against.which]
+
+
+def _begins(side: Side) -> int:
+    return side.start
+
+
+def _sides(heard: Heard, text: str) -> list[Side]:
+    """Mentions of A and B, of the first and the second, of reply 1 and 2."""
+    sides = [Side(0 if hit.use == "first" else 1, *hit[1:3]) for hit in heard.of("first", "second")]
+    for hit in heard.of("reply"):
+        if number := _NUMBERED.match(heard.text, hit.end):
+            sides.append(Side(int(number[1]) - 1, hit.start, number.end()))
+        elif number := _ORDINAL.search(heard.text, 0, hit.start):
+            # From its noun on: the point behind the number ends no clause.
+            sides.append(Side(int(number[1]) - 1, hit.start, hit.end))
+    same_length = len(text) == len(heard.text)
+    for letter in _LETTER.finditer(text) if same_length else ():
+        behind = text[letter.end() :].lstrip("*_\"'”»)")
+        # "A resposta": at the start of a sentence the letter is an article or "and" in some.
+        article = letter[1] == "A" and _is_word(text, letter.start(), behind, heard)
+        if not article:
+            sides.append(Side("AB".index(letter[1]), letter.start(), letter.end()))
+    return sides
+
+
+def _is_word(text: str, at: int, behind: str, heard: Heard) -> bool:
+    begins = not text[:at].strip() or text[:at].rstrip()[-1:] in ".!?\n"
+    noun = any(hit.start - 2 <= at <= hit.start for hit in heard.of("reply", "first", "second"))
+    return (
+        noun
+        and begins
+        and heard.language in {"pt", "pl", "cs", "es", "fr", "it", "ro"}
+        and bool(behind)
+    )
+
+
+def _spans(text: str, breaks: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in breaks.finditer(text):
+        yield start, match.start()
+        start = match.end()
+    yield start, len(text)
+
+
+def chosen(text: str, letters: Sequence[str]) -> str | None:
+    """The one option that a short text chooses; None where it is not sure.
+
+    >>> chosen("Rätt svar är D.", "ABCD"), chosen("A eller C.", "ABCD")
+    ('D', None)
+    """
+    text = unicodedata.normalize("NFC", text.strip())
+    one = "|".join(map(re.escape, letters))
+    found = list(re.finditer(rf"(?<![\w'’])(?:{one})(?![\w'’]*[a-z])", text))
+    picked = set[str | None]()
+    for heard in hear(text):
+        named = {
+            m.group()
+            for m in found
+            if not (m.group() == "A" and _is_word(text, m.start(), text[m.end() :], heard))
+        }
+        sure = heard.of("answer", "choose", "reply") and not heard.of("maybe", "not", "back")
+        picked.add(named.pop() if sure and len(named) == 1 else None)
+    return picked.pop() if len(picked) == 1 else None
+
+
+def says_none(text: str) -> bool:
+    """Whether a short text says that nothing of a list applies.
+
+    >>> says_none("Keine der drei Emotionen kommt vor."), says_none("Keine Ahnung.")
+    (True, False)
+    """
+    return any(
+        any(hit.start < 12 or heard.language in (*_JOINED, "tr", "hi") for hit in heard.of("none"))
+        and not heard.of("maybe")
+        and len(_SENTENCE.findall(heard.text)) <= 1
+        for heard in hear(text)
+    )
+
+
+def hedges(text: str) -> bool:
+    """Whether a text of another language than English weighs, or leaves open, what it speaks of."""
+    return any(heard.of("maybe") for heard in hear(text))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text is in another language than English, as far as its words are known."""
+    return bool(hear(text))
+
+
+def denies(word: str) -> bool:
+    """Whether a word alone denies, or says that something is not there, in any language."""
+    return folded(word) in _denying()
+
+
+@cache
+def _denying() -> frozenset[str]:
+    uses = ("not", "absent")
+    return frozenset(
+        phrase
+        for code, data in _data().items()
+        for use in uses
+        for phrase, _ in data.get(use, ())
+        if code != "en" and " " not in phrase
+    ) - {"no"}

@@ -106,8 +106,8 @@ def measured(source: str, *options: str) -> None:
 
 def errors() -> None:
     """The delta method beside the jackknife, by clusters."""
+    from voirdire.examining.spec import COEFFICIENTS
     from voirdire.stats.rating_patterns import count_patterns
-    from voirdire.stats.rating_sums import FOR_ALL, FOR_TWO, summed_coefficient
 
     print("clusters, largest relative difference of standard errors (coefficient)")
     rng = np.random.default_rng(0)
@@ -115,9 +115,11 @@ def errors() -> None:
         scores = np.clip(np.rint(3 + rng.normal(size=(n, 1)) + rng.normal(0, 0.8, (n, 5))), 1, 5)
         patterns, _ = count_patterns(scores, [(name, 1) for name in RATERS])
         rows, count, worst = patterns.rows().by_rater(RATERS), patterns.counts, (0.0, "")
-        for name in (*FOR_ALL, *FOR_TWO):
-            chosen = rows if name in FOR_ALL else rows[:, [0, 3]]
-            one = summed_coefficient(name, chosen.shape[1], [1.0, 2, 3, 4, 5])
+        for name, spec in COEFFICIENTS.items():
+            if spec.summed is None:
+                continue
+            chosen = rows if spec.of == "all" else rows[:, [0, 3]]
+            one = spec.summed(chosen.shape[1], [1.0, 2, 3, 4, 5])
             columns = one.columns(chosen)
             sums = (count[:, None] * columns).sum(axis=0)
             delta = np.sqrt(n / (n - 1) * (count @ (columns @ one.slopes(sums)) ** 2))

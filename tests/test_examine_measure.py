@@ -12,7 +12,7 @@ from command_line import typed
 
 import voirdire
 from voirdire import stats
-from voirdire.examining.measures import MEASURES, PAIRWISE
+from voirdire.examining.spec import COEFFICIENTS
 
 RATERS = ("anna", "ben", "cy")
 ANALYTIC = {"cluster_jackknife", "f", "t", "wald", "fisher_z", "percentile"}
@@ -61,8 +61,8 @@ def test_a_table_gives_what_its_array_gives(name, statistic):
 
 
 def test_every_measure_comes_with_an_interval():
-    found = voirdire.measure(wide(scores()), [*MEASURES, *PAIRWISE], raters=RATERS)
-    assert len(found) == len(MEASURES) + 3 * len(PAIRWISE)
+    found = voirdire.measure(wide(scores()), list(COEFFICIENTS), raters=RATERS)
+    assert len(found) == sum(1 if one.of == "all" else 3 for one in COEFFICIENTS.values())
     assert set(found["interval"]) == ANALYTIC
     assert found["reason"].null_count() == len(found)
     assert (found["low"] <= found["value"]).all()

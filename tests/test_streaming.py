@@ -13,15 +13,13 @@ from command_line import invoke
 
 import voirdire
 from voirdire.errors import InputError, TableError
-from voirdire.examining.measures import MEASURES, PAIRWISE
+from voirdire.examining.spec import COEFFICIENTS, Rated
 from voirdire.examining.streaming.first_pass import first_sums
 from voirdire.examining.streaming.parts import read_part
 from voirdire.examining.streaming.source import parts_of, stream_of
 from voirdire.stats import _pattern_kernels as kernels
 from voirdire.stats.rating_patterns import count_patterns
 from voirdire.stats.rating_sums import (
-    FOR_ALL,
-    FOR_TWO,
     delta_interval,
     summed_coefficient,
 )
@@ -78,17 +76,17 @@ def test_coefficients_of_sums_are_those_in_memory(levels):
     assert np.array_equal(patterns.rows().scores[code], scores, equal_nan=True)
     assert patterns.n == len(scores)
     rows, analysis = patterns.rows().by_rater(RATERS), Analysis(resamples=0)
-    for name in FOR_ALL:
-        one = summed_coefficient(name, 4, levels)
-        expected = MEASURES[name](scores, levels, None, analysis)
-        value = one.value(patterns.counts @ one.columns(rows))
-        assert value == pytest.approx(expected.value, rel=1e-12), name
+    summed = [spec for spec in COEFFICIENTS.values() if spec.summed is not None]
+    assert {spec.key for spec in COEFFICIENTS.values()} - {spec.key for spec in summed} == {
+        "spearman", "kendall",
+    }  # fmt: skip
+    for spec in summed:
+        chosen = slice(None) if spec.of == "all" else [0, 3]
+        one = spec.summed(4 if spec.of == "all" else 2, levels)
+        expected = spec.compute(Rated(scores[:, chosen], levels, None, analysis))
+        value = one.value(patterns.counts @ one.columns(rows[:, chosen]))
+        assert value == pytest.approx(expected.value, rel=1e-12, abs=1e-15), spec.key
         assert one.name == expected.statistic
-    for name in FOR_TWO:
-        one = summed_coefficient(name, 2, levels)
-        expected = PAIRWISE[name](scores[:, 0], scores[:, 3], levels, analysis)
-        value = one.value(patterns.counts @ one.columns(rows[:, [0, 3]]))
-        assert value == pytest.approx(expected.value, rel=1e-12, abs=1e-15), name
     from sklearn.metrics import f1_score
 
     both = ~np.isnan(scores[:, [0, 3]]).any(axis=1)

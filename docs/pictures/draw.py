@@ -1,6 +1,5 @@
 """The pictures of the docs, from simulated ratings: `python docs/pictures/draw.py`."""
 
-# ruff: noqa: INP001 - a script, no part of a package
 from __future__ import annotations
 
 from pathlib import Path

@@ -22,6 +22,7 @@ from voirdire.cli.options import (
     parts,
     require_option,
 )
+from voirdire.examining.spec.coefficients import COEFFICIENTS
 
 if TYPE_CHECKING:
     from voirdire.study import Gate
@@ -43,6 +44,11 @@ Examples:
 
   voirdire examine mentalalign --data DATA/mentalalign70k --out out --off-scale keep
 """
+
+
+def _coefficients(of: str) -> str:
+    """The keys of all coefficients among all raters, or of each two."""
+    return ", ".join(one.key for one in COEFFICIENTS.values() if one.of == of)
 
 
 def gate_asked(text: str | None) -> Gate | None:
@@ -121,8 +127,8 @@ def examine(
         str | None,
         typer.Option(
             "--measure",
-            help="Coefficients of agreement among all raters, separated "
-            "by commas: icc, alpha, fleiss, ac1, ...",
+            help="Coefficients of agreement, separated by commas. Among all raters: "
+            f"{_coefficients('all')}. Of each two: {_coefficients('pairs')}.",
             show_default=False,
         ),
     ] = None,

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire import stats, tables
+from voirdire import tables
 from voirdire.errors import InputError, check_allowed
 from voirdire.examining.examination import Measure
 from voirdire.examining.panel import panel_of
 from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import open_source
+from voirdire.examining.spec.coefficients import COEFFICIENTS, Rated
 from voirdire.examining.verdict.gathering import clusters_of
-from voirdire.stats.rating_sums import summed_coefficient, summed_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -26,134 +26,15 @@ if TYPE_CHECKING:
     from voirdire.examining.panel import Panel
     from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Scale
-    from voirdire.stats import Estimate
     from voirdire.study import Analysis, ReadOptions, Study
 
-    Levels = list[float] | None
     Clusters = NDArray[np.str_] | None
-    Coefficient = Callable[[NDArray[np.float64], Levels, Clusters, Analysis], Estimate]
-    Pairwise = Callable[[Any, Any, Levels, Analysis], Estimate]
 
 
 #: Words for raters that are no names.
 GROUPS = {"humans", "judges"}
 #: Whose agreement can be measured.
 FEWEST_RATERS = 2
-
-
-def _icc(form: str) -> Coefficient:
-    """Declared clusters are resampled; the F interval takes responses for independent."""
-
-    def coefficient(
-        R: NDArray[np.float64], _: Levels, clusters: Clusters, analysis: Analysis
-    ) -> Estimate:
-        if clusters is None or not analysis.resamples:
-            return stats.icc(R, form, ci="f" if clusters is None else None, level=analysis.level)
-        return stats.icc_clustered(
-            R, clusters, form, ci="cluster", level=analysis.level,
-            n_resamples=analysis.resamples, seed=analysis.seed,
-        )  # fmt: skip
-
-    return coefficient
-
-
-def _kappa(statistic: Callable[..., Estimate], **fixed: Any) -> Coefficient:
-    return lambda R, levels, _, analysis: statistic(
-        R, levels=levels, ci="t", level=analysis.level, **fixed
-    )
-
-
-def _alpha(metric: str) -> Coefficient:
-    """With a bootstrap where there are levels: real values would be drawn one by one."""
-
-    def coefficient(
-        R: NDArray[np.float64], levels: Levels, _: Clusters, analysis: Analysis
-    ) -> Estimate:
-        return stats.krippendorff_alpha(
-            R,
-            metric,
-            levels=levels if metric in ("nominal", "ordinal") else None,
-            ci="percentile" if levels and analysis.resamples else None,
-            level=analysis.level,
-            n_resamples=max(analysis.resamples, 1),  # unused where none is drawn
-            seed=analysis.seed,
-        )
-
-    return coefficient
-
-
-def _cohen(weights: str | None) -> Pairwise:
-    return lambda a, b, levels, analysis: stats.cohen_kappa(
-        a, b, weights=weights, levels=levels, ci="wald", level=analysis.level
-    )
-
-
-def _score(statistic: Callable[..., Estimate]) -> Pairwise:
-    return lambda a, b, _, analysis: statistic(a, b, level=analysis.level)
-
-
-def _limit(side: str) -> Pairwise:
-    def limit(a: Any, b: Any, _: Levels, analysis: Analysis) -> Estimate:
-        estimate: Estimate = getattr(stats.bland_altman(b, a, level=analysis.level), side)
-        return estimate
-
-    return limit
-
-
-def _summed(name: str) -> Pairwise:
-    """A coefficient of sums, with the jackknife's interval over responses."""
-
-    def coefficient(a: Any, b: Any, levels: Levels, analysis: Analysis) -> Estimate:
-        scores = np.stack([a, b], axis=1)
-        both = ~np.isnan(scores).any(axis=1)
-        # Without levels those that occur: F1 and the like need some.
-        one = summed_coefficient(name, 2, levels or np.unique(scores[both]).tolist())
-        columns = one.columns(scores[both])
-        jackknifed = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
-        return summed_estimate(
-            one, one.value(columns.sum(axis=0)), [jackknifed.interval(analysis.level)],
-            n=int(both.sum()), k=2, left_out=int((~both).sum()),
-        )  # fmt: skip
-
-    return coefficient
-
-
-#: Name -> coefficient of a (responses, raters) matrix on declared levels.
-MEASURES: dict[str, Coefficient] = {
-    "icc": _icc("A,1"),
-    "icc_1": _icc("1"),
-    "icc_c1": _icc("C,1"),
-    "icc_a1": _icc("A,1"),
-    "icc_1k": _icc("1,k"),
-    "icc_ck": _icc("C,k"),
-    "icc_ak": _icc("A,k"),
-    "alpha": _alpha("ordinal"),
-    "alpha_nominal": _alpha("nominal"),
-    "alpha_ordinal": _alpha("ordinal"),
-    "alpha_interval": _alpha("interval"),
-    "alpha_ratio": _alpha("ratio"),
-    "fleiss": _kappa(stats.fleiss_kappa),
-    "ac1": _kappa(stats.gwet_ac),
-    "ac2": _kappa(stats.gwet_ac, weights="quadratic"),
-    "bp": _kappa(stats.brennan_prediger),
-    "agreement": _kappa(stats.joint_agreement),
-}
-
-#: Name -> coefficient of two raters' scores; `bias` and limits are of the second less the first.
-PAIRWISE: dict[str, Pairwise] = {
-    "cohen": _cohen(None),
-    "qwk": _cohen("quadratic"),
-    "ccc": _score(stats.ccc),
-    "pearson": _score(stats.pearson),
-    "spearman": _score(stats.spearman),
-    "kendall": _score(stats.kendall),
-    "bias": lambda a, b, _, analysis: stats.bias(b, a, level=analysis.level),
-    "mae": lambda a, b, _, analysis: stats.mae(b, a, level=analysis.level),
-    "rmse": _summed("rmse"),
-    "loa_low": _limit("low"),
-    "loa_high": _limit("high"),
-    "f1": _summed("f1"),
-}
 
 
 def measure(
@@ -172,10 +53,9 @@ def measure(
     source, data, read, off_scale
         As in `examine`.
     measures : sequence of str
-        Over all raters: icc (A,1), icc_1, icc_c1, icc_a1, icc_1k, icc_ck, icc_ak, alpha (ordinal),
-        alpha_nominal, alpha_interval, alpha_ratio, fleiss, ac1, ac2, bp, agreement. For each pair
-        of raters: cohen, qwk, ccc, pearson, spearman, kendall, bias, mae, rmse, loa_low, loa_high
-        (limits of agreement), f1. The bias of a pair is that of the first less the second.
+        Keys of `voirdire.examining.spec.COEFFICIENTS`, such as icc (A,1), alpha (ordinal), fleiss
+        or qwk; docs/statistics.md has all. Some are one number for all raters, some one for each
+        pair of them. The bias of a pair is that of the first less the second.
     raters : sequence of str, optional
         Only these: names (in a wide file without a study, the columns that are raters), or
         ``"humans"`` or ``"judges"`` where a study or the file says who is one.
@@ -226,7 +106,7 @@ def measured(analysis: Analysis, panel: Panel) -> Sequence[str]:
         raters to measure.
     """
     names, raters = analysis.measures, panel.chosen(analysis.raters)
-    check_allowed("measure", names, [*MEASURES, *PAIRWISE])
+    check_allowed("measure", names, COEFFICIENTS)
     if names and len(raters) < FEWEST_RATERS:
         asked = ", ".join(analysis.raters) or "all raters"
         raise InputError(
@@ -271,9 +151,9 @@ def _measure(
 ) -> list[Measure]:
     """One coefficient over all raters, or one for each pair of them."""
     present = scores[~np.isnan(scores)]
-    levels = levels_of(scale, present)
-    if name in MEASURES:
-        estimate = MEASURES[name](scores.T, levels, clusters, analysis)
+    levels, spec = levels_of(scale, present), COEFFICIENTS[name]
+    if spec.of == "all":
+        estimate = spec.compute(Rated(scores.T, levels, clusters, analysis))
         return [Measure(name, attribute, "response", tuple(raters), estimate)]
     return [
         Measure(
@@ -282,7 +162,7 @@ def _measure(
             "response",
             (raters[a], raters[b]),
             # The later rater comes first: bias is that of the first named less the second.
-            PAIRWISE[name](scores[b], scores[a], levels, analysis),
+            spec.compute(Rated(scores[[b, a]].T, levels, clusters, analysis)),
         )
         for a in range(len(raters))
         for b in range(a + 1, len(raters))

@@ -109,16 +109,6 @@ def summed_coefficient(name: str, raters: int, levels: Sequence[float] | None) -
     return _LEVELLED[name](np.asarray(levels, dtype=np.float64))
 
 
-#: Which need no levels, and which do; of all raters, and of two.
-FOR_ALL = (
-    "icc_1", "icc_c1", "icc_a1", "icc_1k", "icc_ck", "icc_ak", "alpha_interval", "alpha_nominal",
-    "alpha_ordinal", "alpha_ratio", "fleiss", "ac1", "ac2", "bp", "agreement",
-)  # fmt: skip
-FOR_TWO = (
-    "bias", "mae", "rmse", "loa_low", "loa_high", "ccc", "pearson", "cohen", "qwk", "f1",
-)  # fmt: skip
-
-
 def _complete(scores: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(scores).any(axis=1))
 

@@ -4,45 +4,6 @@ What is computed, decided, advised, said, drawn, documented and gated of one of 
 object; everything else loops over the registries.
 """
 
-from voirdire.examining.spec import components as components
-from voirdire.examining.spec.component import (
-    COMPONENTS,
-    ChangeRule,
-    Component,
-    ComponentSpec,
-    Estimated,
-    Ground,
-    GroundBase,
-    Lack,
-    Next,
-    State,
-)
-from voirdire.examining.spec.reasons import ACTIONS, REASONS, Action, Reason
-from voirdire.examining.spec.registry import Registry
-from voirdire.examining.spec.uses import THESE, TO_COME, USES, Role, Target, UseSpec, Wanted, wanted
+from voirdire.lazy import attach
 
-__all__ = [
-    "ACTIONS",
-    "COMPONENTS",
-    "REASONS",
-    "THESE",
-    "TO_COME",
-    "USES",
-    "Action",
-    "ChangeRule",
-    "Component",
-    "ComponentSpec",
-    "Estimated",
-    "Ground",
-    "GroundBase",
-    "Lack",
-    "Next",
-    "Reason",
-    "Registry",
-    "Role",
-    "State",
-    "Target",
-    "UseSpec",
-    "Wanted",
-    "wanted",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.study import Margins
 
+__all__ = ["COMPONENTS"]
+
 #: The kinds that `ScoreGround` holds; labels without an order have no points and no means.
 SCORES, BOTH = frozenset({"score"}), frozenset({"score", "label"})
 

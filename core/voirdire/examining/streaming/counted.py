@@ -17,7 +17,6 @@ from voirdire.stats.rating_sums import (
     SummedCoefficient,
     delta_interval,
     poisson_interval,
-    summed_coefficient,
     summed_estimate,
 )
 
@@ -149,11 +148,8 @@ class Planned:
     n: int
 
     @classmethod
-    def of(
-        cls, name: str, scores: Floats, counts: NDArray[Any], levels: Sequence[float] | None
-    ) -> Planned:
+    def of(cls, coefficient: SummedCoefficient, scores: Floats, counts: NDArray[Any]) -> Planned:
         """Of ratings (P, R), NaN where missing."""
-        coefficient = summed_coefficient(name, scores.shape[1], levels)
         columns = coefficient.columns(scores)
         sums = dot(counts, columns)
         return cls(

@@ -19,16 +19,16 @@ from voirdire.examining.ratings.pairing import (
     reference_scores,
 )
 from voirdire.examining.ratings.results import icc_forms, result_of_forms
+from voirdire.examining.spec.coefficients import COEFFICIENTS
 from voirdire.examining.streaming.counted import Planned, PlannedSizes, dot
 from voirdire.stats import icc_batch
 from voirdire.stats._forms import f_interval
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats.rating_sums import (
-    FOR_ALL,
-    FOR_TWO,
     MOST_LEVELS,
     icc_squares,
     poisson_interval,
+    summed_coefficient,
 )
 from voirdire.stats.sums import quantile
 
@@ -39,16 +39,12 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import PairResult
     from voirdire.examining.panel import Member, Panel
+    from voirdire.examining.spec.coefficients import CoefficientSpec
     from voirdire.examining.streaming.counted import Counted
     from voirdire.examining.streaming.second_pass import Asked, SecondSums
     from voirdire.study import Analysis, Study
 
     Floats = NDArray[np.float64]
-
-#: Measures by the name that a study asks for -> the coefficient of sums.
-NAMES = {"icc": "icc_a1", "alpha": "alpha_ordinal"}
-#: Of all measures, what no sum can tell: ranks of scores.
-RANKED = ("spearman", "kendall")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +90,10 @@ def plan_pairs(
                 # moment of these.
                 names = [name for name in names if name != "mae"]
                 sizes = PlannedSizes(pairs[:, 1] - pairs[:, 0])
-            planned = {name: Planned.of(name, pairs, table.counts, levels) for name in names}
+            planned = {
+                name: Planned.of(summed_coefficient(name, 2, levels), pairs, table.counts)
+                for name in names
+            }
             yield PairPlan(
                 _pairing(table, judge, reference, pairs, valid, kept), valid, pairs,
                 table.size(valid), planned, levels, sizes,
@@ -380,25 +379,22 @@ def plan_measures(
     if table.is_loose(*raters) or len(levels or ()) > MOST_LEVELS:
         levels = None
     for asked in names:
-        name = NAMES.get(asked, asked)
-        if name in FOR_ALL:
-            yield _measure(asked, name, tuple(raters), scores, table, levels)
+        spec = COEFFICIENTS[asked]
+        if spec.of == "all":
+            yield _measure(spec, tuple(raters), scores, table, levels)
             continue
         for a, b in combinations(range(len(raters)), 2):
             two = (raters[a], raters[b])
-            if name == "mae" and table.is_loose(*two):
+            if spec.of_sizes and table.is_loose(*two):
                 sizes = PlannedSizes(scores[:, a] - scores[:, b])
                 yield MeasurePlan(asked, two, None, sizes=sizes)
-            elif name in FOR_TWO:
-                # As in memory, the later rater comes first.
-                yield _measure(asked, name, two, scores[:, [b, a]], table, levels)
             else:
-                yield MeasurePlan(asked, two, None, "not_summable")
+                # As in memory, the later rater comes first.
+                yield _measure(spec, two, scores[:, [b, a]], table, levels)
 
 
 def _measure(
-    asked: str,
-    name: str,
+    spec: CoefficientSpec,
     raters: tuple[str, ...],
     scores: Floats,
     table: Counted,
@@ -406,11 +402,14 @@ def _measure(
 ) -> MeasurePlan:
     from voirdire.errors import StatisticsError  # noqa: PLC0415 - one use
 
+    if spec.summed is None:
+        return MeasurePlan(spec.key, raters, None, "not_summable")
     try:
-        return MeasurePlan(asked, raters, Planned.of(name, scores, table.counts, levels))
+        coefficient = spec.summed(len(raters), levels)
+        return MeasurePlan(spec.key, raters, Planned.of(coefficient, scores, table.counts))
     # A coefficient of levels, of raters whose scores keep to none.
     except StatisticsError:  # levels that are not there
-        return MeasurePlan(asked, raters, None, "not_summable")
+        return MeasurePlan(spec.key, raters, None, "not_summable")
 
 
 def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) -> Measure:

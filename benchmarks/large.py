@@ -65,7 +65,7 @@ def job(path: str) -> None:
         "ratings": examination.ratings.height,
         "findings": len(examination.findings),
         "pairs": len(examination.results),
-        "measures": len(examination.measures),
+        "measures": len(examination.rated.measures),
         "verdicts": len(examination.verdicts),
     }
     figures = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from voirdire.examining import FormInterval, PairResult, SystemPair
+from voirdire.examining import Examination, FormInterval, PairResult, SystemPair
 from voirdire.examining.ratings.agreement import band_of, reliability_class
 from voirdire.report import write_outputs
 from voirdire.stats import Interval, icc
@@ -108,3 +109,33 @@ def html_of(examination: Any, *, figures: bool = False, with_text: bool = False)
     with TemporaryDirectory() as folder:
         write_outputs(examination, folder, ["html"], figures=figures, with_text=with_text)
         return Path(folder, "report.html").read_text("utf-8")
+
+
+def with_changes(examination: Examination, **fields: Any) -> Examination:
+    """The examination with these fields exchanged, wherever in it they stand."""
+    homes = {
+        "inputs": examination.inputs,
+        "rated": examination.rated,
+        "judged": examination.judged,
+        "texts": examination.texts,
+    }
+    own: dict[str, dict[str, Any]] = {name: {} for name in homes}
+    outer = {}
+    for name, value in fields.items():
+        home = next(
+            (place for place, part in homes.items() if name in names_of(part)),
+            None,
+        )
+        # What an examination has itself, such as findings, is its own.
+        if name in names_of(examination) or home is None:
+            outer[name] = value
+        else:
+            own[home][name] = value
+    made = {name: dataclasses.replace(part, **own[name]) for name, part in homes.items()}
+    examination = examination.replace(inputs=made["inputs"], texts=made["texts"], **outer)
+    return examination.with_facts(made["rated"]).with_facts(made["judged"])
+
+
+def names_of(record: Any) -> set[str]:
+    """The fields of a dataclass."""
+    return {field.name for field in dataclasses.fields(record)}

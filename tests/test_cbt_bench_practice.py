@@ -28,7 +28,7 @@ from voirdire.examining.preferences import (
     parts_of,
     preference_table,
 )
-from voirdire.examining.preferences.against import against
+from voirdire.examining.preferences.against import against_reference
 from voirdire.humans import export, import_answers
 from voirdire.report import write_outputs
 from voirdire.schema import Comparison, Item, Reply, Response
@@ -145,7 +145,9 @@ def test_the_reference_stands_second_whichever_way_pairs_are_named():
     names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
     rows = [("1", "reference", "m", "m", "ann", "Overall", -2.0)]
     found = examine_preferences(
-        against(preference_table(pl.DataFrame(rows, schema=names, orient="row")), "reference"),
+        against_reference(
+            preference_table(pl.DataFrame(rows, schema=names, orient="row")), "reference"
+        ),
         pl.DataFrame({"item": ["1"], "exercise": ["Establishing Goals"]}),
     )
     assert part_section(found, "exercise", "reference").table.rows == (("ann", "m", 2.0, 2.0),)

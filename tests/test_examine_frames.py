@@ -10,14 +10,15 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
+from examinations import with_changes
 
 import voirdire
 from voirdire.examining import check_requirements, examine_inputs
 from voirdire.examining import examine as run_examination
-from voirdire.examining.examination import RESULT_KINDS
-from voirdire.examining.inputs import Opened
+from voirdire.examining.ratings.facts import RESULT_KINDS
 from voirdire.examining.ratings.pairing import PAIRS
-from voirdire.examining.source import inputs_of
+from voirdire.examining.source import Opened, inputs_of
+from voirdire.report.choices import choices_of
 from voirdire.study import build_study
 from voirdire.tables import from_frame
 
@@ -159,12 +160,12 @@ def test_composite_is_missing_where_a_part_is():
         .sum()
     )
     assert found.result("judge", "All").n_pairs == whole
-    assert [r.attribute for r in found.composites] == ["All"]
+    assert [r.attribute for r in found.rated.composites] == ["All"]
 
 
 def test_runs_are_averaged_and_said():
     found = examine(frame(runs=3, missing=0), panel=[{"name": "judge", "temperature": 0.7}])
-    assert any("averaged" in note and "judge (3)" in note for note in found.choices)
+    assert any("averaged" in note and "judge (3)" in note for note in choices_of(found))
     evidence = found.evidence_of("judge", found.attributes[0])
     assert evidence.runs == 3
     # Eight items are too few to tell whether the runs agree.
@@ -183,7 +184,7 @@ def test_one_judge_one_system_is_a_result_at_response_level():
     found = examine(ratings)
     assert {result.level for result in found.results} == {"response"}
     assert found.results[0].n_pairs > 5
-    assert found.tests == ()
+    assert found.rated.tests == ()
 
 
 def test_all_scores_equal_is_a_result_with_a_reason():
@@ -213,7 +214,7 @@ def test_several_humans_give_a_ceiling_and_each_in_turn():
     ratings = frame(raters=("h1", "h2", "h3", "judge"), missing=0)
     reference = ["h1", "h2", "h3"]
     found = examine(ratings, data={"reference": reference})
-    assert {result.judge for result in found.ceiling} == set(reference)
+    assert {result.judge for result in found.rated.ceiling} == set(reference)
     assert found.results[0].reference == ("h1", "h2", "h3")
     each = examine(ratings, data={"reference": reference, "reference_use": "each"})
     assert [r.reference for r in each.results if r.attribute == "Empathy"] == [
@@ -251,10 +252,10 @@ def test_same_seed_same_result_and_another_seed_moves_only_the_bootstrap():
 
 def test_measures_over_all_raters_and_pairs():
     found = examine(frame(missing=0), analysis={"measures": ["alpha", "qwk", "icc"]})
-    names = [(m.name, m.attribute, m.raters) for m in found.measures]
+    names = [(m.name, m.attribute, m.raters) for m in found.rated.measures]
     assert ("alpha", "Empathy", ("human", "judge")) in names
     assert len(names) == 6
-    assert all(not math.isnan(m.estimate.value) for m in found.measures)
+    assert all(not math.isnan(m.estimate.value) for m in found.rated.measures)
 
 
 def test_unknown_measure_lists_those_there_are():
@@ -350,7 +351,7 @@ class TestRequirements:
             assert other not in str(unmet.value)
 
     def test_a_gate_without_any_result_says_what_lacks(self):
-        alone = examine(frame(missing=0)).replace(results=(), composites=())
+        alone = with_changes(examine(frame(missing=0)), results=(), composites=())
         with pytest.raises(voirdire.InputError, match="no judge was held against a reference"):
             check_requirements(alone, ["icc_a1>=0"])
 
@@ -432,9 +433,9 @@ def test_the_pairs_are_those_that_the_results_rest_on():
         data={"reference": ["h1", "h2"], "reference_use": "each"},
         panel=[{"name": "judge", "excludes": ["c"]}],
     )
-    assert found.pairs.columns == list(PAIRS)
+    assert found.rated.pairs.columns == list(PAIRS)
     for position, result in enumerate(found.results):
-        own = found.pairs.filter(pl.col("result") == position)
+        own = found.rated.pairs.filter(pl.col("result") == position)
         assert own.height == result.n_pairs > 0
         assert set(own["judge"]) == {result.judge}
         assert set(own["attribute"]) == {result.attribute}
@@ -445,7 +446,7 @@ def test_the_pairs_are_those_that_the_results_rest_on():
     keys = ("item", "system", "attribute", "rater")
     means = ratings.group_by(keys).agg(pl.col("score").mean())
     plain = {row[:4]: row[4] for row in means.iter_rows()}
-    for pair in found.pairs.filter(pl.col("result") == 0).iter_rows(named=True):
+    for pair in found.rated.pairs.filter(pl.col("result") == 0).iter_rows(named=True):
         at = pair["item"], pair["system"], pair["attribute"]
         assert pair["score"] == plain[*at, "judge"]
         assert pair["reference"] == plain[*at, "h1"]
@@ -457,7 +458,7 @@ def test_the_widest_disagreements_come_first_and_are_told_apart_by_reference():
     frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
     made = build_study({"name": "t", "data": {"reference": ["h1", "h2"], "reference_use": "each"}})
     found = examine_inputs(inputs_of(Opened(made, from_frame(frame, reference=["h1", "h2"])[1])))
-    worst = found.disagreements
+    worst = found.rated.disagreements
     assert worst.columns == [
         "judge", "reference_at", "item", "system", "gap", "attribute", "score", "reference",
     ]  # fmt: skip

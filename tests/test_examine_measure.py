@@ -126,18 +126,18 @@ def test_a_paper_gets_its_humans_alone_beside_the_verdicts():
     found = voirdire.examine(
         frame, reference=["anna", "ben"], measures=["alpha"], raters=["humans"], resamples=0
     )
-    (alpha,) = found.measures
+    (alpha,) = found.rated.measures
     assert alpha.raters == ("anna", "ben")
     right = voirdire.krippendorff_alpha(R[:, :2], "ordinal", levels=range(1, 6))
     assert alpha.estimate.value == pytest.approx(right.value)
     judges = voirdire.examine(
         frame, reference=["anna", "ben"], measures=["icc"], raters=["judges"], resamples=0
     )
-    assert judges.measures[0].raters == ("gpt", "claude")
+    assert judges.rated.measures[0].raters == ("gpt", "claude")
     named = voirdire.examine(
         frame, reference=["anna", "ben"], measures=["icc"], raters=["anna", "gpt"], resamples=0
     )
-    assert named.measures[0].raters == ("anna", "gpt")
+    assert named.rated.measures[0].raters == ("anna", "gpt")
     assert {verdict.judge for verdict in named.verdicts} == {"gpt", "claude"}
 
 

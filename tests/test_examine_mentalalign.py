@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from voirdire.examining import Examination, examine
+from voirdire.report.choices import choices_of
 
 pytestmark = pytest.mark.shared
 
@@ -61,7 +62,7 @@ def test_means_bias_and_mse_of_table_4(kept, published):
 def test_human_means_of_table_2_but_one_cell(kept, published):
     # Table 2 prints 3.07 for Qwen-3 Guidance; its own row average makes it 2.76 (docs/mentalalign.md).
     labels = {system.label.lower(): system.name for system in kept.study.systems}
-    means = {mean.system: mean for mean in kept.system_means if mean.rater == "Human"}
+    means = {mean.system: mean for mean in kept.rated.system_means if mean.rater == "Human"}
     odd = [
         (row["model"], attribute)
         for row in published["human_means"]
@@ -113,7 +114,8 @@ def test_off_scale_values_are_missing_by_default_and_said_aloud(default, kept):
     assert len(off) == 239
     assert off["score"].null_count() == 239
     assert any(
-        "239 values" in note and "231 x 0" in note and "8 x 6" in note for note in default.choices
+        "239 values" in note and "231 x 0" in note and "8 x 6" in note
+        for note in choices_of(default)
     )
     assert default.result("GPT-4o", "Empathy").n_pairs < kept.result("GPT-4o", "Empathy").n_pairs
 
@@ -174,8 +176,8 @@ def test_family_rule_moves_icc_a1_by_up_to_0_049(kept):
 
 
 def test_composites_are_means_of_their_attributes(default):
-    assert {found.attribute for found in default.composites} == {"CSS", "ARS"}
-    assert len(default.composites) == 8
+    assert {found.attribute for found in default.rated.composites} == {"CSS", "ARS"}
+    assert len(default.rated.composites) == 8
 
 
 def test_paired_t_over_judge_means_as_published(shared):
@@ -189,17 +191,17 @@ def test_paired_t_over_judge_means_as_published(shared):
     # Appendix D prints p = 0.0012 and 0.28; paper_checks.json derives 0.00111 and 0.255 from its data.
     tests = {
         frozenset((t.system_a, t.system_b)): t
-        for t in found.tests
+        for t in found.rated.tests
         if t.rater == "means of 4 judges"
     }
     assert tests[frozenset(("gemini", "original"))].p == pytest.approx(0.00111, abs=0.0002)
     assert tests[frozenset(("llama_3", "ds_llama"))].p == pytest.approx(0.255, abs=0.03)
     assert tests[frozenset(("gemini", "original"))].n == 4
-    assert any("dropped" in note or "drops bootstrap values" in note for note in found.choices)
+    assert any("dropped" in note or "drops bootstrap values" in note for note in choices_of(found))
 
 
 def test_tests_within_a_rater_have_the_conversation_as_unit(default):
-    tests = [t for t in default.tests if t.rater == "GPT-4o"]
+    tests = [t for t in default.rated.tests if t.rater == "GPT-4o"]
     assert len(tests) == 45
     assert {t.family_size for t in tests} == {45}
     assert max(t.n for t in tests) == 1000

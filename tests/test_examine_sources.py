@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError, PluginError
-from voirdire.examining import examine, inputs, source
+from voirdire.examining import benchmarks, examine, source
 from voirdire.examining.labels import labels_beside_chance
 from voirdire.study import build_study
 from voirdire.tables import from_frame
@@ -38,7 +38,7 @@ def gardens(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
     found = load_plugins([EntryPoint("haiku", "plugin_haiku", "voirdire")])
-    for module in (source, inputs):
+    for module in (source, benchmarks):
         monkeypatch.setattr(module, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gardens").mkdir()

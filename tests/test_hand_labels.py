@@ -64,7 +64,7 @@ def test_a_label_takes_the_place_of_the_rating_that_it_corrects(source):
     assert (finding.severity, finding.count) == ("serious", 1)
     assert "1 of human by ann" in finding.message
     assert "1 takes the place of an earlier rating" in finding.message
-    assert "ratings.csv.voirdire/labels.parquet" in after.input_hashes
+    assert "ratings.csv.voirdire/labels.parquet" in after.inputs.hashes
 
 
 def test_a_new_rater_is_one_more_human_of_the_reference(source):

@@ -501,8 +501,10 @@ def test_what_people_answered_can_be_examined(work, tmp_path):
         files = filled(work[task], "csv", fill)
         import_answers(work[task], files, tmp_path / task)
         found = examine(tmp_path / task, resamples=100)
-        assert found.measures
-        agreed = [m.estimate.value for m in found.measures if not math.isnan(m.estimate.value)]
+        assert found.rated.measures
+        agreed = [
+            m.estimate.value for m in found.rated.measures if not math.isnan(m.estimate.value)
+        ]
         assert agreed == pytest.approx([1.0] * len(agreed))
 
 

@@ -16,6 +16,7 @@ from scripted import go, judge, study_of
 from voirdire import InputError, StudyError, examine
 from voirdire.examining import audit_source
 from voirdire.examining.juries import examine_jury, jury_sections, worth_sentence
+from voirdire.examining.parts.juries import JuryFacts
 from voirdire.stats import combine
 from voirdire.study import build_study
 
@@ -69,7 +70,7 @@ def test_a_jury_is_a_rater_derived_from_others(tmp_path):
     assert {verdict.judge for verdict in found.verdicts} == {"a", "b", "c", "jury"}
     kinds = {finding.kind for finding in found.findings}
     assert "rater_missing" not in kinds
-    (result,) = found.juries
+    (result,) = found.facts(JuryFacts).results
     assert result.is_worth_it
     assert 2.3 < result.worth.votes < 3.3
     assert "What each jury is worth" in [section.title for section in found.sections]
@@ -87,8 +88,11 @@ def test_every_way_gives_what_the_statistic_gives_and_a_dead_member_changes_noth
         tmp_path, frame, "mute", "a", "b", "c", combine=how, more=[{"name": "mute"}]
     )  # fmt: skip
     assert scores_of(dead.ratings, "jury").equals(scores_of(found.ratings, "jury"))
-    assert dead.juries[0].dead == ("mute",)
-    assert dead.juries[0].worth.votes == found.juries[0].worth.votes
+    assert dead.facts(JuryFacts).results[0].dead == ("mute",)
+    assert (
+        dead.facts(JuryFacts).results[0].worth.votes
+        == found.facts(JuryFacts).results[0].worth.votes
+    )
     missing = [finding.places for finding in dead.findings if finding.kind == "rater_missing"]
     assert missing == [("mute",)]
 
@@ -155,7 +159,7 @@ def test_a_member_does_not_vote_on_systems_that_it_excludes(tmp_path):
         of = found.ratings.filter(pl.col("system") == system)
         each = np.array([scores_of(of, name) for name in names])
         assert np.allclose(scores_of(of, "jury"), each.mean(0))
-    assert found.juries[0].abstained["a"] == 200
+    assert found.facts(JuryFacts).results[0].abstained["a"] == 200
 
 
 def test_coefficients_over_all_raters_and_listwise_pairs_know_no_jury(tmp_path):
@@ -165,20 +169,21 @@ def test_coefficients_over_all_raters_and_listwise_pairs_know_no_jury(tmp_path):
     plain = panel("a", "b", analysis=analysis)
     plain["panel"] = plain["panel"][:-1]
     without = examine(build_study(plain, folder=str(tmp_path)))
-    assert found.measures == without.measures
+    assert found.rated.measures == without.rated.measures
     raw = panel("a", "b", combine="vote")
     raw["data"]["pairs"] = "listwise"
     listwise = examine(build_study(raw, folder=str(tmp_path)))
-    assert listwise.juries[0].missing > 0
+    assert listwise.facts(JuryFacts).results[0].missing > 0
     assert listwise.result("a", "score").n_pairs == 200
     # What the jury is worth rests on what all raters rated, as everything listwise does.
     gaps = frame.filter((pl.col("rater") != "c") | (pl.col("item") >= "i050"))
     gaps.write_csv(tmp_path / "ratings.csv")
     less = examine(build_study(raw, folder=str(tmp_path)))
-    assert less.juries[0].worth.n < listwise.juries[0].worth.n
+    assert less.facts(JuryFacts).results[0].worth.n < listwise.facts(JuryFacts).results[0].worth.n
     frame.filter(pl.col("item") >= "i050").write_csv(tmp_path / "ratings.csv")
     assert (
-        less.juries[0].worth.n == examine(build_study(raw, folder=str(tmp_path))).juries[0].worth.n
+        less.facts(JuryFacts).results[0].worth.n
+        == examine(build_study(raw, folder=str(tmp_path))).facts(JuryFacts).results[0].worth.n
     )
 
 
@@ -249,7 +254,7 @@ def test_a_session_derives_its_jury_at_will_and_knows_what_it_costs(tmp_path):
     assert result.exit_code == 0
     found = examine(tmp_path / "a")
     assert scores_of(found.ratings, "jury").to_list() == [3.0] * 60
-    (one,) = found.juries
+    (one,) = found.facts(JuryFacts).results
     assert [(p.rater, p.calls, p.tokens) for p in one.prices] == [
         ("ann", 60, 6600), ("bob", 60, 6600),
     ]  # fmt: skip
@@ -315,7 +320,7 @@ def test_the_jury_of_the_docs(tmp_path):
     raw["panel"] = [*raw["panel"][:-1], *tomllib.loads(lines)["panel"]]
     levels(ratings()).write_csv(tmp_path / "ratings.csv")
     found = examine(build_study(raw, folder=str(tmp_path)))
-    assert found.juries[0].worth.reason is None
+    assert found.facts(JuryFacts).results[0].worth.reason is None
 
 
 WORDS = {"yes": 1.0, "no": 0.0}

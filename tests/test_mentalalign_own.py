@@ -184,7 +184,7 @@ def test_the_guidance_matrix_follows_declared_bounds(generated):
         for pair in cell.split("; ")
         if cell != "none"
     }
-    results = (*found.results, *found.composites)
+    results = (*found.results, *found.rated.composites)
     assert len(seen) == len(results) == 18  # two judges; seven attributes, two groups of them
     for one in results:
         width = one.interval("C,1", "f").width
@@ -316,7 +316,7 @@ def test_closed_open_and_decisions_of_the_published_ratings(shared):
     for row in table.rows:
         assert row[4] == 6
         assert 0 <= row[5] <= 6
-        both = (*found.results, *found.composites)
+        both = (*found.results, *found.rated.composites)
         own = [r for r in both if r.attribute == row[0]]
         assert row[1] == min(own, key=lambda r: r.mse).judge
     groups = next(s for s in found.sections if s.title == "Closed and open systems").table

@@ -15,6 +15,7 @@ from word_embedder import WordEmbedder
 from voirdire import InputError
 from voirdire.examining import examine
 from voirdire.examining.differing import shortened
+from voirdire.examining.preferences import Preferences
 from voirdire.study import load_study
 
 
@@ -131,7 +132,7 @@ def test_level_three_with_simulated_models(tmp_path):
     )  # fmt: skip
     voirdire("run", tmp_path / "dp" / "study.toml", "--out", tmp_path / "session", "--quiet")
     found = examine("cbt_bench", data=tmp_path / "session", resamples=0)
-    assert found.preferences is not None
+    assert found.facts(Preferences) is not None
     assert "Length of responses against the reference" in tables(found)
 
 

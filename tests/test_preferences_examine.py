@@ -15,6 +15,7 @@ from machine import second
 from voirdire import TableError
 from voirdire.examining import audit_source, examine
 from voirdire.examining.preferences import (
+    Preferences,
     combine_comparisons,
     examine_preferences,
     preference_findings,
@@ -249,7 +250,7 @@ def test_files_of_one_name_are_both_named_and_foreign_tables_beside_them_are_non
         '[[data.sources]]\npath = "b/preferences.parquet"\n'
     )
     found = examine(tmp_path / "both.toml")
-    assert set(found.input_hashes) == {"a/preferences.parquet", "b/preferences.parquet"}
+    assert set(found.inputs.hashes) == {"a/preferences.parquet", "b/preferences.parquet"}
     titled = {section.title: section for section in found.sections}
     assert {row[0] for row in titled["Mean preference by level"].table.rows} == {"1", "2"}
 
@@ -289,10 +290,10 @@ def test_a_file_is_examined_and_reported(tmp_path):
         ](path)
         found = examine(path)
         assert found.results == found.verdicts == ()
-        assert found.preferences.table.height == len(rows)
+        assert found.facts(Preferences).table.height == len(rows)
         assert [f.kind for f in found.findings] == ["inconsistent_orders"]
         assert audit_source(path) == found.findings
-        assert list(found.input_hashes) == [path.name]
+        assert list(found.inputs.hashes) == [path.name]
     same = examine(frame(rows))
     assert same.sections == found.sections
     files = write_outputs(found, tmp_path / "out", figures=False)
@@ -309,7 +310,7 @@ def test_a_file_is_examined_and_reported(tmp_path):
 def test_a_workbook_of_preferences_is_found(tmp_path):
     table = frame([row for n in range(4) for row in both_orders(f"i{n}", 1, 1)])
     table.write_excel(tmp_path / "sheet.xlsx")
-    assert examine(tmp_path / "sheet.xlsx").preferences.table.height == 8
+    assert examine(tmp_path / "sheet.xlsx").facts(Preferences).table.height == 8
 
 
 def test_ratings_are_still_ratings(tmp_path):
@@ -317,7 +318,7 @@ def test_ratings_are_still_ratings(tmp_path):
     lines = [f"{i},{r},{(i + s) % 5 + 1}" for i in range(6) for r, s in (("human", 0), ("llm", 1))]
     path.write_text("\n".join(["item,rater,score", *lines]))
     found = examine(path, reference=["human"])
-    assert found.preferences is None
+    assert found.facts(Preferences) is None
     assert found.results
 
 
@@ -374,4 +375,4 @@ def test_people_who_rated_points_do_not_keep_comparisons_from_being_examined(tmp
     )
     found = examine(tmp_path / "study.toml")
     assert found.results == ()
-    assert found.preferences.table.height == 5
+    assert found.facts(Preferences).table.height == 5

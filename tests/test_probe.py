@@ -20,6 +20,8 @@ from simulated_sessions import session_of, study_of
 from voirdire import examine
 from voirdire.errors import InputError, PluginError, RequirementUnmetError
 from voirdire.examining import check_requirements
+from voirdire.examining.parts.probes import ProbeFacts
+from voirdire.examining.preferences import Preferences
 from voirdire.examining.probing import (
     Probing,
     chosen_probes,
@@ -465,9 +467,9 @@ def test_position_is_read_from_comparisons_of_both_orders(tmp_path):
     effect = measure_probes(None, {}, stored=stored_pairs(found, [position])).effects[0]
     assert (effect.judge, effect.attribute, effect.n) == ("pairs", "Calm", 40)
     # The same number as the report's own, by another way: bootstrap of items against the t.
-    assert effect.effect == pytest.approx(found.preferences.position[0].effect.value)
+    assert effect.effect == pytest.approx(found.facts(Preferences).position[0].effect.value)
     assert (effect.effect, effect.reading) == (pytest.approx(1.0), "biased")
-    one_order = found.replace(preferences=None)
+    one_order = found.replace(parts=())
     assert stored_pairs(one_order, [position]).findings[0].kind == "probe_no_data"
 
 
@@ -534,8 +536,10 @@ def test_effects_stand_in_the_report_of_the_session_and_can_be_gated(tmp_path):
     done = voirdire("probe", "done", "--out", "out", "--probes", "length", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = examine(tmp_path / "done", resamples=0)
-    assert {one.probe for one in found.probes} == {"length"}
-    assert str(found.probes) == str(read_effects(tmp_path / "out" / "probes.parquet"))
+    assert {one.probe for one in found.facts(ProbeFacts).effects} == {"length"}
+    assert str(found.facts(ProbeFacts).effects) == str(
+        read_effects(tmp_path / "out" / "probes.parquet")
+    )
     assert "What the probes do" in {section.title for section in found.sections}
     assert check_requirements(found, ["effect@length<=4"])
     with pytest.raises(RequirementUnmetError, match="length, judge on"):
@@ -545,7 +549,7 @@ def test_effects_stand_in_the_report_of_the_session_and_can_be_gated(tmp_path):
     with pytest.raises(InputError, match="the reading of a probe takes ="):
         check_requirements(found, ["reading>=1"])
     with pytest.raises(InputError, match="holds no effects of probes"):
-        check_requirements(found.replace(probes=()), ["effect<=1"])
+        check_requirements(found.replace(parts=()), ["effect<=1"])
     (tmp_path / "done" / "probes.parquet").write_text("no table")
     with pytest.raises(InputError, match="holds no effects of probes that can be read"):
         examine(tmp_path / "done", resamples=0)

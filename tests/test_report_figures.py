@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from examinations import NAN, matrix, pair_result
+from examinations import NAN, matrix, pair_result, with_changes
 
 from voirdire.examining import SystemMean
 from voirdire.report.figures import draw_figures
@@ -73,7 +73,9 @@ def test_nothing_is_cut(drawings):
 
 def test_names_do_not_reach_the_svg_as_text(example):
     odd = tuple(replace(r, judge="--><script>x</script>") for r in example.results[:1])
-    forest = next(one for one in draw_figures(example.replace(results=odd)) if one.name == "forest")
+    forest = next(
+        one for one in draw_figures(with_changes(example, results=odd)) if one.name == "forest"
+    )
     assert "script" not in forest.svg
 
 
@@ -90,7 +92,7 @@ def test_any_size_of_panel(example, judges, attributes):
         for j in range(judges)
         for a in range(attributes)
     )
-    found = example.replace(results=results, system_means=(), composites=(), verdicts=())
+    found = with_changes(example, results=results, system_means=(), composites=(), verdicts=())
     drawings = draw_figures(found)
     assert [d.name for d in drawings] == [
         "heatmaps",
@@ -109,13 +111,13 @@ def test_undefined_values_are_left_blank(example):
         flat, attribute="b", human_mean=NAN, judge_mean=NAN, bias=NAN, ci=(), systems=()
     )
     drawings = draw_figures(
-        example.replace(results=(flat, nothing), composites=(), system_means=(), verdicts=())
+        with_changes(example, results=(flat, nothing), composites=(), system_means=(), verdicts=())
     )
     assert len(drawings) == 4
 
 
 def test_no_results_no_figures(example):
-    assert draw_figures(example.replace(results=())) == ()
+    assert draw_figures(with_changes(example, results=())) == ()
 
 
 def test_bars_are_sorted_by_the_humans(example, monkeypatch):
@@ -133,11 +135,13 @@ def test_bars_are_sorted_by_the_humans(example, monkeypatch):
         return set_xticks(self, ticks, names, **more)
 
     monkeypatch.setattr(Axes, "set_xticks", spy)
-    bare = example.replace(results=example.results[:1], composites=(), verdicts=(), sections=())
-    drawn = [one.name for one in draw_figures(bare.replace(system_means=means))]
+    bare = with_changes(
+        example, results=example.results[:1], composites=(), verdicts=(), sections=()
+    )
+    drawn = [one.name for one in draw_figures(with_changes(bare, system_means=means))]
     assert "systems" in drawn
     assert ["b", "a"] in labels
-    assert "systems" not in [one.name for one in draw_figures(bare.replace(system_means=()))]
+    assert "systems" not in [one.name for one in draw_figures(with_changes(bare, system_means=()))]
 
 
 def named(example, letters):
@@ -146,7 +150,7 @@ def named(example, letters):
     results = tuple(
         replace(result, judge=letters) for result in example.results if result.judge == judge
     )
-    bare = example.replace(results=results, composites=(), tests=(), verdicts=(), sections=())
+    bare = with_changes(example, results=results, composites=(), tests=(), verdicts=(), sections=())
     return draw_figures(bare)
 
 
@@ -179,13 +183,13 @@ def test_many_judges_are_cut_and_it_is_said(example):
         for j in range(41)
         for a in range(6)
     )
-    humans = [str(name) for name in example.options["reference"]]
+    humans = [str(name) for name in example.inputs.options["reference"]]
     means = tuple(
         SystemMean(rater, f"s{s}", {}, {}, 5, 3.0 + s / 4, 0.1, 1.0)
         for rater in (*humans, *(f"_judge-{j}" for j in range(41)))
         for s in range(3)
     )
-    found = example.replace(results=results, composites=(), system_means=means)
+    found = with_changes(example, results=results, composites=(), system_means=means)
     for drawing in draw_figures(found):
         assert_nothing_is_cut(drawing)
         if drawing.name in ("forest", "bias", "leave_one_out"):
@@ -201,5 +205,5 @@ def test_no_two_bars_or_markers_look_alike():
 
 def test_a_judge_that_always_agrees_is_drawn(example):
     same = pair_result(matrix(9, 0.9), loo_c1={"a": 1.0, "b": 1.0}, icc_c1=1.0)
-    names = [d.name for d in draw_figures(example.replace(results=(same,), composites=()))]
+    names = [d.name for d in draw_figures(with_changes(example, results=(same,), composites=()))]
     assert "leave_one_out" in names

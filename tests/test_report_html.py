@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
-from examinations import html_of
+from examinations import html_of, with_changes
 
 from voirdire.examining import examine
 from voirdire.report import write_outputs
@@ -141,7 +141,7 @@ def test_no_figures_means_none(example, tmp_path):
 
 
 def test_texts_stay_out_unless_asked_for(html, example):
-    text = example.items["text"][0]
+    text = example.texts.items["text"][0]
     assert text not in html
     assert "Explanation" not in html
     asked = html_of(example, with_text=True)
@@ -151,9 +151,9 @@ def test_texts_stay_out_unless_asked_for(html, example):
 
 @pytest.mark.parametrize("most", [0, 12, 40])
 def test_no_text_is_longer_than_the_study_allows(example, most):
-    long = example.replace(items=example.items.with_columns(text=pl.lit("ab " * 100)))
+    long = with_changes(example, items=example.texts.items.with_columns(text=pl.lit("ab " * 100)))
     data = long.study.data.model_copy(update={"excerpt": most})
-    limited = long.replace(study=long.study.model_copy(update={"data": data}))
+    limited = with_changes(long, study=long.study.model_copy(update={"data": data}))
     asked = html_of(limited, with_text=True)
     quoted = re.findall("<blockquote>(.*?)</blockquote>", asked, re.DOTALL)
     assert bool(quoted) == (most > 0)
@@ -163,11 +163,12 @@ def test_no_text_is_longer_than_the_study_allows(example, most):
 
 def hostile(example):
     """The example with hostile names, findings and replies."""
-    replies = example.replies.with_columns(reply=pl.lit(" ".join(HOSTILE[:3])))
+    replies = example.texts.replies.with_columns(reply=pl.lit(" ".join(HOSTILE[:3])))
     finding = Finding("kind", "serious", HOSTILE[0], 1, HOSTILE, HOSTILE[1], HOSTILE[2])
-    return example.replace(
+    return with_changes(
+        example,
         replies=replies,
-        items=example.items.with_columns(text=pl.lit(HOSTILE[3])),
+        items=example.texts.items.with_columns(text=pl.lit(HOSTILE[3])),
         findings=(finding,),
         notes=HOSTILE[:3],
         results=tuple(
@@ -197,8 +198,8 @@ def test_hostile_text_is_text(example, tmp_path):
 
 
 def test_long_texts_are_cut(example):
-    long = example.items.with_columns(text=pl.lit("word " * 1000))
-    asked = html_of(example.replace(items=long), with_text=True)
+    long = example.texts.items.with_columns(text=pl.lit("word " * 1000))
+    asked = html_of(with_changes(example, items=long), with_text=True)
     quoted = re.findall("<blockquote>(word .*?)</blockquote>", asked, re.DOTALL)
     assert quoted
     assert {len(text) for text in quoted} <= set(range(590, 602))

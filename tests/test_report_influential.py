@@ -12,6 +12,7 @@ from looking_work import MARKUP, Site, material, write_ratings
 
 from voirdire import examine
 from voirdire.errors import InputError
+from voirdire.examining.influential import influential
 from voirdire.looking import LookServer
 from voirdire.report import write_outputs
 
@@ -42,7 +43,7 @@ def rows_of(html):
 
 
 def test_only_disagreements_are_listed_the_most_influential_first(found):
-    rows = found.influential()
+    rows = influential(found)
     assert rows.height == 200
     assert (rows["human"] != rows["score"]).all()
     assert rows["times"].is_sorted(descending=True)
@@ -69,7 +70,7 @@ def found_source(found):
 
 def test_each_row_of_the_report_leads_to_its_response(found, source, tmp_path):
     html = page(found, tmp_path)
-    rows, first = rows_of(html), found.influential().row(0, named=True)
+    rows, first = rows_of(html), influential(found).row(0, named=True)
     assert len(rows) == 200
     assert rows[0][0] == first["item"]
     assert "I slept badly" not in html

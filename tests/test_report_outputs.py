@@ -10,7 +10,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from examinations import NAN, html_of, matrix, pair_result
+from examinations import NAN, html_of, matrix, pair_result, with_changes
 
 import voirdire
 from voirdire.examining import UnderRule, examine
@@ -97,7 +97,9 @@ def test_the_audit_is_a_list_of_findings(written, example):
 
 def test_what_is_undefined_is_null_and_an_empty_cell(example, tmp_path):
     result = pair_result([[3, 3], [3, 3], [3, 3]], "judge-north", "Guidance", mse=float("inf"))
-    write_outputs(example.replace(results=(result,)), tmp_path, ["json", "csv"], figures=False)
+    write_outputs(
+        with_changes(example, results=(result,)), tmp_path, ["json", "csv"], figures=False
+    )
     record = strict_json(tmp_path / "results.json")["results"][0]
     assert record["icc_c1"] is record["mse"] is None
     assert record["reason"] == "zero_variance"
@@ -108,7 +110,7 @@ def test_what_is_undefined_is_null_and_an_empty_cell(example, tmp_path):
 def test_csv_and_parquet_hold_the_same_rows(written, example):
     rows = csv_rows(written / "icc.csv")
     frame = pl.read_parquet(written / "icc.parquet")
-    assert len(rows) == frame.height == len(example.results) + len(example.composites)
+    assert len(rows) == frame.height == len(example.results) + len(example.rated.composites)
     assert float(rows[0]["icc_c1"]) == frame["icc_c1"][0] == example.results[0].icc_c1
     low = example.results[0].interval("A,1", "f").low
     assert float(rows[0]["icc_a1_f_low"]) == frame["icc_a1_f_low"][0] == low
@@ -165,7 +167,7 @@ def test_each_human_as_reference_has_rows_of_its_own(example_study):
     found = examine(study.model_copy(update={"data": data}), resamples=50)
     assert len(found.results) == 18
     table = evidence(found)["icc"].table
-    assert len({row[:2] for row in table.rows}) == len(found.results) + len(found.composites)
+    assert len({row[:2] for row in table.rows}) == len(found.results) + len(found.rated.composites)
     assert table.rows[0][0] == "judge-north vs human-1"
 
 
@@ -180,19 +182,19 @@ def test_no_format_writes_nothing(example, tmp_path):
 
 
 def test_an_examination_without_results_is_written(example, tmp_path):
-    bare = example.replace(results=(), composites=(), verdicts=(), system_means=(), tests=())
+    bare = with_changes(example, results=(), composites=(), verdicts=(), system_means=(), tests=())
     write_outputs(bare, tmp_path, FORMATS)
     assert strict_json(tmp_path / "results.json")["results"] == []
     assert "no verdict" in (tmp_path / "report.html").read_text(encoding="utf-8").lower()
 
 
 def test_long_families_of_tests_are_cut_for_people_only(example, tmp_path):
-    (test, *_) = example.tests
+    (test, *_) = example.rated.tests
     ps = [NAN, *(0.9 - 0.01 * step for step in range(59))]
     tests = tuple(
         dataclasses.replace(test, rater=f"r{at}", p=p / 2, p_holm=p) for at, p in enumerate(ps)
     )
-    long = example.replace(tests=tests)
+    long = with_changes(example, tests=tests)
     write_outputs(long, tmp_path, ("md", "tex", "csv", "json"), figures=False)
     tested = evidence(long)["tests"]
     assert [row[0] for row in tested.table.rows] == [f"r{at}" for at in range(59, 19, -1)]
@@ -206,14 +208,14 @@ def test_long_families_of_tests_are_cut_for_people_only(example, tmp_path):
     rows = csv_rows(tmp_path / "tests.csv")
     assert len(rows) == len(strict_json(tmp_path / "results.json")["tests"]) == 60
     assert (rows[0]["p_holm"], float(rows[59]["p_holm"])) == ("", ps[59])
-    few = evidence(long.replace(tests=tests[:40]))["tests"]
+    few = evidence(with_changes(long, tests=tests[:40]))["tests"]
     assert [row[0] for row in few.table.rows] == [f"r{at}" for at in range(40)]
     assert "smallest" not in few.text
 
 
 def test_a_strange_result_prints_dashes(example):
     result = pair_result(matrix(9, 0.9), loa_low=NAN, bias_interval=None)
-    table = evidence(example.replace(results=(result,)))["bias"].table
+    table = evidence(with_changes(example, results=(result,)))["bias"].table
     assert "–" in next(table.written())
 
 
@@ -221,7 +223,7 @@ def test_the_published_class_stands_beside_the_exact_one(example):
     assert "Class" not in evidence(example)["icc"].table.names
     analysis = example.study.analysis.model_copy(update={"published_class": "badawi2025"})
     study = example.study.model_copy(update={"analysis": analysis})
-    shown = evidence(example.replace(study=study))["icc"].table.records()
+    shown = evidence(with_changes(example, study=study))["icc"].table.records()
     for row, result in zip(shown, example.results, strict=False):
         star = "*" if result.class_borderline else ""
         assert row["Class"] == result.reliability_class + star
@@ -229,7 +231,7 @@ def test_the_published_class_stands_beside_the_exact_one(example):
 
 
 def test_no_folder_of_figures_is_made_where_none_is_drawn(example, tmp_path):
-    bare = example.replace(results=(), composites=(), verdicts=(), sections=())
+    bare = with_changes(example, results=(), composites=(), verdicts=(), sections=())
     assert [path.name for path in write_outputs(bare, tmp_path, ["json"])] != []
     assert not (tmp_path / "figures").exists()
 
@@ -267,8 +269,8 @@ def test_a_table_that_was_examined_is_not_written_over(tmp_path, name, form):
 def test_a_column_has_one_type_whatever_it_holds(example):
     nothing = pair_result(matrix(9, 0.5), bias_interval=None, loa_low_ci=None, qwk=NAN, reason=None)
     full = icc_frame(example).schema
-    bare = icc_frame(example.replace(results=(nothing,), composites=()))
-    none = icc_frame(example.replace(results=(), composites=()))
+    bare = icc_frame(with_changes(example, results=(nothing,), composites=()))
+    none = icc_frame(with_changes(example, results=(), composites=()))
     for frame in (bare, none):
         assert {name: full[name] for name in frame.columns} == dict(frame.schema)
     assert "bias_interval" not in bare.columns
@@ -286,7 +288,7 @@ def test_each_human_as_reference_has_pairs_and_texts_of_its_own(example_study):
     data = study.data.model_copy(update={"reference_use": "each", "pairs": "listwise"})
     found = examine(study.model_copy(update={"data": data}), resamples=0)
     for at, result in enumerate(found.results):
-        own = found.pairs.filter(result=at).select("reference", "score").to_numpy()
+        own = found.rated.pairs.filter(result=at).select("reference", "score").to_numpy()
         assert len(own) == result.n_pairs
         assert float(((own[:, 1] - own[:, 0]) ** 2).mean()) == pytest.approx(result.mse)
     page = html_of(found, with_text=True)
@@ -307,8 +309,8 @@ def test_no_cell_of_a_table_for_people_is_a_formula(example, tmp_path):
         dataclasses.replace(result, judge=name, attribute=name)
         for result, name in zip(example.results, FORMULAS, strict=False)
     )
-    tests = tuple(dataclasses.replace(example.tests[0], rater=name) for name in FORMULAS)
-    hostile = example.replace(results=results, composites=(), tests=tests)
+    tests = tuple(dataclasses.replace(example.rated.tests[0], rater=name) for name in FORMULAS)
+    hostile = with_changes(example, results=results, composites=(), tests=tests)
     write_outputs(hostile, tmp_path, ["csv"], figures=False)
     for name in ("icc.csv", "tests.csv"):
         rows = csv_rows(tmp_path / name)
@@ -348,7 +350,7 @@ def test_a_family_that_changes_nothing_has_a_dash(example):
         for name in ("without_exclusion", "family_rule")
     ]
     plain = [dataclasses.replace(result, **none) for result in rest]
-    found = example.replace(results=(*changed, *plain), composites=())
+    found = with_changes(example, results=(*changed, *plain), composites=())
     table = evidence(found)["exclusion"].table
     assert [row[5:] for row in table.written()] == [
         ("0.500", "0.400", "–", "–"),

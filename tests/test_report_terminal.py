@@ -8,6 +8,7 @@ import re
 
 import polars as pl
 import pytest
+from examinations import with_changes
 from rich.console import Console
 
 from voirdire.examining import examine
@@ -55,7 +56,7 @@ def as_published(examination):
     """The examination of a study that asks for the published classes."""
     study = examination.study
     analysis = study.analysis.model_copy(update={"published_class": "badawi2025"})
-    return examination.replace(study=study.model_copy(update={"analysis": analysis}))
+    return with_changes(examination, study=study.model_copy(update={"analysis": analysis}))
 
 
 def test_the_class_is_explained_under_its_table(example):
@@ -96,12 +97,12 @@ def test_markup_in_names_is_text(example):
     from dataclasses import replace
 
     verdict = replace(example.verdicts[0], judge="[red]x[/red]")
-    found = example.replace(verdicts=(verdict,), results=(), composites=())
+    found = with_changes(example, verdicts=(verdict,), results=(), composites=())
     assert "[red]x[/red]" in printed(found)
 
 
 def test_nothing_found_is_said(example):
-    text = printed(example.replace(findings=(), verdicts=()))
+    text = printed(with_changes(example, findings=(), verdicts=()))
     assert "nothing odd" in text
     assert "No verdict" in text
 
@@ -125,7 +126,7 @@ def test_names_of_any_length_are_cut_and_numbers_are_not(width):
 
 def test_the_star_of_a_borderline_class_is_explained(example):
     starred = dataclasses.replace(example.results[0], reliability_class="GR", class_borderline=True)
-    text = printed(as_published(example.replace(results=(starred, *example.results[1:]))))
+    text = printed(as_published(with_changes(example, results=(starred, *example.results[1:]))))
     assert "GR*" in text
     assert "* the seed of the bootstrap decides this class" in text
 

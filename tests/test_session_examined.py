@@ -308,7 +308,7 @@ def test_a_report_on_a_session_names_no_folder_of_the_machine(tmp_path, monkeypa
     run(study, tmp_path / "a", quiet=True)
     monkeypatch.chdir(tmp_path)
     for folder in ("a", tmp_path / "a"):
-        assert set(examine(folder).input_hashes) == {"human.csv", "a/ratings.parquet"}
+        assert set(examine(folder).inputs.hashes) == {"human.csv", "a/ratings.parquet"}
 
 
 def test_a_session_without_tables_names_the_command_that_writes_them(tmp_path):

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 import polars as pl
@@ -207,8 +208,15 @@ def test_numbers_are_bit_identical_however_the_data_are_cut(tmp_path):
         found.append(examined(folder, measures=["icc", "alpha", "ccc", "f1"], workers=workers))
     assert len(list((tmp_path / "0").rglob("*.parquet"))) > 10
     for one, other in pairwise(found):
-        for part in ("results", "ceiling", "measures", "system_means", "verdicts", "evidence"):
-            a, b = getattr(one, part), getattr(other, part)
+        for part in (
+            "results",
+            "rated.ceiling",
+            "rated.measures",
+            "rated.system_means",
+            "verdicts",
+            "evidence",
+        ):
+            a, b = attrgetter(part)(one), attrgetter(part)(other)
             assert [plain(x) for x in a] == [plain(x) for x in b]
             assert a
 
@@ -221,8 +229,8 @@ def test_results_are_those_in_memory(tmp_path, systems):
     streamed = examined(path, streaming=True, measures=names)
     whole = examined(path, measures=names)
     assert streamed.study.rubric == whole.study.rubric
-    for part in ("results", "ceiling"):
-        for one, other in zip(getattr(streamed, part), getattr(whole, part), strict=True):
+    for part in ("results", "rated.ceiling"):
+        for one, other in zip(attrgetter(part)(streamed), attrgetter(part)(whole), strict=True):
             for field in dataclasses.fields(other):
                 a, b = getattr(one, field.name), getattr(other, field.name)
                 if isinstance(b, float):
@@ -234,7 +242,7 @@ def test_results_are_those_in_memory(tmp_path, systems):
             if systems > 1:
                 near = one.interval("C,1", "poisson"), other.interval("C,1", "cluster")
                 assert near[0].width == pytest.approx(near[1].width, rel=0.3)
-    for one, other in zip(streamed.measures, whole.measures, strict=True):
+    for one, other in zip(streamed.rated.measures, whole.rated.measures, strict=True):
         assert (one.raters, one.attribute) == (other.raters, other.attribute)
         if one.name == "spearman":
             assert one.estimate.reason == "not_summable"
@@ -243,7 +251,7 @@ def test_results_are_those_in_memory(tmp_path, systems):
             assert one.estimate.n == other.estimate.n
             methods = [interval.method for interval in one.estimate.intervals]
             assert methods == ["cluster_delta", "poisson"]
-    for one, other in zip(streamed.system_means, whole.system_means, strict=True):
+    for one, other in zip(streamed.rated.system_means, whole.rated.system_means, strict=True):
         assert (one.rater, one.system, one.rank) == (other.rater, other.system, other.rank)
         assert one.means["quality"] == pytest.approx(other.means["quality"], rel=1e-12)
 
@@ -284,7 +292,7 @@ def test_verdicts_are_those_in_memory(tmp_path, systems, per_cluster):
         assert np.allclose(a.confusion, b.confusion, rtol=1e-12)
         for name, score in a.scores.items():
             assert score.value == pytest.approx(b[name].value, rel=1e-12), name
-    for a, b in zip(streamed.human_pairs, whole.human_pairs, strict=True):
+    for a, b in zip(streamed.judged.human_pairs, whole.judged.human_pairs, strict=True):
         assert a.difference == pytest.approx(b.difference, abs=1e-14)
 
 
@@ -299,7 +307,7 @@ def test_clusters_cut_by_files_are_brought_together(tmp_path):
     cut = examined(str(tmp_path / "*.parquet"), measures=["icc"])
     one = examined(whole, streaming=True, measures=["icc"])
     assert plain(cut.results[0]) == plain(one.results[0])
-    assert plain(cut.measures[0]) == plain(one.measures[0])
+    assert plain(cut.rated.measures[0]) == plain(one.rated.measures[0])
 
 
 def test_a_second_import_into_the_folder_is_brought_together(tmp_path):
@@ -454,7 +462,7 @@ def test_scores_on_no_grid_are_examined_as_in_memory(tmp_path, systems, per_clus
             assert a == pytest.approx(b, rel=1e-12, abs=1e-13, nan_ok=True), field.name
         elif isinstance(b, int | str):
             assert a == b, field.name
-    for one, other in zip(streamed.measures, whole.measures, strict=True):
+    for one, other in zip(streamed.rated.measures, whole.rated.measures, strict=True):
         if one.name == "alpha":  # counts levels
             assert one.estimate.reason == "not_summable"
         else:
@@ -486,8 +494,8 @@ def numbers_of(found):
     """Every float of the results, measures and evidence, in one order."""
     texts = [
         plain(one)
-        for part in ("results", "ceiling", "measures", "evidence")
-        for one in getattr(found, part)
+        for part in ("results", "rated.ceiling", "rated.measures", "evidence")
+        for one in attrgetter(part)(found)
     ]
     return [float(word) for text in texts for word in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text)]
 
@@ -504,7 +512,7 @@ def test_scores_on_no_grid_are_the_same_however_they_are_cut(tmp_path):
     a, b = map(numbers_of, found)
     assert len(a) == len(b) > 300
     assert a == pytest.approx(b, rel=1e-9, abs=1e-11, nan_ok=True)
-    values = [[one.estimate.value for one in each.measures] for each in found]
+    values = [[one.estimate.value for one in each.rated.measures] for each in found]
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
@@ -801,12 +809,12 @@ def test_composites_are_those_in_memory(tmp_path):
     path.write_text(text.replace("{}", "all.parquet"))
     whole = voirdire.examine(path, resamples=0)
     for streamed in found:
-        (one,), (other,) = streamed.composites, whole.composites
+        (one,), (other,) = streamed.rated.composites, whole.rated.composites
         for name in ("attribute", "n_pairs", "n_expected", "n_systems"):
             assert getattr(one, name) == getattr(other, name), name
         for name in ("icc_c1", "icc_a1", "bias", "ccc", "mse", "mae"):
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-11), name
-        for a, b in zip(streamed.system_means, whole.system_means, strict=True):
+        for a, b in zip(streamed.rated.system_means, whole.rated.system_means, strict=True):
             assert a.composites["both"] == pytest.approx(b.composites["both"], rel=1e-12)
         assert len(streamed.results) == 2
         assert [one.attribute for one in streamed.verdicts] == [v.attribute for v in whole.verdicts]

@@ -14,7 +14,7 @@ pytest.importorskip("openai")
 from wire_server import Answer, WireServer
 
 from voirdire import examine
-from voirdire.examining.traces import trace_sections
+from voirdire.examining.traces import TraceFacts, trace_sections
 from voirdire.running import run
 from voirdire.study import build_study
 
@@ -92,7 +92,7 @@ def session(tmp_path_factory):
 
 
 def test_steps_tools_changes_and_costs_are_counted(session):
-    found = {one.rater: one for one in examine(session).steps}
+    found = {one.rater: one for one in examine(session).facts(TraceFacts).steps}
     assert set(found) == {"agent", "debate"}
     agent, debate = found["agent"], found["debate"]
     assert (agent.tasks, agent.steps, agent.most) == (ITEMS, 3, 3)
@@ -108,7 +108,9 @@ def test_steps_tools_changes_and_costs_are_counted(session):
 
 
 def test_each_is_set_beside_what_costs_less_or_as_much(session):
-    gains = {(one.rater, one.beside, one.runs): one for one in examine(session).step_gains}
+    gains = {
+        (one.rater, one.beside, one.runs): one for one in examine(session).facts(TraceFacts).gains
+    }
     assert set(gains) == {
         ("agent", "alone", 0), ("agent", "plain", 1), ("agent", "plain", 3),
         ("debate", "alone", 0), ("debate", "openings", 0), ("debate", "plain", 1),

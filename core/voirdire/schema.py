@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: What became of a reply, or of one attribute in it.
 Status = Literal[
@@ -516,3 +516,8 @@ class Finding:
     message: str
     consequence: str
     attributes: tuple[str, ...] = ()
+
+
+def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first, otherwise in their order."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))

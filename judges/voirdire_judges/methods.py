@@ -116,9 +116,7 @@ def _evidence(session: Path | None) -> dict[str, str]:
 
 
 def _texts(examination: Examination) -> dict[str, str]:
-    if examination.items is None:
-        return {}
-    return dict(examination.items.select("item", "text").drop_nulls().iter_rows())
+    return dict(examination.texts.items.select("item", "text").drop_nulls().iter_rows())
 
 
 _TEXT = (

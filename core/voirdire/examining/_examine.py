@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.examining.joining import examine_inputs, joined
+from voirdire.examining.parts import examine_inputs
 from voirdire.examining.source import audit_of, inputs_of, open_source
 from voirdire.examining.streaming.source import stream_of
 from voirdire.study import Gate, ReadOptions
@@ -144,7 +144,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             insecure=insecure,
         )
         if streamed is not None:
-            return joined(streamed.inputs, streamed.ratings, None, None, streamed.judged)
+            return streamed
     opened = open_source(
         source,
         data=data,
@@ -156,7 +156,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
     examination = examine_inputs(inputs)
-    return inputs.benchmark.review(examination) if inputs.benchmark else examination
+    return opened.benchmark.review(examination) if opened.benchmark else examination
 
 
 def audit_source(

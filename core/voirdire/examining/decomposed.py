@@ -34,7 +34,7 @@ def decomposition(examination: Examination) -> Section:
     for all judges together.
     """
     rows: list[tuple[Any, ...]] = []
-    reference = tuple(examination.options.get("reference") or ())
+    reference = tuple(examination.inputs.reference or ())
     for judges, systems in _groups(examination):
         who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
         for attribute, parts in _attributes(examination).items():
@@ -65,7 +65,7 @@ def decomposition(examination: Examination) -> Section:
 def all_raters(examination: Examination) -> Section:
     """The ANOVA of all judges and the reference at once: means of systems by k raters."""
     rows: list[tuple[Any, ...]] = []
-    reference = tuple(examination.options.get("reference") or ())
+    reference = tuple(examination.inputs.reference or ())
     if reference and len(examination.judges) > 1:
         judges, systems = _groups(examination)[-1]
         for attribute, parts in _attributes(examination).items():

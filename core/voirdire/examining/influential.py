@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.spec import TO_COME
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from voirdire.examining.panel import Panel
+    from voirdire.examining.examination import Examination
     from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import Verdict
-    from voirdire.study import Study
 
 INFLUENTIAL = pl.Schema(
     {
@@ -41,21 +37,15 @@ INFLUENTIAL = pl.Schema(
 )
 
 
-def influential(
-    ratings: pl.DataFrame,
-    study: Study,
-    panel: Panel | None,
-    verdicts: Sequence[Verdict],
-    most: int = 200,
-) -> pl.DataFrame:
+def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
     """The responses on which judge and humans differ that move a verdict most.
 
     Of each judge and attribute the weakest verdict counts, and of it the component that decided.
+    They are looked for when they are asked for: most examinations end in numbers alone.
 
     Parameters
     ----------
-    ratings, study, panel, verdicts
-        As an Examination holds them; `Examination.influential` asks so.
+    examination : Examination
     most : int
         How many are kept.
 
@@ -78,17 +68,19 @@ def influential(
     >>> rows = [(f"i{k}", who, float(k % 5)) for k in range(60) for who in ("human", "judge")]
     >>> rows[7] = ("i3", "judge", 0.0)
     >>> table = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
-    >>> examine(table, reference=["human"], resamples=0).influential()["item"].to_list()
+    >>> influential(examine(table, reference=["human"], resamples=0))["item"].to_list()
     ['i3']
     """
-    if panel is None or not panel.references or ratings.is_empty():
+    inputs, study = examination.inputs, examination.study
+    panel, ratings = inputs.panel, inputs.ratings
+    if not panel.references or ratings.is_empty():
         return INFLUENTIAL.to_frame()
-    cube = build_cube(ratings, panel.names, panel.attributes, panel.systems)
+    cube = inputs.cube
     items = item_names(cube)
     frames = [INFLUENTIAL.to_frame()]
     for at, case in enumerate(gather_cases(cube, panel, study, ratings)):
         # The verdict that stands in the way is the one whose responses are worth reading.
-        verdict = weakest(one for one in verdicts if _of(one, case))
+        verdict = weakest(one for one in examination.verdicts if _of(one, case))
         part = None if verdict is None else deciding(verdict)
         if verdict is not None and part is not None:
             moved = influences(case, part, study.margins)

@@ -1,79 +1,30 @@
-"""What a source gives: files opened, then everything that an examination rests on."""
+"""What an examination rests on, read and checked: what stands behind it reads no file."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from voirdire._manager import plugins
-from voirdire.errors import PluginError, VoirdireError
+import polars as pl
+
+from voirdire.examining.ratings.cube import build_cube
+from voirdire.tables import ITEMS, RATERS, REASONS, REPLIES, RESPONSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
     from pathlib import Path
 
-    import polars as pl
-
-    from voirdire.examining.examination import Examination
     from voirdire.examining.panel import Panel
     from voirdire.examining.preferences.source import ReadPreferences
+    from voirdire.examining.ratings.cube import Cube
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
     from voirdire.tables.judged import ReadJudgements
 
 
-class Benchmark(Protocol):
-    """What a plugin registers as a benchmark."""
-
-    def study(self, data: Path | None) -> Study:
-        """The study over the data in that folder."""
-        ...
-
-    def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class NamedBenchmark:
-    """A registered benchmark: any error of its own becomes a `PluginError` with both names."""
-
-    name: str
-    benchmark: Benchmark
-
-    def study(self, data: Path | None) -> Study:
-        """The study over the data in that folder."""
-        with in_the_name_of(self.name):
-            return self.benchmark.study(data)
-
-    def review(self, examination: Examination) -> Examination:
-        """The examination with the benchmark's own notes and sections added, its sections first."""
-        with in_the_name_of(self.name):
-            reviewed = self.benchmark.review(examination)
-        general = {id(section) for section in examination.sections}
-        own = tuple(replace(one, own=True) for one in reviewed.sections if id(one) not in general)
-        rest = tuple(one for one in reviewed.sections if id(one) in general)
-        return reviewed.replace(sections=(*own, *rest))
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A source as it was read: nothing is checked, paired or computed yet.
-
-    `tables` is None where there are no ratings, `preferences` where there are no comparisons.
-    """
-
-    study: Study
-    tables: Tables | None = None
-    preferences: ReadPreferences | None = None
-    benchmark: Benchmark | None = None
-    session: Path | None = None
-    judgements: ReadJudgements | None = None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the cube is kept once it was built
 class Inputs:
     """Everything that an examination rests on.
 
@@ -87,6 +38,8 @@ class Inputs:
         Comparisons of systems.
     findings : tuple of Finding
         What is odd in all of these, worst first.
+    benchmark : str
+        The benchmark whose data they are; empty where they are of none.
     session : Path or None
         The folder of the session that the source is.
     judgements : ReadJudgements or None
@@ -99,7 +52,7 @@ class Inputs:
     ratings: pl.DataFrame
     preferences: ReadPreferences | None
     findings: tuple[Finding, ...]
-    benchmark: Benchmark | None
+    benchmark: str
     session: Path | None
     judgements: ReadJudgements | None = None
 
@@ -113,16 +66,82 @@ class Inputs:
             or self.tables.ratings["run"].n_unique() > 1
         )
 
+    @property
+    def compared(self) -> bool:
+        """Whether systems were compared."""
+        return self.preferences is not None and not self.preferences.table.is_empty()
 
-@contextmanager
-def in_the_name_of(name: str) -> Iterator[None]:
-    """Any error that is not ours becomes one that names the benchmark and its plugin."""
-    try:
-        yield
-    except VoirdireError:
-        raise
-    except Exception as error:
-        plugin = plugins().registered["benchmark", name].plugin
-        raise PluginError(
-            f"benchmark {name!r} (plugin {plugin}) failed: {type(error).__name__}: {error}"
-        ) from error
+    @cached_property
+    def cube(self) -> Cube:
+        """The ratings of the panel as one array."""
+        panel = self.panel
+        return build_cube(self.ratings, panel.names, panel.attributes, panel.systems)
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """The raters that the others are held against."""
+        return tuple(self.panel.reference or self.study.data.reference)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was asked for, as `results.json` keeps it."""
+        data, analysis = self.study.data, self.study.analysis
+        return {
+            "reference": list(self.reference),
+            "reference_use": data.reference_use,
+            "off_scale": data.off_scale,
+            "pairs": data.pairs,
+            "level": analysis.level,
+            "resamples": analysis.resamples,
+            "seed": analysis.seed,
+            "compat": analysis.compat,
+        }
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        """Path as the study names it -> SHA-256 of the file."""
+        of_ratings = {} if self.tables is None else self.tables.hashes
+        return {**of_ratings, **(self.preferences.hashes if self.preferences else {})}
+
+    @property
+    def raters(self) -> pl.DataFrame:
+        """Raters that rate, and beside them those that only compare."""
+        rated = RATERS.to_frame() if self.tables is None else self.tables.raters
+        if self.preferences is None:
+            return rated
+        raters = set(rated["rater"])
+        compared = self.preferences.table["rater"].unique(maintain_order=True)
+        rows = []
+        for name in compared:
+            spec = self.study.rater(name)
+            kind, family = ("", "") if spec is None else (spec.kind, spec.family)
+            # Who only compares has no ratings, and would be missing from the table of raters.
+            model = spec.model_names or None if spec else None
+            rows.append((name, kind or None, family, None, model))
+        more = pl.DataFrame(
+            [(*row, None, None) for row in rows if row[0] not in raters],
+            schema=dict(RATERS),
+            orient="row",
+        )
+        return pl.concat([rated.select(list(RATERS)), more])
+
+
+@dataclass(frozen=True, slots=True)
+class TextTables:
+    """Texts, which no output shows unless it is asked to; without rows where there are none.
+
+    The columns are those of `voirdire.tables.Tables`: of items, of what systems answered
+    (`responses`), of what raters replied, and of what they said beside their scores (`reasons`).
+    """
+
+    items: pl.DataFrame
+    responses: pl.DataFrame
+    replies: pl.DataFrame
+    reasons: pl.DataFrame
+
+    @classmethod
+    def of(cls, tables: Tables | None) -> TextTables:
+        """Those of the tables that were read."""
+        if tables is None:
+            return cls(*(schema.to_frame() for schema in (ITEMS, RESPONSES, REPLIES, REASONS)))
+        return cls(tables.items, tables.responses, tables.replies, tables.reasons)

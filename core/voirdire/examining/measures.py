@@ -9,10 +9,10 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import InputError, check_allowed
-from voirdire.examining.examination import Measure
 from voirdire.examining.panel import panel_of
 from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
+from voirdire.examining.ratings.facts import Measure
 from voirdire.examining.source import open_source
 from voirdire.examining.spec.coefficients import COEFFICIENTS, Rated
 from voirdire.examining.verdict.gathering import clusters_of

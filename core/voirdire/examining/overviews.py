@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examining.examination import Examination, PairResult, SystemMean
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.ratings.facts import PairResult, SystemMean
     from voirdire.study import Guidance, Study
     from voirdire.tabular import Cell
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def over_judges(examination: Examination) -> Section:
     """Every system's mean over the judges and its mean rank, with each judge's mean beside it."""
     judges, study = examination.judges, examination.study
-    overall = {(seen.rater, seen.system): seen.overall for seen in examination.system_means}
+    overall = {(seen.rater, seen.system): seen.overall for seen in examination.rated.system_means}
     names = _systems(examination)
     means = {
         name: math.fsum(overall.get((judge, name), math.nan) for judge in judges) / len(judges)
@@ -101,8 +102,8 @@ def by_attribute(examination: Examination) -> Section:
     study, names = examination.study, _systems(examination)
     rows: list[tuple[Cell, ...]] = []
     heads: list[str] = []
-    for rater in dict.fromkeys(seen.rater for seen in examination.system_means):
-        seen = {one.system: one for one in examination.system_means if one.rater == rater}
+    for rater in dict.fromkeys(seen.rater for seen in examination.rated.system_means):
+        seen = {one.system: one for one in examination.rated.system_means if one.rater == rater}
         present = [name for name in names if name in seen]
         own = {
             head: _marks(study, {name: of(seen[name]) for name in present})
@@ -135,7 +136,7 @@ def _parts_of(mean: SystemMean) -> list[tuple[str, Callable[[SystemMean], float]
 def _systems(examination: Examination) -> list[str]:
     """Systems as declared, else as they occur."""
     declared = [system.name for system in examination.study.systems]
-    return declared or list(dict.fromkeys(seen.system for seen in examination.system_means))
+    return declared or list(dict.fromkeys(seen.system for seen in examination.rated.system_means))
 
 
 def _ranks(means: Mapping[str, float]) -> dict[str, float]:
@@ -151,7 +152,7 @@ def by_group(examination: Examination) -> Section:
     groups = {system.name: system.group for system in examination.study.systems if system.group}
     names = list(dict.fromkeys(groups.values()))
     cells: dict[tuple[str, str], list[float]] = {}
-    for seen in examination.system_means:
+    for seen in examination.rated.system_means:
         if seen.system in groups:
             cells.setdefault((seen.rater, groups[seen.system]), []).append(seen.overall)
     raters = list(dict.fromkeys(rater for rater, _ in cells))
@@ -176,7 +177,7 @@ def by_group(examination: Examination) -> Section:
 def decisions(examination: Examination) -> Section:
     """Which judge comes out best by MSE and by ICC, and how many pairs of judges change places."""
     rows = []
-    found = (*examination.results, *examination.composites)
+    found = (*examination.results, *examination.rated.composites)
     for attribute in dict.fromkeys(result.attribute for result in found):
         own = [result for result in found if result.attribute == attribute]
         results = [r for r in own if not math.isnan(r.icc_c1)]
@@ -243,7 +244,7 @@ def generating(examination: Examination, session: Path) -> Section:
             continue
         means = {
             seen.rater: seen.overall
-            for seen in examination.system_means
+            for seen in examination.rated.system_means
             if seen.system == generator.name and not math.isnan(seen.overall)
         }
         quality = [
@@ -309,7 +310,7 @@ def guidance(examination: Examination) -> Section:
     high = bounds.icc if bounds else HIGH
     cells: dict[tuple[bool, str], list[str]] = {}
     # The published classes rank pairs of judge and attribute; a group of these was none of them.
-    groups = () if bounds is None else examination.composites
+    groups = () if bounds is None else examination.rated.composites
     for result in (*examination.results, *groups):
         width = result.reliability_class if bounds is None else _width(result, bounds)
         if width:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from voirdire.errors import InputError
-from voirdire.examining.examination import RESULT_KINDS
 from voirdire.examining.gates import (
     Gate,
     GateResult,
@@ -17,12 +16,16 @@ from voirdire.examining.gates import (
     must_hold,
     read_gates,
 )
+from voirdire.examining.parts.probes import ProbeFacts
+from voirdire.examining.ratings.facts import RESULT_KINDS
 from voirdire.examining.spec import COMPONENTS, TO_COME, USES, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from voirdire.examining.examination import Examination, PairResult
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.probing import ProbeEffect
+    from voirdire.examining.ratings.facts import PairResult
     from voirdire.examining.verdict.facts import Evidence, Verdict
 
 #: Bounds of the leading interval, beside the numbers of a result itself.
@@ -187,7 +190,7 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
     if gate.of is not None and not any(gate.of in value.of for value in gate_values):
         names = ", ".join(examination.attributes) or "none"
         if gate.name in _PROBED:
-            names = ", ".join(dict.fromkeys(effect.probe for effect in examination.probes))
+            names = ", ".join(dict.fromkeys(effect.probe for effect in _effects(examination)))
             raise InputError(
                 f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {names})"
             )
@@ -216,7 +219,7 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
     if name in _PROBED:
         from voirdire.examining.probing import probing_values  # noqa: PLC0415 - few are probed
 
-        yield from (one for one in probing_values(examination.probes) if one.name == name)
+        yield from (one for one in probing_values(_effects(examination)) if one.name == name)
         return
     part, end = _bound_of(name)
     if part:
@@ -225,10 +228,15 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
         return
     for result in examination.results:
         yield _value(examination, name, result, _number(result, name))
-    for result in examination.composites:
+    for result in examination.rated.composites:
         # Composites answer only a gate that names them: they repeat what their parts say.
         made = _value(examination, name, result, _number(result, name))
         yield replace(made, of=(result.attribute,), apart=True)
+
+
+def _effects(examination: Examination) -> tuple[ProbeEffect, ...]:
+    found = examination.facts(ProbeFacts)
+    return () if found is None else found.effects
 
 
 def _value(

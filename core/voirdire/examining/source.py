@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,37 @@ from voirdire import tables
 from voirdire._manager import plugins
 from voirdire.errors import InputError, QuestionError
 from voirdire.examining.preferences.source import preferences_alone, split_preferences
-from voirdire.schema import SEVERITIES, Finding
+from voirdire.schema import Finding, by_severity
 from voirdire.study import ReadOptions, Study, load_study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from voirdire.examining.benchmarks import NamedBenchmark
+    from voirdire.examining.preferences.source import ReadPreferences
+    from voirdire.tables import Tables
+    from voirdire.tables.judged import ReadJudgements
+
     Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
-from voirdire.examining.inputs import Benchmark, Inputs, NamedBenchmark, Opened, in_the_name_of
+from voirdire.examining.benchmarks import registered_benchmark
+from voirdire.examining.inputs import Inputs
 from voirdire.examining.panel import Panel, member_of, panel_of
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source as it was read: nothing is checked, paired or computed yet.
+
+    `tables` is None where there are no ratings, `preferences` where there are no comparisons.
+    """
+
+    study: Study
+    tables: Tables | None = None
+    preferences: ReadPreferences | None = None
+    benchmark: NamedBenchmark | None = None
+    session: Path | None = None
+    judgements: ReadJudgements | None = None
 
 
 def open_source(
@@ -126,7 +147,7 @@ def inputs_of(opened: Opened) -> Inputs:
         ratings,
         opened.preferences,
         audit_of(opened),
-        opened.benchmark,
+        "" if opened.benchmark is None else opened.benchmark.name,
         opened.session,
     )
 
@@ -169,11 +190,6 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
             odd += tables.audit(rated.labels, study_of_labels(study, rated.labels))
         findings += odd if compared is None else _without_comparers(odd, compared.table)
     return by_severity(findings)
-
-
-def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first."""
-    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def _old_keys(study: Study) -> Iterator[Finding]:
@@ -232,19 +248,6 @@ def _with_families(study: Study, families: Mapping[str, str]) -> Study:
             "systems": answered(study.systems),
         }
     )
-
-
-def registered_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name.
-
-    Raises
-    ------
-    PluginError
-        There is none, or it cannot be imported.
-    """
-    with in_the_name_of(name):
-        benchmark: Any = plugins().resolve("benchmark", name)
-    return NamedBenchmark(name, benchmark)
 
 
 def _resolved(
@@ -319,7 +322,7 @@ def _names(keys: Iterable[str]) -> str:
 
 def _studied(
     source: str | Path | Study, path: Path | None, data: str | Path | None
-) -> tuple[Study, Benchmark | None]:
+) -> tuple[Study, NamedBenchmark | None]:
     """A study, that of a session folder, of a file, or of a benchmark."""
     if isinstance(source, Study):
         return source, None
@@ -332,7 +335,7 @@ def _studied(
     return _benchmark(str(source), data)
 
 
-def _benchmark(name: str, data: str | Path | None) -> tuple[Study, Benchmark]:
+def _benchmark(name: str, data: str | Path | None) -> tuple[Study, NamedBenchmark]:
     benchmarks = plugins().names("benchmark")
     if name not in benchmarks and Path(name).suffix:
         raise InputError(f"{name}: there is no such file")

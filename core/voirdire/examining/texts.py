@@ -70,7 +70,7 @@ class Texts:
             from voirdire.store.session import is_session  # noqa: PLC0415 - loads the store
 
             if is_session(examination.session):
-                return _of_session(examination.session, examination.reasons)
+                return _of_session(examination.session, examination.texts.reasons)
         return _of_files(examination)
 
     @property
@@ -176,19 +176,15 @@ class Texts:
 
 
 def _of_files(examination: Examination) -> Texts:
-    none = Texts.none()
-    items, replies = none.items, none.replies
-    if examination.items is not None:
-        items = examination.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
-    if examination.replies is not None:
-        replies = examination.replies.select(
-            "item", pl.col("system").cast(pl.String).fill_null(""), "rater",
-            pl.col("run").cast(pl.Int64), pl.lit(0, pl.Int64).alias("step"),
-            pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
-            pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
-        )  # fmt: skip
-    responses = _named(examination.responses, _RESPONSES)
-    return Texts(items, responses, replies.sort("run"), _named(examination.reasons, _REASONS))
+    items = examination.texts.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
+    replies = examination.texts.replies.select(
+        "item", pl.col("system").cast(pl.String).fill_null(""), "rater",
+        pl.col("run").cast(pl.Int64), pl.lit(0, pl.Int64).alias("step"),
+        pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
+        pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
+    )  # fmt: skip
+    responses = _named(examination.texts.responses, _RESPONSES)
+    return Texts(items, responses, replies.sort("run"), _named(examination.texts.reasons, _REASONS))
 
 
 def _named(frame: pl.DataFrame | None, kinds: Mapping[str, Any]) -> pl.DataFrame:

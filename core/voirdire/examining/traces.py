@@ -12,8 +12,7 @@ import polars as pl
 from voirdire.errors import VoirdireError
 from voirdire.examining.deriving import clusters_or_items, human_scores
 from voirdire.stats import explained_gain
-from voirdire.store import is_session
-from voirdire.store.counts import has_steps, spent_by_rater
+from voirdire.store.counts import spent_by_rater
 from voirdire.store.frames import iterate_traces, panel_of
 from voirdire.store.raters import is_run, model_name
 from voirdire.tabular import Section, Table, count, interval, number, number_text, text
@@ -63,7 +62,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class TracesPart:
+class TraceFacts:
     """What raters of several steps did and gained; `why_not` says why nothing can be said."""
 
     steps: tuple[StepsResult, ...] = ()
@@ -78,7 +77,7 @@ class TracesPart:
         return trace_sections(self.steps, self.gains)
 
 
-def measure_traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
+def measure_traces(inputs: Inputs, cube: Cube | None) -> TraceFacts:
     """What each rater of several steps did, and what it gained over fewer.
 
     Parameters
@@ -88,20 +87,20 @@ def measure_traces(inputs: Inputs, cube: Cube | None) -> TracesPart:
     cube : Cube, optional
         Of its ratings; without one, or without a reference, nothing is said of gains.
     """
-    if inputs.session is None or not is_session(inputs.session) or not has_steps(inputs.session):
-        return TracesPart()
+    if inputs.session is None:
+        return TraceFacts()
     try:
         panel = panel_of(inputs.session)
     except VoirdireError as error:  # a plugin or a tool's file that this machine lacks
-        return TracesPart(why_not=str(error))
+        return TraceFacts(why_not=str(error))
     tasks: dict[str, list[TracedTask]] = defaultdict(list)
     for task in iterate_traces(panel):
         tasks[task.rater].append(task)
     results = tuple(_steps(name, traced, inputs.study) for name, traced in tasks.items())
     if cube is None or not inputs.panel.reference:
-        return TracesPart(results)
+        return TraceFacts(results)
     gains = [gain for name, traced in tasks.items() for gain in _gains(name, traced, inputs, cube)]
-    return TracesPart(results, tuple(gains))
+    return TraceFacts(results, tuple(gains))
 
 
 def _steps(name: str, tasks: Sequence[TracedTask], study: Study) -> StepsResult:

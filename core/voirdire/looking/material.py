@@ -319,9 +319,7 @@ class Material:
 
 
 def _means(examination: Examination) -> dict[tuple[str, str, int], dict[str, Any]]:
-    pairs = examination.pairs
-    if pairs is None:
-        return {}
+    pairs = examination.rated.pairs
     turn = pl.col("result").rank("dense").over("judge", "attribute").cast(pl.Int64) - 1
     gap = (pl.col("score") - pl.col("reference")).abs().mean().alias("gap")
     by = [pl.col("judge").cast(pl.String), pl.col("attribute").cast(pl.String), turn.alias("turn")]

@@ -102,11 +102,7 @@ def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _cell(material: Material, pair: Pair) -> dict[str, Any]:
-    means = (
-        {}
-        if material.examination.pairs is None
-        else material.means.get((pair.judge, pair.attribute, pair.turn), {})
-    )
+    means = material.means.get((pair.judge, pair.attribute, pair.turn), {})
     gap = means.get("gap")
     uses = [
         {

@@ -31,6 +31,7 @@ from voirdire.report.answers import (
     scope_text,
     why_section,
 )
+from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.page import Templates
 from voirdire.report.words import (
     SEVERITIES,
@@ -183,7 +184,7 @@ def build_page(
         sentences=leads(own),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
-        notes=(*examination.choices, *examination.notes, *untold),
+        notes=(*choices_of(examination), *notes_of(examination), *untold),
         grid=_marks(examination, own),
         multiplicity=multiplicity_text(examination),
         scope=scope_text(examination),
@@ -211,7 +212,7 @@ def _facts(examination: Examination) -> str:
         f"{ratings['score'].drop_nulls().len():,} scores",
         plural(ratings["item"].n_unique(), "item"),
         plural(systems, "system") if systems else "",
-        plural(examination.raters.height, "rater"),
+        plural(examination.inputs.raters.height, "rater"),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -139,10 +139,12 @@ def margins_section(examination: Examination) -> Section:
 def settings_section(examination: Examination) -> Section:
     """Options, seed, versions and inputs, so that the run can be repeated."""
     rows = [("study", f"{examination.study.name}, SHA-256 {study_hash(examination.study)[:16]}")]
-    rows += [("seed", str(examination.seed))]
-    rows += [(f"option {name}", _said(value)) for name, value in examination.options.items()]
+    rows += [("seed", str(examination.study.analysis.seed))]
+    rows += [(f"option {name}", _said(value)) for name, value in examination.inputs.options.items()]
     rows += [(f"version of {name}", value) for name, value in examination.versions.items()]
-    rows += [(f"input {name}", f"SHA-256 {h[:16]}") for name, h in examination.input_hashes.items()]
+    rows += [
+        (f"input {name}", f"SHA-256 {h[:16]}") for name, h in examination.inputs.hashes.items()
+    ]
     return Section(
         "Settings",
         "What is needed to repeat this examination.",

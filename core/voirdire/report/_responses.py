@@ -188,7 +188,7 @@ def _humans(examination: Examination) -> Section:
             pair.agreement["alpha"].interval(),
             pair.difference,
         )
-        for pair in examination.human_pairs
+        for pair in examination.judged.human_pairs
     )
     return Section(
         "Human beside human",

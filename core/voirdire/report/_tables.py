@@ -24,7 +24,8 @@ from voirdire.tabular import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from voirdire.examining.examination import Examination, PairResult, SystemTest
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.ratings.facts import PairResult, SystemTest
     from voirdire.examining.ratings.pairing import UnderRule
     from voirdire.tabular import Cell
 
@@ -239,7 +240,7 @@ def ceiling_section(examination: Examination) -> Section:
             result.interval("A,1", "f"),
             result.bias,
         )
-        for result in examination.ceiling
+        for result in examination.rated.ceiling
     )
     return Section(
         "The ceiling: humans among themselves",
@@ -276,7 +277,9 @@ def exclusion_section(examination: Examination) -> Section:
 
 def means_section(examination: Examination) -> Section:
     """How each rater sees each system: the mean of every attribute, overall and rank."""
-    attributes = tuple(dict.fromkeys(a for seen in examination.system_means for a in seen.means))
+    attributes = tuple(
+        dict.fromkeys(a for seen in examination.rated.system_means for a in seen.means)
+    )
     # An attribute may be called like one of our columns, and a table has each name once.
     reserved = ("Rater", "System", "Overall ± SD", "Rank")
     columns = (
@@ -295,7 +298,7 @@ def means_section(examination: Examination) -> Section:
             # Tied ranks are halves; a whole one is printed as such.
             seen.rank if seen.rank % 1 else int(seen.rank),
         )
-        for seen in examination.system_means
+        for seen in examination.rated.system_means
     )
     return Section(
         "System means",
@@ -310,7 +313,7 @@ def tests_section(examination: Examination) -> Section:
 
     Where there are many, those with the smallest corrected p.
     """
-    tests = examination.tests
+    tests = examination.rated.tests
     more = len(tests) - _MOST_TESTS
     # As they were tested while all are shown; sorting serves only the cut.
     if more > 0:
@@ -366,7 +369,7 @@ def measures_section(examination: Examination) -> Section:
         count("n"),
     )
     rows = []
-    for measure in examination.measures:
+    for measure in examination.rated.measures:
         bounds = measure.estimate.interval()
         rows.append(
             (
@@ -401,7 +404,7 @@ def _by_p(test: SystemTest) -> tuple[float, float]:
 
 
 def _all(examination: Examination) -> Iterable[PairResult]:
-    return (*examination.results, *examination.composites)
+    return (*examination.results, *examination.rated.composites)
 
 
 def _unit(examination: Examination) -> str:

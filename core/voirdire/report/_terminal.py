@@ -11,6 +11,7 @@ from rich.text import Text
 from voirdire.examining.verdict.facts import THESE
 from voirdire.report._grid import grid_of
 from voirdire.report.answers import answers, leads, multiplicity_text, points, scope_text
+from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.printing import print_fitted, print_section
 from voirdire.report.words import (
     CLASSES,
@@ -115,7 +116,7 @@ def _print_evidence(examination: Examination, console: Console, *, table: bool) 
         _print_rates(examination, console)
         print_results(examination, console)
     _print_measures(examination, console)
-    for choice in examination.choices:
+    for choice in choices_of(examination):
         console.print(Text(visible(choice), style="dim"))
     others = [section.title for section in examination.sections if not section.leading]
     if others:
@@ -132,7 +133,7 @@ def _print_rates(examination: Examination, console: Console) -> None:
 
 
 def _print_measures(examination: Examination, console: Console) -> None:
-    if examination.measures:
+    if examination.rated.measures:
         from voirdire.report._tables import measures_section  # noqa: PLC0415 - where asked for
 
         print_fitted(console, measures_section(examination).table)
@@ -146,13 +147,13 @@ def _print_rest(examination: Examination, console: Console) -> None:
             print_section(section, console, with_text=False)
             console.print()
     _print_measures(examination, console)
-    for choice in examination.choices:
+    for choice in choices_of(examination):
         console.print(Text(visible(choice), style="dim"))
     for section in examination.sections:
         if not section.leading:
             console.print()
             print_section(section, console, with_text=False)
-    for note in examination.notes:
+    for note in notes_of(examination):
         console.print(Text(visible(f"\n{note}")))
 
 
@@ -257,7 +258,7 @@ def print_results(examination: Examination, console: Console) -> None:
 
     Coefficients over two systems say nothing and are left to the files.
     """
-    all_results = (*examination.results, *examination.composites)
+    all_results = (*examination.results, *examination.rated.composites)
     results = [result for result in all_results if result.n_units >= _FEWEST]
     if not results:
         return

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from voirdire.examining.influential import influential
 from voirdire.examining.labels import with_texts
 from voirdire.examining.spec import COMPONENTS
 from voirdire.examining.texts import Texts
@@ -14,6 +15,8 @@ from voirdire.tabular import number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
     from voirdire.examining.examination import Examination
     from voirdire.study import Study
@@ -44,10 +47,11 @@ def shown_texts(examination: Examination) -> tuple[Text, ...]:
     """
     if _compares(examination):
         texts = _lost_comparisons(examination)
-    elif examination.label_errors is not None:
-        texts = _label_errors(examination)
     else:
-        texts = _disagreements(examination)
+        errors = _errors_of_labels(examination)
+        texts = (
+            _disagreements(examination) if errors is None else _label_errors(examination, errors)
+        )
     return _allowed(texts, examination.study)
 
 
@@ -70,7 +74,17 @@ def cut(text: str | None) -> str:
 
 
 def _compares(examination: Examination) -> bool:
-    return examination.preferences is not None and not examination.results
+    return examination.inputs.compared and not examination.results
+
+
+def _errors_of_labels(examination: Examination) -> pl.DataFrame | None:
+    """Items on which a judge and the key of labels differ; None without a single key."""
+    if not examination.inputs.labelled:
+        return None
+    from voirdire.examining.labels import LabelFacts  # noqa: PLC0415 - loads all of labels
+
+    facts = examination.facts(LabelFacts)
+    return None if facts is None else facts.errors
 
 
 def _allowed(texts: tuple[Text, ...], study: Study) -> tuple[Text, ...]:
@@ -98,9 +112,7 @@ def _shortened(text: str, most: int) -> str:
 
 def _disagreements(examination: Examination) -> tuple[Text, ...]:
     """The responses with the largest differences over attributes."""
-    if examination.disagreements is None:
-        return ()
-    texts, worst = Texts.of(examination), examination.disagreements.head(_SHOWN)
+    texts, worst = Texts.of(examination), examination.rated.disagreements.head(_SHOWN)
     return tuple(_disagreement(examination, row, texts) for row in worst.to_dicts())
 
 
@@ -130,12 +142,10 @@ def allowed(text: str | None, study: Study) -> str:
     return short if most is None else _shortened(short, most)
 
 
-def _label_errors(examination: Examination) -> tuple[Text, ...]:
+def _label_errors(examination: Examination, errors: pl.DataFrame) -> tuple[Text, ...]:
     """Those with most wrong labels; what was not given at all comes last."""
-    if examination.label_errors is None:
-        return ()
-    errors = with_texts(examination.label_errors, examination.items, examination.replies)
-    return tuple(map(_label_error, errors.head(_SHOWN).to_dicts()))
+    shown = with_texts(errors, examination.texts.items, examination.texts.replies)
+    return tuple(map(_label_error, shown.head(_SHOWN).to_dicts()))
 
 
 def _label_error(row: Mapping[str, Any]) -> Text:
@@ -161,12 +171,15 @@ def _label_error(row: Mapping[str, Any]) -> Text:
 
 def _lost_comparisons(examination: Examination) -> tuple[Text, ...]:
     """Lost comparisons, both responses side by side, where their texts are at hand."""
-    if examination.preferences is None or examination.responses is None:
+    from voirdire.examining.preferences import Preferences  # noqa: PLC0415 - where any are
+
+    preferences = examination.facts(Preferences)
+    if preferences is None or examination.texts.responses.is_empty():
         return ()
-    rows = examination.responses.select("item", "system", "text").rows()
+    rows = examination.texts.responses.select("item", "system", "text").rows()
     texts = {(item, name): text for item, name, text in rows}
     items = _item_texts(examination)
-    lost = examination.preferences.lost(_SHOWN)
+    lost = preferences.lost(_SHOWN)
     return tuple(_lost_comparison(row, texts, items) for row in lost.to_dicts())
 
 
@@ -187,9 +200,7 @@ def _lost_comparison(
 
 
 def _item_texts(examination: Examination) -> dict[str, str]:
-    if examination.items is None:
-        return {}
-    return dict(examination.items.select("item", "text").drop_nulls().iter_rows())
+    return dict(examination.texts.items.select("item", "text").drop_nulls().iter_rows())
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +226,7 @@ _LONGEST_ADDRESS = 2_000
 def disagreements(examination: Examination, *, with_text: bool) -> tuple[Disagreement, ...]:
     """The 200 most influential ones, with their texts where these may be shown."""
     texts = Texts.of(examination) if with_text else Texts.none()
-    rows = examination.influential().to_dicts()
+    rows = influential(examination).to_dicts()
     return tuple(_influential(row, examination, texts) for row in rows)
 
 

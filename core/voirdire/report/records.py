@@ -8,8 +8,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from voirdire.examining.examination import RESULT_KINDS, SCHEMA_VERSION, PairResult, SystemTest
+from voirdire.examining.examination import SCHEMA_VERSION
+from voirdire.examining.ratings.facts import RESULT_KINDS, PairResult, SystemTest
 from voirdire.files import write_csv
+from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.sentences import because, next_text, reason_text
 from voirdire.schema import Finding
 from voirdire.study import thresholds_hash
@@ -110,23 +112,23 @@ def examination_record(examination: Examination) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "versions": plain(examination.versions),
-        "seed": examination.seed,
-        "options": plain(examination.options),
-        "input_hashes": plain(examination.input_hashes),
+        "seed": examination.study.analysis.seed,
+        "options": plain(examination.inputs.options),
+        "input_hashes": plain(examination.inputs.hashes),
         "results": [result_record(result) for result in examination.results],
         "study": {"name": examination.study.name, "date": examination.date},
         "declared": declared_record(examination),
-        "composites": [result_record(result) for result in examination.composites],
-        "ceiling": [result_record(result) for result in examination.ceiling],
+        "composites": [result_record(result) for result in examination.rated.composites],
+        "ceiling": [result_record(result) for result in examination.rated.ceiling],
         "verdicts": [verdict_record(verdict) for verdict in examination.verdicts],
         "evidence": plain(examination.evidence),
-        "system_means": plain(examination.system_means),
-        "tests": plain(examination.tests),
-        "measures": plain(examination.measures),
+        "system_means": plain(examination.rated.system_means),
+        "tests": plain(examination.rated.tests),
+        "measures": plain(examination.rated.measures),
         "sections": plain(examination.sections),
         "requirements": plain(examination.requirements),
-        "choices": plain(examination.choices),
-        "notes": plain(examination.notes),
+        "choices": plain(choices_of(examination)),
+        "notes": plain(notes_of(examination)),
     }
 
 
@@ -175,7 +177,7 @@ def icc_frame(examination: Examination) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
 
     types = {str: pl.String, int: pl.Int64, bool: pl.Boolean, float: pl.Float64}
-    rows = [_flat(result) for result in (*examination.results, *examination.composites)]
+    rows = [_flat(result) for result in (*examination.results, *examination.rated.composites)]
     of_field = {name: types[kind] for name, kind in RESULT_KINDS.items()}
     of_field |= dict.fromkeys(("excluded_systems", "reference"), pl.String)
     schema = {name: of_field.get(name, pl.Float64) for name in _flat_columns(rows)}
@@ -189,7 +191,7 @@ def tests_frame(examination: Examination) -> pl.DataFrame:
     kinds = {"rater": pl.String, "system_a": pl.String, "system_b": pl.String, "n": pl.Int64}
     names = [part.name for part in dataclasses.fields(SystemTest)]
     schema = {name: kinds.get(name, pl.Float64) for name in names} | {"family_size": pl.Int64}
-    rows = [[plain(getattr(test, name)) for name in names] for test in examination.tests]
+    rows = [[plain(getattr(test, name)) for name in names] for test in examination.rated.tests]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

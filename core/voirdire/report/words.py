@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.examining.examination import PairResult
+from voirdire.examining.ratings.facts import PairResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,9 +123,13 @@ def for_display(examination: Examination) -> Examination:
     results = examination.results
     if len({one.reference for one in results}) < 2 or isinstance(results[0], _Displayed):
         return examination
-    return examination.replace(
-        results=tuple(map(_renamed, results)),
-        composites=tuple(map(_renamed, examination.composites)),
+    rated = examination.rated
+    return examination.with_facts(
+        dataclasses.replace(
+            rated,
+            results=tuple(map(_renamed, results)),
+            composites=tuple(map(_renamed, rated.composites)),
+        )
     )
 
 
@@ -143,7 +147,7 @@ def rater_of(result: PairResult) -> str:
 
 def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
     """The raters with whose mean the judge is compared."""
-    return result.reference or tuple(examination.options.get("reference") or ())
+    return result.reference or examination.inputs.reference
 
 
 def name_against(judge: str, reference: Sequence[str]) -> str:

@@ -10,9 +10,11 @@ from voirdire.tables._load import read_tables as read_tables
 from voirdire.tables._numbers import to_scores as to_scores
 from voirdire.tables._scale import infer_scale as infer_scale
 from voirdire.tables._tables import FACTS as FACTS
+from voirdire.tables._tables import ITEMS as ITEMS
 from voirdire.tables._tables import RATERS as RATERS
 from voirdire.tables._tables import RATINGS as RATINGS
 from voirdire.tables._tables import REASONS as REASONS
+from voirdire.tables._tables import REPLIES as REPLIES
 from voirdire.tables._tables import RESPONSES as RESPONSES
 from voirdire.tables._tables import STATUS as STATUS
 from voirdire.tables._tables import Tables as Tables

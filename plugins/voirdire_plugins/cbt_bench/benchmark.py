@@ -15,7 +15,7 @@ from voirdire.examining.labels import (
     read_keyed,
     with_session_texts,
 )
-from voirdire.examining.preferences import with_comparisons
+from voirdire.examining.reviews import with_comparisons
 from voirdire.store import is_session, responses_frame
 from voirdire.store.frames import session_items
 from voirdire.study import Study, build_study

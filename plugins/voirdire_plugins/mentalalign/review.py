@@ -73,7 +73,7 @@ def review(examination: Examination) -> Examination:
     ]
     notes: tuple[str, ...] = ()
     if examination.study.analysis.published_class:
-        policy = str(examination.options.get("off_scale", ""))
+        policy = examination.study.data.off_scale
         off_scale = OFF_SCALE.format(policy="kept" if policy == "keep" else policy)
         notes = (MERGED, CLASSES, off_scale)
         sections += [_family(examination), scenarios()]

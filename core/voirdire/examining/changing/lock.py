@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.source import Source
-    from voirdire.examining.verdict.judging import Judged
+    from voirdire.examining.verdict.judged import Judged
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]

@@ -12,11 +12,10 @@ import polars as pl
 from voirdire import tables
 from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.examination import Examination
-from voirdire.examining.joining import judged_of
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.verdict.gathering import clusters_of
+from voirdire.examining.verdict.gathering import clusters_of, judged_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,8 +121,8 @@ def measured_of(
             f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"
         )
     panel = inputs.panel
-    cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
-    judged = judged_of(inputs, cube) if verdicts and panel.reference else None
+    cube = inputs.cube
+    judged = judged_of(inputs) if verdicts and panel.reference else None
     name = _name(source, inputs.study)
     return Measured(
         name=name,
@@ -146,7 +145,7 @@ def measured_of(
 def _of_examination(examination: Examination, judges: Sequence[str]) -> Measured:
     # From the ratings themselves: an Examination that a plugin made may have no panel.
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()
-    reference = tuple(examination.options["reference"])
+    reference = examination.inputs.reference
     attributes = [part.name for part in examination.study.rubric.attributes]
     attributes = attributes or (
         examination.ratings["attribute"].cast(pl.String).unique(maintain_order=True).to_list()
@@ -168,10 +167,10 @@ def _of_examination(examination: Examination, judges: Sequence[str]) -> Measured
         clusters=clusters_of(examination.ratings, cube),
         verdicts=examination.verdicts,
         evidence=examination.evidence,
-        raters=examination.raters,
+        raters=examination.inputs.raters,
         ratings=examination.ratings,
         findings=examination.findings,
-        replies=examination.replies,
+        replies=examination.texts.replies,
         session=examination.session,
     )
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.inputs import Inputs, Opened
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Source
+    from voirdire.examining.source import Opened, Source
 
     Floats = NDArray[np.float64]
 

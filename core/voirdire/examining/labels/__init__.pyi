@@ -1,5 +1,6 @@
+from voirdire.examining.labels.annotators import LabelFacts as LabelFacts
 from voirdire.examining.labels.annotators import Labelling as Labelling
-from voirdire.examining.labels.annotators import LabelPart as LabelPart
+from voirdire.examining.labels.annotators import examine_labels as examine_labels
 from voirdire.examining.labels.between import Between as Between
 from voirdire.examining.labels.between import between_annotators as between_annotators
 from voirdire.examining.labels.between import between_sections as between_sections

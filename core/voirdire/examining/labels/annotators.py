@@ -54,7 +54,7 @@ class Labelling:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPart:
+class LabelFacts:
     """What labels add to an examination; empty where there are none.
 
     `errors` are the items on which a judge names other labels than the key, from `label_errors`;
@@ -76,14 +76,14 @@ def label_scale(study: Study) -> Study:
     return study.model_copy(update={"rubric": study.rubric.model_copy(update=LABEL_SCALE)})
 
 
-def label_part(study: Study, tables: Tables) -> LabelPart:
+def label_part(study: Study, tables: Tables) -> LabelFacts:
     """Consistency of every annotator with ratings, or of repeated 0/1 ratings without a panel."""
     names = annotators(study, tables)
     if not names:
-        return LabelPart()
+        return LabelFacts()
     if study.data.reference and tables.ratings["run"].n_unique() == 1:
         # Held against a key, and asked once: there is nothing to be consistent with.
-        return LabelPart((), temperature_notes(tables.raters, tuple(names)))
+        return LabelFacts((), temperature_notes(tables.raters, tuple(names)))
     made = [
         (", ".join(runs.raters), section)
         for labelling, runs in label_runs_of(study, tables.ratings, names)
@@ -95,7 +95,7 @@ def label_part(study: Study, tables: Tables) -> LabelPart:
             families=families_of(study),
         )
     ]
-    return LabelPart(tuple(_once(made)), temperature_notes(tables.raters, tuple(names)))
+    return LabelFacts(tuple(_once(made)), temperature_notes(tables.raters, tuple(names)))
 
 
 def _once(made: Sequence[tuple[str, Section]]) -> Iterator[Section]:
@@ -261,10 +261,10 @@ def study_of_labels(study: Study, labels: Tables) -> Study:
     )
 
 
-def examine_labels(inputs: Inputs) -> LabelPart:
+def examine_labels(inputs: Inputs) -> LabelFacts:
     """What is said of annotators, those beside a rubric included, and errors against a key."""
     if inputs.tables is None:
-        return LabelPart()
+        return LabelFacts()
     part, errors = _of_annotators(inputs.study, inputs.tables), _errors(inputs)
     if errors is None:
         return part
@@ -296,14 +296,14 @@ def _errors(inputs: Inputs) -> pl.DataFrame | None:
     return worst_first(pl.concat(errors))
 
 
-def _of_annotators(study: Study, tables: Tables) -> LabelPart:
+def _of_annotators(study: Study, tables: Tables) -> LabelFacts:
     part = label_part(study, tables)
     if tables.labels is None:
         return part
     own, labels = study_of_labels(study, tables.labels), _on_scale(study, tables.labels)
     more = label_part(own, labels)
     against = tuple(_against_humans(own, labels))
-    return LabelPart((*part.sections, *against, *more.sections), (*part.notes, *more.notes))
+    return LabelFacts((*part.sections, *against, *more.sections), (*part.notes, *more.notes))
 
 
 def _on_scale(study: Study, labels: Tables) -> Tables:

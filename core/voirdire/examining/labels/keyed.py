@@ -7,7 +7,7 @@ study); the others are annotators of the panel and people who answered the same 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def _reasons(examination: Examination, errors: Sequence[pl.DataFrame]) -> tuple[
     """Reasons against errors, where they do not stand in the examination already."""
     excerpt, panel = examination.study.data.excerpt, examination.study.panel
     people = [rater.name for rater in panel if rater.kind == "human"]
-    found = reasons_section(pl.concat(errors), examination.reasons, people, excerpt)
+    found = reasons_section(pl.concat(errors), examination.texts.reasons, people, excerpt)
     there = {section.title for section in examination.sections}
     return (found,) if found.has_rows and found.title not in there else ()
 
@@ -230,9 +230,8 @@ def with_session_texts(
         )
     )
     schema: dict[str, Any] = {"item": pl.String, "text": pl.String}
-    return examination.replace(
-        items=pl.DataFrame(rows, schema=schema, orient="row"), replies=replies
-    )
+    shown = pl.DataFrame(rows, schema=schema, orient="row")
+    return examination.replace(texts=replace(examination.texts, items=shown, replies=replies))
 
 
 def _whole(item: Item, fields: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
+from voirdire.examining.preferences.against import against_reference as against_reference
 from voirdire.examining.preferences.against import length_section as length_section
 from voirdire.examining.preferences.against import part_section as part_section
 from voirdire.examining.preferences.against import parts_of as parts_of
-from voirdire.examining.preferences.against import with_comparisons as with_comparisons
 from voirdire.examining.preferences.results import OVERALL as OVERALL
 from voirdire.examining.preferences.results import PositionBias as PositionBias
 from voirdire.examining.preferences.results import PreferenceCell as PreferenceCell

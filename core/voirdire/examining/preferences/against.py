@@ -9,67 +9,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.examining.preferences.length import adjusted_section
-from voirdire.examining.preferences.results import OVERALL, examine_preferences
-from voirdire.examining.preferences.sections import preference_sections
+from voirdire.examining.preferences.results import OVERALL, Preferences
 from voirdire.tabular import Section, Table, count, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from voirdire.examining.examination import Examination
-    from voirdire.examining.preferences.results import Preferences
     from voirdire.schema import Item
 
 
-def with_comparisons(
-    examination: Examination,
-    items: Sequence[Item],
-    responses: pl.DataFrame,
-    parts: Mapping[str, tuple[str, Iterable[str]]],
-    reference: str,
-) -> Examination:
-    """The examination with preferences by parts of the items, and the lengths of responses.
-
-    Parameters
-    ----------
-    items : sequence of Item
-    responses : pl.DataFrame
-        ``item, system, text``; shown beside the items only where texts are asked for.
-    parts : mapping
-        Name of a part -> the items' column that holds it, and its values in their order. By the
-        first there is a table of the overall preference.
-    reference : str
-        The system that the others are compared with.
-    """
-    if examination.preferences is None:
-        return examination
-    analysis = examination.study.analysis
-    preferences = examine_preferences(
-        against(examination.preferences.table, reference),
-        parts_of(items, parts),
-        level=analysis.level,
-        resamples=analysis.resamples,
-        seed=analysis.seed,
-    )
-    general = {section.title for section in examination.sections}
-    more = [s for s in preference_sections(preferences) if s.title not in general]
-    first = part_section(preferences, next(iter(parts)), reference)
-    lengths = (
-        length_section(responses, reference),
-        adjusted_section(preferences.combined, responses, reference, analysis.level),
-    )
-    sections = (first, *examination.sections, *more, *lengths)
-    texts = [(item.id, item.text) for item in items]
-    schema = {"item": pl.String, "text": pl.String}
-    return examination.replace(
-        sections=tuple(section for section in sections if section.has_rows),
-        items=pl.DataFrame(texts, schema=schema, orient="row"),
-        responses=responses.select("item", "system", pl.lit(1, pl.Int32).alias("run"), "text"),
-    )
-
-
-def against(preferences: pl.DataFrame, reference: str) -> pl.DataFrame:
+def against_reference(preferences: pl.DataFrame, reference: str) -> pl.DataFrame:
     """Pairs that name the reference first, turned: above 0 the other system is preferred to it."""
     # The other system first, so that above 0 means preferred to the reference in every row.
     turned = pl.col("system_a") == reference

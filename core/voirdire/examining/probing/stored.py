@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.panel import scale_of
+from voirdire.examining.preferences.results import Preferences
 from voirdire.examining.preferences.table import MOST
 from voirdire.probes import StoredPairs, StoredProbe
 from voirdire.schema import Finding
@@ -79,10 +80,11 @@ def by_run(table: pl.DataFrame, key: Iterable[str]) -> tuple[pl.DataFrame, Float
 
 def position_pairs(examination: Examination) -> Iterator[StoredPairs]:
     """Comparisons of which a judge saw both orders."""
-    if examination.preferences is None:
+    preferences = examination.facts(Preferences)
+    if preferences is None:
         return
     humans = _humans(examination)
-    shown = as_shown(examination.preferences.table)
+    shown = as_shown(preferences.table)
     for (rater, attribute), own in shown.group_by("rater", "attribute", maintain_order=True):
         if rater in humans:
             continue
@@ -117,7 +119,7 @@ def self_preference_pairs(examination: Examination) -> Iterator[StoredPairs]:
 
 def _humans(examination: Examination) -> set[str]:
     declared = {rater.name for rater in examination.study.panel if rater.kind == "human"}
-    return declared | set(examination.options["reference"])
+    return declared | set(examination.inputs.reference)
 
 
 def _rated(examination: Examination, judge: str, own: Sequence[str]) -> Iterator[StoredPairs]:
@@ -148,10 +150,11 @@ def _rated(examination: Examination, judge: str, own: Sequence[str]) -> Iterator
 
 
 def _compared(examination: Examination, judge: str, own: Sequence[str]) -> Iterator[StoredPairs]:
-    if examination.preferences is None:
+    preferences = examination.facts(Preferences)
+    if preferences is None:
         return
     a, b = pl.col("system_a").is_in(own), pl.col("system_b").is_in(own)
-    mixed = examination.preferences.table.filter(a != b).with_columns(
+    mixed = preferences.table.filter(a != b).with_columns(
         score=pl.when(a).then("score").otherwise(-pl.col("score"))
     )
     key = [*_PAIR, "attribute"]

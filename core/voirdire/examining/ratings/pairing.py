@@ -220,6 +220,11 @@ def _named(codes: NDArray[np.intp], names: Sequence[str]) -> pl.Series:
     return pl.Series([name or None for name in names], dtype=pl.Enum(kept)).gather(codes)
 
 
+def no_pairs() -> pl.DataFrame:
+    """The frame of `pairs_frame` without a row."""
+    return pl.DataFrame(schema=PAIRS)
+
+
 def disagreements(pairs: pl.DataFrame, most: int = 200) -> pl.DataFrame:
     """The responses on which judge and reference differ most, summed over the attributes.
 

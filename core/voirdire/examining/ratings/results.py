@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from voirdire.examining.examination import FormInterval, PairResult
 from voirdire.examining.ratings.agreement import (
     FEWEST_SYSTEMS,
     band_of,
@@ -19,9 +17,9 @@ from voirdire.examining.ratings.agreement import (
     response_level,
     system_level,
 )
+from voirdire.examining.ratings.facts import FormInterval, PairResult, RatingsFacts
 from voirdire.examining.ratings.pairing import (
     FORMS,
-    PAIRS,
     Before,
     pairings,
     pairs_frame,
@@ -35,9 +33,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Measure, SystemMean, SystemTest
     from voirdire.examining.panel import Panel
     from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.ratings.facts import Measure, SystemTest
     from voirdire.examining.ratings.pairing import Pairing
     from voirdire.stats import Estimate
     from voirdire.study import Analysis
@@ -51,19 +49,6 @@ CELLS_AT_ONCE = 1 << 24
 
 #: Seeds that are tried to see whether the seed decides the published class.
 SEEDS_TRIED = 100
-
-
-@dataclass(frozen=True, slots=True)
-class RatingsPart:
-    """What the ratings say, as an `Examination` holds it; empty where there are none."""
-
-    results: tuple[PairResult, ...] = ()
-    composites: tuple[PairResult, ...] = ()
-    ceiling: tuple[PairResult, ...] = ()
-    system_means: tuple[SystemMean, ...] = ()
-    tests: tuple[SystemTest, ...] = ()
-    measures: tuple[Measure, ...] = ()
-    pairs: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PAIRS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +67,8 @@ def examine_ratings(
     *,
     bias_level: float,
     alone: bool,
-    clusters: NDArray[np.str_] | None = None,
-) -> RatingsPart:
+    measures: tuple[Measure, ...] = (),
+) -> RatingsFacts:
     """Each judge against the reference, the humans among themselves, and the systems.
 
     Parameters
@@ -92,33 +77,23 @@ def examine_ratings(
         Level of the interval of the bias.
     alone : bool
         Labels are examined besides: without a result their means by system say nothing.
-    clusters : (N,) array of str, optional
-        The declared cluster of each response.
+    measures : tuple of Measure
+        The coefficients over all raters that were asked for.
     """
     ways = _Ways(panel, analysis, bias_level)
     paired = list(pairings(cube, panel, panel.judges, panel.references))
     results = _results(paired, cube, ways)
     composed = cube.with_composites(panel.composites)
     of_composites = list(pairings(composed, panel, panel.judges, panel.references))
-    return RatingsPart(
+    return RatingsFacts(
         results=results,
         composites=_results(of_composites, composed, ways),
         ceiling=_ceiling(cube, ways),
         system_means=() if alone and not results else system_means(cube, panel.composites),
         tests=_tests(cube, panel, analysis),
-        measures=_measures(cube, panel, analysis, clusters),
+        measures=measures,
         pairs=pairs_frame(paired, cube),
     )
-
-
-def _measures(
-    cube: Cube, panel: Panel, analysis: Analysis, clusters: NDArray[np.str_] | None
-) -> tuple[Measure, ...]:
-    if not analysis.measures:
-        return ()
-    from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient
-
-    return measures_of(cube, panel, analysis, clusters)
 
 
 def _ceiling(cube: Cube, ways: _Ways) -> tuple[PairResult, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.examination import SystemMean, SystemTest
+from voirdire.examining.ratings.facts import SystemMean, SystemTest
 from voirdire.stats import compare_systems
 
 if TYPE_CHECKING:

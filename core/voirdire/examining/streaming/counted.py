@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.examination import SystemMean
 from voirdire.examining.ratings.cube import Cube
+from voirdire.examining.ratings.facts import SystemMean
 from voirdire.examining.ratings.systems import ranked
 from voirdire.examining.streaming.parts import subgroup_in, system_in
 from voirdire.stats._results import Estimate

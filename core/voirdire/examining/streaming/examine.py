@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,11 @@ from voirdire.errors import InputError, NotSummableError
 from voirdire.examining.inputs import Inputs
 from voirdire.examining.measures import measured
 from voirdire.examining.panel import check_panel, panel_of
-from voirdire.examining.ratings.results import RatingsPart
-from voirdire.examining.source import adjust, by_severity
+from voirdire.examining.parts import DATA_PART, RATINGS_PART, VERDICTS_PART, examination_of
+from voirdire.examining.parts.part import Examined
+from voirdire.examining.parts.verdicts import examined
+from voirdire.examining.ratings.facts import RatingsFacts
+from voirdire.examining.source import adjust
 from voirdire.examining.streaming.auditing import audit_stream
 from voirdire.examining.streaming.counted import counted, means_of_systems
 from voirdire.examining.streaming.first_pass import SAMPLED, Taken, first_sums
@@ -32,7 +35,7 @@ from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_c
 from voirdire.examining.verdict.gathering import blocked_pairs
 from voirdire.examining.verdict.judging import judge_by_study
 from voirdire.executors import open_executor
-from voirdire.schema import Finding
+from voirdire.schema import Finding, by_severity
 from voirdire.stats.sums import Linear
 from voirdire.study import ReadOptions
 from voirdire.tables import RATINGS, from_frame, read_tables
@@ -40,30 +43,23 @@ from voirdire.tables import RATINGS, from_frame, read_tables
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from voirdire.examining.examination import Measure, PairResult
+    from voirdire.examining.examination import Examination
     from voirdire.examining.panel import Panel
+    from voirdire.examining.parts.part import Part
+    from voirdire.examining.ratings.facts import Measure, PairResult
     from voirdire.examining.streaming.counted import Counted, Planned, PlannedSizes
     from voirdire.examining.streaming.first_pass import FirstSums
     from voirdire.examining.streaming.results import MeasurePlan, PairPlan
     from voirdire.examining.streaming.source import Stream
     from voirdire.examining.streaming.verdicts import Board
-    from voirdire.examining.verdict.judging import Judged
+    from voirdire.examining.verdict.judged import Judged
     from voirdire.protocols import Executor
     from voirdire.study import Gate, Study
     from voirdire.tables import Tables
-    from voirdire.tables.partitioned import Part
+    from voirdire.tables.partitioned import Part as StreamPart
 
 #: Replicates of the Poisson bootstrap at most: each draws a weight for every cluster.
 MOST_REPLICATES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """What a stream's parts come to; an Examination joins it."""
-
-    inputs: Inputs
-    ratings: RatingsPart
-    judged: Judged
 
 
 def examine_stream(
@@ -75,7 +71,7 @@ def examine_stream(
     gate: Gate | None,
     workers: str | int | None,
     insecure: bool,
-) -> Streamed | None:
+) -> Examination | None:
     """Examine ratings that need not fit into memory.
 
     None where files that nobody asked to stream hold several ratings a row: these are read whole.
@@ -150,7 +146,7 @@ def _on_scale(taken: Taken, sums: FirstSums, study: Study, panel: Panel) -> Take
 
 def _inputs(
     stream: Stream,
-    parts: Sequence[Part],
+    parts: Sequence[StreamPart],
     sums: FirstSums,
     reference: Sequence[str],
     changes: Mapping[str, Mapping[str, Any]],
@@ -189,7 +185,7 @@ def _inputs(
     )
     # What the sample says of single responses is true of the sample alone.
     findings = (*(one for one in rated.findings if one.kind != "unlabelled"), note)
-    return study, Inputs(study, panel, rated, RATINGS.to_frame(), None, findings, None, None)
+    return study, Inputs(study, panel, rated, RATINGS.to_frame(), None, findings, "", None)
 
 
 def _sample(sums: FirstSums) -> pl.DataFrame:
@@ -244,11 +240,11 @@ def _with_every_rater(sample: pl.DataFrame, sums: FirstSums) -> pl.DataFrame:
 def _examined(
     study: Study,
     inputs: Inputs,
-    parts: Sequence[Part],
+    parts: Sequence[StreamPart],
     sums: FirstSums,
     taken: Taken,
     executor: Executor,
-) -> Streamed:
+) -> Examination:
     panel = inputs.panel
     tables = {
         attribute: counted(
@@ -298,7 +294,13 @@ def _examined(
             if not any(board.wanted for board in boards.values()):
                 break
             answers = executor.map_reduce(partial(second_sums, _again(asked, boards)), kept).answers
-    return Streamed(inputs, _ratings(tables, plans, asked, second, panel, study), verdicts)
+    ratings = _ratings(tables, plans, asked, second, panel, study)
+    found: list[tuple[Part[Any], Examined[Any]]] = [
+        (DATA_PART, DATA_PART.examine(inputs, ())),
+        (RATINGS_PART, Examined(ratings)),
+        (VERDICTS_PART, examined(verdicts)),
+    ]
+    return examination_of(inputs, found)
 
 
 def _again(asked: Mapping[str, Asked], boards: Mapping[str, Board]) -> dict[str, Asked]:
@@ -318,7 +320,7 @@ def _ratings(
     second: SecondSums,
     panel: Panel,
     study: Study,
-) -> RatingsPart:
+) -> RatingsFacts:
     """Coefficients of every pair and over all raters, from the sums of both passes."""
     results: list[PairResult] = []
     composites: list[PairResult] = []
@@ -333,7 +335,7 @@ def _ratings(
         (composites if name in panel.composites else results).extend(map(made, plan.pairs))
         ceiling += map(made, plan.ceiling)
         measures += [measure_of(one, table, spread, study.analysis.level) for one in plan.measures]
-    return RatingsPart(
+    return RatingsFacts(
         results=_in_order(results, panel.attributes, panel),
         composites=_in_order(composites, list(panel.composites), panel),
         ceiling=_in_order(ceiling, panel.attributes, panel),

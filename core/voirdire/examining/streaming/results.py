@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.examination import Measure
 from voirdire.examining.ratings.agreement import MANY_LEVELS, levels_of, system_level
+from voirdire.examining.ratings.facts import Measure
 from voirdire.examining.ratings.pairing import (
     FORMS,
     Pairing,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import PairResult
     from voirdire.examining.panel import Member, Panel
+    from voirdire.examining.ratings.facts import PairResult
     from voirdire.examining.spec.coefficients import CoefficientSpec
     from voirdire.examining.streaming.counted import Counted
     from voirdire.examining.streaming.second_pass import Asked, SecondSums

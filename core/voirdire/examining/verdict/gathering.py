@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses, not_by_all
 from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.verdict.judging import judge_by_study
 from voirdire.stats.calibration import in_order
 from voirdire.tabular import places_of
 
@@ -20,13 +21,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.panel import Member, Panel
     from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.verdict.judged import Judged
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study
 
 #: What a judge must reach at a gate against one column of labels, where nothing is declared.
 LEAST_SENSITIVITY = LEAST_SPECIFICITY = 0.80
+
+
+def judged_of(inputs: Inputs) -> Judged:
+    """Verdicts on every judge and attribute of the inputs, by use, and their evidence."""
+    study, panel = inputs.study, inputs.panel
+    return judge_by_study(
+        gather_cases(inputs.cube, panel, study, inputs.ratings),
+        study,
+        blocked_pairs(inputs.findings, panel, study),
+        epsilon=study.thresholds.epsilon,
+    )
 
 
 def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) -> Iterator[Case]:

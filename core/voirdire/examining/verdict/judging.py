@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
+from voirdire.examining.verdict.judged import Judged
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
@@ -36,15 +37,6 @@ MOST_LEVELS = 21
 FEWEST_EQUAL = 20
 #: How rarely a judge that copies nobody may be said to copy somebody.
 BY_CHANCE = 0.001
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Verdicts on judges and attributes, and what they rest on, in the order of the cases."""
-
-    verdicts: tuple[Verdict, ...]
-    evidence: tuple[Evidence, ...]
-    human_pairs: tuple[HumanPair, ...] = ()
 
 
 def judge_cases(

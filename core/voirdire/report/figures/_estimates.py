@@ -35,7 +35,8 @@ from voirdire.report.figures.style import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Examination, PairResult
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.ratings.facts import PairResult
     from voirdire.examining.verdict.facts import Component
     from voirdire.report.answers import Answer
 

@@ -32,7 +32,8 @@ from voirdire.tabular import number_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining.examination import Examination, PairResult
+    from voirdire.examining.examination import Examination
+    from voirdire.examining.ratings.facts import PairResult
     from voirdire.tabular import Section, SectionFigure
 
 _BLUES = ("#f3f7fb", "#a9cce3", "#2e86c1", "#0b3c66")
@@ -203,9 +204,7 @@ def draw_bland_altman(examination: Examination) -> Drawing:
 
 def _pairs_of(examination: Examination) -> dict[int, NDArray[np.float64]]:
     """Position of a result -> (P, 2) reference and judge."""
-    if examination.pairs is None:
-        return {}
-    parts = examination.pairs.partition_by("result", as_dict=True)
+    parts = examination.rated.pairs.partition_by("result", as_dict=True)
     return {int(at): part.select("reference", "score").to_numpy() for (at,), part in parts.items()}
 
 
@@ -273,10 +272,10 @@ _MOST = 24
 
 def draw_systems(examination: Examination) -> Drawing | None:
     """Grouped bars, one group a system, sorted by the humans' mean; None without systems."""
-    overall = {(seen.rater, seen.system): seen.overall for seen in examination.system_means}
+    overall = {(seen.rater, seen.system): seen.overall for seen in examination.rated.system_means}
     _, judges = examination.raters_of_systems()
     reference = examination.reference_means()
-    systems = list(dict.fromkeys(s.system for s in examination.system_means if s.system))
+    systems = list(dict.fromkeys(s.system for s in examination.rated.system_means if s.system))
     if not systems or not judges:
         return None
     systems.sort(key=lambda name: -np.nan_to_num(reference[name], nan=-1))

@@ -1,0 +1,86 @@
+"""The parts of an examination in the order in which they are examined, and their Examination."""
+
+from __future__ import annotations
+
+import datetime as dt
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from voirdire import __version__
+from voirdire.examining.examination import Examination
+from voirdire.examining.inputs import TextTables
+from voirdire.examining.parts.data import DATA_PART as DATA_PART
+from voirdire.examining.parts.juries import JURIES_PART as JURIES_PART
+from voirdire.examining.parts.labels import LABELS_PART as LABELS_PART
+from voirdire.examining.parts.preferences import PREFERENCES_PART as PREFERENCES_PART
+from voirdire.examining.parts.probes import PROBES_PART as PROBES_PART
+from voirdire.examining.parts.prompts import PROMPTS_PART as PROMPTS_PART
+from voirdire.examining.parts.ratings import RATINGS_PART as RATINGS_PART
+from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
+from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
+from voirdire.schema import by_severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.examining.inputs import Inputs
+    from voirdire.examining.parts.part import Examined, Part
+
+#: A further part is a file beside these and its name here. Sections follow in this order; labels
+#: stand before ratings, which ask whether anything can be said without a reference.
+PARTS: tuple[Part[Any], ...] = (
+    DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
+    JURIES_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
+)  # fmt: skip
+#: What the numbers depend on.
+PACKAGES = ("numpy", "numba", "scipy", "polars")
+
+
+def examine_inputs(inputs: Inputs) -> Examination:
+    """The Examination of what was read; a benchmark has not reviewed it.
+
+    Raises
+    ------
+    InputError
+        There is no reference, or no judge, and nothing else to examine.
+    """
+    found: list[tuple[Part[Any], Examined[Any]]] = []
+    for part in PARTS:
+        if part.needs(inputs):
+            before = tuple(examined.facts for _, examined in found)
+            found.append((part, part.examine(inputs, before)))
+    return examination_of(inputs, found)
+
+
+def examination_of(inputs: Inputs, found: Sequence[tuple[Part[Any], Examined[Any]]]) -> Examination:
+    """One Examination of what each part found."""
+    odd = (finding for _, examined in found for finding in examined.findings)
+    return Examination(
+        inputs=inputs,
+        parts=tuple(examined.facts for _, examined in found),
+        findings=by_severity((*inputs.findings, *odd)),
+        sections=tuple(
+            section for part, examined in found for section in part.sections(examined.facts)
+        ),
+        notes=tuple(note for _, examined in found for note in examined.notes),
+        requirements=(),
+        texts=TextTables.of(inputs.tables),
+        date=dt.datetime.now(dt.UTC).date().isoformat(),
+        versions=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    """Of ourselves and of what the numbers depend on."""
+    ours = {"voirdire": __version__, "python": platform.python_version()}
+    return {**ours, **{name: _version(name) for name in PACKAGES}}
+
+
+def _version(package: str) -> str:
+    """As its metadata says, else as the loaded module does: a zip or a closed folder has none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", "unknown"))

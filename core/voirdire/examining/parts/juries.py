@@ -1,0 +1,46 @@
+"""Juries: what several judges together are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examining.parts.part import Examined
+
+if TYPE_CHECKING:
+    from voirdire.examining.gains import JuryResult
+    from voirdire.examining.inputs import Inputs
+    from voirdire.tabular import Section
+
+
+@dataclass(frozen=True, slots=True)
+class JuryFacts:
+    """What each jury is worth on each attribute."""
+
+    results: tuple[JuryResult, ...]
+
+
+class JuriesPart:
+    """Of studies that declare a jury."""
+
+    def needs(self, inputs: Inputs) -> bool:
+        """Whether there is a jury, and a reference to hold it against."""
+        return bool(inputs.study.juries and inputs.panel.reference)
+
+    def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[JuryFacts]:
+        """What each jury adds to its best member."""
+        from voirdire.examining.juries import (  # noqa: PLC0415 - few studies have one
+            measure_juries,
+        )
+
+        del before
+        return Examined(JuryFacts(measure_juries(inputs, inputs.cube)))
+
+    def sections(self, facts: JuryFacts) -> tuple[Section, ...]:
+        """What each is worth, and what it costs."""
+        from voirdire.examining.juries import jury_sections  # noqa: PLC0415 - as above
+
+        return jury_sections(facts.results) if facts.results else ()
+
+
+JURIES_PART = JuriesPart()

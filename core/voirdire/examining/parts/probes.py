@@ -1,0 +1,48 @@
+"""Probes: the effects that `voirdire probe` left in the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examining.parts.part import Examined
+from voirdire.probes import PROBES_FILE
+
+if TYPE_CHECKING:
+    from voirdire.examining.inputs import Inputs
+    from voirdire.examining.probing import ProbeEffect
+    from voirdire.tabular import Section
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFacts:
+    """What each probe changed in each judge's scores."""
+
+    effects: tuple[ProbeEffect, ...]
+
+
+class ProbesPart:
+    """Of sessions that were probed."""
+
+    def needs(self, inputs: Inputs) -> bool:
+        """Whether the session holds effects of probes."""
+        return inputs.session is not None and (inputs.session / PROBES_FILE).is_file()
+
+    def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[ProbeFacts]:
+        """Read them."""
+        from voirdire.examining.probing import (  # noqa: PLC0415 - few sessions are probed
+            read_effects,
+        )
+
+        del before
+        assert inputs.session is not None  # as `needs` says
+        return Examined(ProbeFacts(read_effects(inputs.session / PROBES_FILE)))
+
+    def sections(self, facts: ProbeFacts) -> tuple[Section, ...]:
+        """One table of all effects."""
+        from voirdire.examining.probing import effects_section  # noqa: PLC0415 - as above
+
+        return (replace(effects_section(facts.effects), leading=False),) if facts.effects else ()
+
+
+PROBES_PART = ProbesPart()

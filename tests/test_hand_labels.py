@@ -72,7 +72,7 @@ def test_a_new_rater_is_one_more_human_of_the_reference(source):
     found = found_of(source)
     assert found.judges == ("judge",)
     assert found.results[0].reference == ("human", "cleo")
-    assert found.raters.filter(pl.col("rater") == "cleo")["kind"].to_list() == ["human"]
+    assert found.inputs.raters.filter(pl.col("rater") == "cleo")["kind"].to_list() == ["human"]
 
 
 def test_the_latest_label_counts_and_none_is_lost(source):

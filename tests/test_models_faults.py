@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from wire_server import Answer, WireServer, rubric_text
@@ -226,6 +229,35 @@ def test_nobody_listening_is_a_connection_fault(make):
         pass
     error = ask(make, server)
     assert (error.kind, error.retryable) == ("connection", True)
+
+
+@provider
+@pytest.mark.parametrize("answers", [False, True], ids=["refused", "407"])
+def test_a_proxy_that_lets_nothing_through_is_named_and_is_no_timeout(make, answers, monkeypatch):
+    class Proxy(BaseHTTPRequestHandler):
+        def do_CONNECT(self):
+            self.send_response(407)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, daemon=True)
+        thread.start()
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.server_port if answers else 1}")
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        server = SimpleNamespace(url="https://10.255.0.1", openai="https://10.255.0.1/v1")
+        error = ask(make, server)
+        proxy.shutdown()
+        thread.join()
+    assert error.kind == "connection"
+    if make is _langchain and not answers:
+        return  # httpx says of a proxy that is not there what it says of any server
+    assert "the proxy that the environment names let no call through" in str(error)
+    assert ("407" if answers else "refused") in str(error).lower()
 
 
 @pytest.mark.parametrize("make", [_openai, _anthropic, _google, _compatible])

@@ -262,6 +262,8 @@ _CONNECTIONS = {
     "OSError",
     "RemoteProtocolError",
 }
+#: A proxy that is not there, or that does not let the call through (aiohttp, httpx).
+_PROXIES = {"ClientProxyConnectionError", "ClientHttpProxyError", "ProxyError"}
 _MALFORMED = {
     "MalformedBodyError",
     "JSONDecodeError",
@@ -299,6 +301,9 @@ def wire_error(error: BaseException) -> WireError | None:
     """Status, body and headers of an SDK's exception; None where no answer came."""
     if isinstance(error, WireError):
         return error
+    # What a proxy answers is no answer of the model.
+    if _names(error) & _PROXIES:
+        return None
     # OpenAI's and Anthropic's exceptions have `status_code` and `body`, google-genai's `code`
     # and `details`.
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
@@ -374,9 +379,13 @@ def _short(text: str) -> str:
 
 def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
     names = _names(error)
-    cause = _short(f"{type(error).__name__}: {error}")
+    first = _causes(error)[-1]
+    # The first of its causes: an SDK says of a refused connection "Request timed out".
+    cause = _short(f"{type(first).__name__}: {first}")
     if "TooLargeError" in names:
         return "malformed", f"the answer is larger than {LARGEST >> 20} MB and was not read"
+    if names & _PROXIES:
+        return "connection", f"the proxy that the environment names let no call through ({cause})"
     if names & _TIMEOUTS and not names & _DROPPED:
         return "timeout", f"no answer within {timeout:g} s"
     if names & _MALFORMED:
@@ -388,11 +397,14 @@ def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
 
 def _names(error: BaseException | None) -> set[str]:
     """Names of the classes of an error and of what caused it."""
-    names: set[str] = set()
+    return {kind.__name__ for one in _causes(error) for kind in type(one).__mro__}
+
+
+def _causes(error: BaseException | None) -> list[BaseException]:
+    """An error and what caused it, the first cause last."""
+    causes: list[BaseException] = []
     # A chain of causes may be long, and nothing forbids one that bites its tail.
-    for _ in range(6):
-        if error is None:
-            break
-        names.update(kind.__name__ for kind in type(error).__mro__)
+    while error is not None and len(causes) < 6:
+        causes.append(error)
         error = error.__cause__
-    return names
+    return causes

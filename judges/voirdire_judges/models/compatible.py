@@ -77,6 +77,8 @@ async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
             client.url, data=dump_body(sent), proxy=client.proxy, allow_redirects=client.follows
         )
         content = await answer.read()
+    except aiohttp.ClientHttpProxyError:  # told apart from what a server answers
+        raise
     except aiohttp.ClientResponseError as error:  # it has a status, of no answer that came
         raise MalformedBodyError(f"no HTTP: {error.message}") from None
     # A few servers answer 201.

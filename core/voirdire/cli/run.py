@@ -99,6 +99,15 @@ def run(
             "It may be paid twice.",
         ),
     ] = False,
+    end_within: Annotated[
+        float | None,
+        typer.Option(
+            "--end-within",
+            min=1,
+            help="Have the run killed if it has not ended so many seconds after Ctrl-C or SIGTERM.",
+            show_default=False,
+        ),
+    ] = None,
     workers: WorkersOption = None,
     insecure: InsecureOption = False,
 ) -> None:
@@ -126,6 +135,7 @@ def run(
             quiet=quiet,
             batch=batch,
             resubmit=resubmit,
+            end_within=end_within,
             workers=workers,
             insecure=insecure,
         )
@@ -166,6 +176,11 @@ def print_result(result: RunResult) -> None:
             typer.echo(
                 f"{visible(rater.name)} asked {visible(one.model)} as {visible(one.role)}: "
                 f"{one.calls:,} calls, {one.input + one.output:,} tokens, cost {money(one.cost)}"
+            )
+        if rater.missing:
+            typer.echo(
+                f"{visible(rater.name)} cannot be made here ({visible(rater.missing)}): counted is "
+                "what is on file, and how many tasks it has is not known"
             )
         if rater.parked:
             typer.echo(f"{visible(rater.name)} was parked: {visible(rater.parked)}")

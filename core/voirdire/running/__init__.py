@@ -11,7 +11,7 @@ from voirdire.running._models import completer
 from voirdire.running._prepare import DryRater, RunOptions, dry_run, read_study
 from voirdire.running._result import RaterResult, RunResult, session_status
 from voirdire.running._run import execute
-from voirdire.running._stop import Stop, interruptible
+from voirdire.running._stop import Stop, interruptible, supervised
 from voirdire.running.batches import cancel_batches
 from voirdire.running.sharing import run_shared
 
@@ -49,6 +49,7 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     insecure: bool = False,
     batch: bool = False,
     resubmit: bool = False,
+    end_within: float | None = None,
     plugins: Plugins | None = None,
 ) -> RunResult:
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
@@ -83,6 +84,9 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
         Ask in batches, at a lower price and within a day, where a model takes them.
     resubmit : bool
         Ask again for batches of which it is not known whether they were submitted.
+    end_within : float, optional
+        Seconds after a signal to end in which this process must have ended; a process beside it
+        kills it otherwise, such as where a plugin never comes back. Without it nobody does.
     plugins : Plugins, optional
         In place of those that are installed.
 
@@ -105,7 +109,8 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     if workers is not None:
         if plugins is not None:
             raise InputError("workers load the plugins that are installed: leave plugins out")
-        return run_shared(declared, out, options, workers, insecure=insecure)
+        with supervised(end_within):
+            return run_shared(declared, out, options, workers, insecure=insecure)
 
     async def go(stop: Stop) -> RunResult:
         return await execute(declared, out, stop, options, plugins)
@@ -114,8 +119,10 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(interruptible(go))
-    return _in_thread(go)
+        with supervised(end_within):
+            return asyncio.run(interruptible(go))
+    with supervised(end_within):
+        return _in_thread(go)
 
 
 async def arun(  # noqa: PLR0913 - each is a choice of the caller

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._prepare import priced_panel
-from voirdire.running.budget import prices_of, spent_cost, tally_of
+from voirdire.running.budget import Tally, prices_of, spent_cost, tally_of, with_free_models
 from voirdire.running.limits import OpenCalls
 from voirdire.store import read_session, session_study, write_tables
-from voirdire.store.counts import count_finished
+from voirdire.store.counts import count_finished, count_on_file
 from voirdire.store.findings import keep_findings
 from voirdire.store.lock import told
+from voirdire.store.raters import askers_found, stage_of
 from voirdire.store.session import PIECES, usable
 
 if TYPE_CHECKING:
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.running.budget import Tally
     from voirdire.store.frames import Panel
     from voirdire.store.raters import Asker
     from voirdire.store.session import Session
-    from voirdire.study import Prices, Study
+    from voirdire.study import GeneratorSpec, Prices, Rater, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,9 @@ class RaterResult:
         Why it was given up in this run; empty where it was not.
     models : tuple of ModelResult
         What each of its models used, where it asks several.
+    missing : str
+        Why it cannot be made here, such as for a plugin that is not installed; then `tasks` counts
+        those that were begun, since how many there are is not known.
     """
 
     name: str
@@ -80,6 +82,7 @@ class RaterResult:
     blind: int
     parked: str
     models: tuple[ModelResult, ...] = ()
+    missing: str = ""
 
     @property
     def open(self) -> int:
@@ -124,7 +127,8 @@ class RunResult:
     def complete(self) -> bool:
         """Whether every task has a final reply, and something could be read of every rater."""
         return not self.stopped and all(
-            rater.done == rater.tasks and not rater.nothing_read for rater in self.raters
+            rater.done == rater.tasks and not rater.nothing_read and not rater.missing
+            for rater in self.raters
         )
 
     @property
@@ -159,7 +163,9 @@ class RunResult:
 
 
 def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunResult:
-    """What a session holds, also while another process works in it.
+    """What a session holds, also while another process works in it; nothing is written.
+
+    Of a rater whose plugin is not installed here it says what is on file.
 
     Returns
     -------
@@ -167,12 +173,32 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
         With ``seconds`` 0 and nothing parked: those belong to a run under way.
     """
     plugins = plugins or loaded_plugins()
-    panel = priced_panel(session_study(folder), folder, plugins)
+    study = with_free_models(session_study(folder), plugins)
+    made, lost = askers_found(study, plugins)
     # Counted in the database, not in the tables beside it: those are as old as the last run's end.
     with usable(folder), closing(read_session(folder)) as connection:
-        raters = rater_results(connection, panel.study, panel.askers)
+        raters = (
+            *rater_results(connection, study, made),
+            *(_on_file(connection, study, spec, why) for spec, why in lost),
+        )
     calls = calls_open(Path(folder))
-    return RunResult(panel.folder, raters, 0.0, "", panel.study.run.currency, calls)
+    return RunResult(Path(folder), raters, 0.0, "", study.run.currency, calls)
+
+
+def _on_file(
+    connection: sqlite3.Connection, study: Study, spec: Rater | GeneratorSpec, missing: str
+) -> RaterResult:
+    """What the store holds of a rater that cannot be made here."""
+    stage = stage_of(spec)
+    counts, spent = count_on_file(connection, stage, spec.name)
+    tally = Tally(counts.tasks, counts.statuses, spent=spent)
+    whole, faults = tally.whole, counts.faults
+    return RaterResult(
+        name=spec.name, stage=stage, model=spec.model_names, tasks=counts.tasks, done=tally.done,
+        failed=faults.total(), statuses=dict(tally.statuses), faults=dict(faults),
+        calls=whole.calls, input=whole.input, output=whole.output, cached=whole.cached,
+        cost=tally.cost(prices_of(spec, study)), blind=whole.blind, parked="", missing=missing,
+    )  # fmt: skip
 
 
 def calls_open(folder: Path) -> tuple[OpenCalls, ...]:

@@ -47,6 +47,16 @@ total(CASE WHEN a.batch IS NOT NULL AND a.input IS NOT NULL THEN a.output END),
 total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.cached, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?) GROUP BY c.role"
+_SPENT_BY_NAME = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name) = (?, ?) GROUP BY c.role"
+_BEGUN = """SELECT count(*) FROM calls c JOIN raters r ON r.id = c.rater
+WHERE (r.stage, r.name) = (?, ?) AND c.current = 1 AND c.step = 0"""
+_FILED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
+    SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
+    WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
+    ORDER BY a.id DESC LIMIT 1) END, count(*)
+FROM calls c JOIN raters r ON r.id = c.rater
+WHERE (r.stage, r.name) = (?, ?) AND c.current = 1 AND c.step = 0 AND c.status IS NOT NULL
+GROUP BY 1, 2"""
 # In the order of their last attempts, so that the last model of a name is the one it has now.
 _BY_RATER = f"""SELECT r.name, r.model, c.role, {_SUMS}
 WHERE r.stage != 'generate' GROUP BY r.name, r.model, c.role ORDER BY max(a.id)"""
@@ -143,6 +153,20 @@ def count_finished(
         else:
             counts.statuses[status] += count
     return counts
+
+
+def count_on_file(
+    connection: sqlite3.Connection, stage: str, name: str
+) -> tuple[Counts, dict[str, Spent]]:
+    """What is on file of a rater that cannot be made here: its tasks are those that were begun."""
+    counts = Counts(connection.execute(_BEGUN, (stage, name)).fetchone()[0])
+    for status, fault, count in connection.execute(_FILED, (stage, name)):
+        if status == "failed":
+            counts.faults[fault or "unknown"] += count
+        else:
+            counts.statuses[status] += count
+    rows = connection.execute(_SPENT_BY_NAME, (stage, name))
+    return counts, {role: Spent(*map(int, each)) for role, *each in rows}
 
 
 def open_items(

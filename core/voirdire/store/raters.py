@@ -94,6 +94,30 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
     return [*generators, *(_rater(spec, rubric, study, plugins) for spec in run)]
 
 
+def askers_found(
+    study: Study, plugins: Plugins
+) -> tuple[list[Asker], list[tuple[Rater | GeneratorSpec, str]]]:
+    """As `askers`, and beside them whom nobody here can make, each with the reason.
+
+    Such as a rater whose plugin is not installed: what it said is on file all the same.
+    """
+    made: list[Asker] = []
+    missing: list[tuple[Rater | GeneratorSpec, str]] = []
+    for kept in ("generators", "panel"):
+        for spec in getattr(study, kept):
+            nobody = {"generators": (), "panel": (), kept: (spec,)}
+            try:
+                made += askers(study.model_copy(update=nobody), plugins)
+            except BROKEN_PLUGIN as error:
+                missing.append((spec, _sentence(error)))
+    return made, missing
+
+
+def stage_of(spec: Rater | GeneratorSpec) -> Stage:
+    """The stage in which a member of a study asks."""
+    return _STAGE.get(getattr(spec, "kind", ""), "generate")
+
+
 def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
     """The rubric, read once; a plugin's judge may take something else that only it can read."""
     try:

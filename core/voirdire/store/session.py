@@ -319,12 +319,15 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     nothing may be written. Then the database is read as it stands, if its log is folded in, and
     else from a copy of both.
     """
-    connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
+    log = path.with_name(path.name + "-wal")
+    mine = not log.exists()
+    connection = _connect(f"{path.resolve().as_uri()}?mode=ro", _Guest)
+    if mine and isinstance(connection, _Guest):
+        connection.log = log
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        log = path.with_name(path.name + "-wal")
         # Any other error is one of the file: reading it as it stands would show a
         # damaged session as sound.
         code = error.sqlite_errorcode & 0xFF  # the primary one, without its details
@@ -354,6 +357,28 @@ class _Copy(sqlite3.Connection):
         super().close()
         if self.folder is not None:
             self.folder.cleanup()
+
+
+class _Guest(sqlite3.Connection):
+    """A connection that reads, and takes away at its end what SQLite put beside the database.
+
+    To read one in WAL SQLite makes an empty log and its index, and leaves them where the connection
+    may not write.
+    """
+
+    log: Path | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self.log is None or not self.log.is_file() or self.log.stat().st_size:
+            return
+        # A connection that may write: where it is the last one, SQLite takes both away by itself.
+        with (
+            suppress(sqlite3.Error),
+            closing(sqlite3.connect(str(self.log).removesuffix("-wal"))) as last,
+        ):
+            last.execute("PRAGMA query_only = 1")
+            last.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
 
 
 def _copied(path: Path, log: Path) -> sqlite3.Connection:

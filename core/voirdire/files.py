@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What a file is called until it is whole.
 DRAFT = ".draft"
+#: Permissions of what people and models wrote, and of its folder: for the owner alone.
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 #: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
 _FORMULA = r"^'*[=+\-@\t\r]"
 #: What Windows opens as a device, whatever follows the first dot.
@@ -69,6 +71,36 @@ def whole(path: str | Path, *, mode: int | None = None) -> Iterator[Path]:
         raise
 
 
+def own_folder(path: str | Path, *, shared: bool = False) -> Path:
+    """Make a folder for its owner alone, or `shared` with whom the umask allows.
+
+    One that is there stays as it is. The folders above it are made as the umask says.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     oct(own_folder(Path(folder) / "a").stat().st_mode & 0o777)
+    '0o700'
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_dir():
+        path.mkdir(mode=0o777 if shared else PRIVATE_FOLDER, exist_ok=True)
+    return path
+
+
+def mode_like(path: str | Path) -> int | None:
+    """Permissions of what is written beside a file: for the owner alone unless others may read it.
+
+    None leaves them to the umask; a file that is not there yet is nobody else's.
+    """
+    try:
+        return PRIVATE if not Path(path).stat().st_mode & 0o077 else None
+    except OSError:
+        return PRIVATE
+
+
 @contextmanager
 def locked(path: str | Path) -> Iterator[None]:
     """Wait until no other process or thread holds this lock, and hold it for the block.
@@ -76,7 +108,8 @@ def locked(path: str | Path) -> Iterator[None]:
     The lock is a file beside `path`, which stays; the system lets go of it when its holder dies.
     """
     path = Path(path)
-    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    mode = 0o666 if mode_like(path) is None else PRIVATE
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, mode)
     try:
         _wait_for(descriptor)
         yield

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
-from voirdire.cli.options import ReferenceOption, parts
+from voirdire.cli.options import ReferenceOption, SharedOption, parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,6 +87,7 @@ def export(
     key: KeyOption = None,
     queue: QueueOption = None,
     reference: ReferenceOption = None,
+    shared: SharedOption = False,
     read: Any = None,
 ) -> None:
     """Write a blinded sheet for each rater, and the key that says what they hide."""
@@ -96,7 +97,7 @@ def export(
     if out is None:
         raise InputError("humans export: name the folder for the plan with --out")
     study = _study_of(source, read, reference)
-    done = humans.export(study, out, formats=parts(formats), key=key, queue=queue)
+    done = humans.export(study, out, formats=parts(formats), key=key, queue=queue, shared=shared)
     for rater, ids in done.plan.raters.items():
         typer.echo(f"{rater}: {len(ids):,} judgements")
     for path in done.sheets:
@@ -191,6 +192,7 @@ def import_(
         typer.Option("--out", "-o", help="The folder for the tables.", show_default=False),
     ] = None,
     key: KeyOption = None,
+    shared: SharedOption = False,
 ) -> None:
     """Read answers, look up what each stands for, and write tables for voirdire examine."""
     from voirdire import humans
@@ -198,7 +200,7 @@ def import_(
 
     if out is None:
         raise InputError("humans import: name the folder for the tables with --out")
-    done = humans.import_answers(work, files or [], out, key=key)
+    done = humans.import_answers(work, files or [], out, key=key, shared=shared)
     for rater, (complete, begun, untouched) in done.counts.items():
         typer.echo(f"{rater}: {complete:,} complete, {begun:,} in part, {untouched:,} missing")
     for name, frame in done.tables.items():

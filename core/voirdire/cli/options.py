@@ -295,6 +295,14 @@ WorkersOption = Annotated[
         show_default=False,
     ),
 ]
+SharedOption = Annotated[
+    bool,
+    typer.Option(
+        "--shared",
+        help="Let others on this machine read what is written, as the umask says. By default only "
+        "its owner may.",
+    ),
+]
 InsecureOption = Annotated[
     bool,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from voirdire.cli.options import InsecureOption, WorkersOption
+from voirdire.cli.options import InsecureOption, SharedOption, WorkersOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    shared: SharedOption = False,
     workers: WorkersOption = None,
     insecure: InsecureOption = False,
 ) -> None:
@@ -136,6 +137,7 @@ def run(
             batch=batch,
             resubmit=resubmit,
             end_within=end_within,
+            shared=shared,
             workers=workers,
             insecure=insecure,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.options import JsonOption
+from voirdire.cli.options import JsonOption, SharedOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
@@ -163,11 +163,12 @@ def merge(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The folder of the new session.", show_default=False)
     ],
+    shared: SharedOption = False,
 ) -> None:
     """Merge sessions of one study. Each call is kept once, and costs are added up."""
     from voirdire.store.merging import merge_sessions
 
-    for name, rows in merge_sessions(folders, out).items():
+    for name, rows in merge_sessions(folders, out, shared=shared).items():
         typer.echo(f"{name}: {rows:,} rows")
     typer.echo(f"How far it is: voirdire session status {out}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, MissingExtraError, StudyError, TableError, check_allowed
-from voirdire.files import file_stems
+from voirdire.files import PRIVATE, file_stems, own_folder, write_text
 from voirdire.humans.plan import (
     KEY,
     PLAN,
@@ -75,12 +76,13 @@ def make_plan(
     *,
     key: str | Path | None = None,
     queue: str | Path | None = None,
+    shared: bool = False,
 ) -> tuple[Plan, Key]:
     """The plan in the folder `out`, drawn from a study or session where there is none yet.
 
     Parameters
     ----------
-    source, out, key, queue
+    source, out, key, queue, shared
         As in `export`.
 
     Raises
@@ -111,12 +113,13 @@ def make_plan(
     columns(plan)
     toml = study_to_toml(study)
     _check_free(folder, key_path, toml)
-    folder.mkdir(parents=True, exist_ok=True)
+    own_folder(folder, shared=shared)
     key_path.parent.mkdir(parents=True, exist_ok=True)
     # The key before the plan: a plan without one can never be read.
     write_key(origins, key_path)
-    (folder / STUDY).write_text(toml, encoding="utf-8", newline="\n")
-    write_plan(plan, folder / PLAN)
+    mode = None if shared else PRIVATE
+    write_text(folder / STUDY, toml, mode=mode)
+    write_plan(plan, folder / PLAN, mode)
     return plan, origins
 
 
@@ -139,6 +142,7 @@ def export(
     formats: Sequence[str] = FORMATS,
     key: str | Path | None = None,
     queue: str | Path | None = None,
+    shared: bool = False,
 ) -> Exported:
     """Write the plan, the key and the sheets.
 
@@ -157,6 +161,9 @@ def export(
         The queue of `voirdire escalate`, a table with the columns item, system and decision:
         people get the rows with the decision ``human``, and their labels are imported with the
         origin ``chosen``, since they are no random sample.
+    shared : bool
+        Whether others may read plan and sheets, as the umask says; the key never is. By default
+        their owner alone may.
 
     Raises
     ------
@@ -171,15 +178,16 @@ def export(
     if skipped and "csv" not in formats:
         raise MissingExtraError("writing workbooks", "excel", "xlsxwriter")
     formats = [name for name in formats if name not in skipped]
-    plan, origins = make_plan(source, out, key=key, queue=queue)
-    folder = Path(out) / SHEETS
-    folder.mkdir(exist_ok=True)
+    plan, origins = make_plan(source, out, key=key, queue=queue, shared=shared)
+    folder = own_folder(Path(out) / SHEETS, shared=shared)
+    mode = 0o666 if shared else PRIVATE
     stems = file_stems(list(plan.raters), "rater")
     sheets = {folder / f"{stem}.{suffix}": r for r, stem in stems.items() for suffix in formats}
     for path in sheets:
         _check_empty(plan, path)
     cut = 0
     for path, rater in sheets.items():
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, mode))
         if path.suffix == ".xlsx":
             cut += write_workbook(plan, rater, path)
         else:

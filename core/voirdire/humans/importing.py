@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import InputError, TableError
+from voirdire.files import PRIVATE, own_folder, whole, write_text
 from voirdire.humans.database import DATABASE, read_answers
 from voirdire.humans.exporting import STUDY
 from voirdire.humans.plan import KEY, PLAN, read_key, read_plan
@@ -60,6 +61,7 @@ def import_answers(
     out: str | Path,
     *,
     key: str | Path | None = None,
+    shared: bool = False,
 ) -> Imported:
     """Read answers, and write them as a folder that `voirdire examine` takes.
 
@@ -73,6 +75,8 @@ def import_answers(
         The folder for ``study.toml`` and the tables as Parquet.
     key : path, optional
         By default ``key.json`` in `work`.
+    shared : bool
+        Whether others may read what is written, as the umask says; by default its owner alone may.
 
     Raises
     ------
@@ -88,7 +92,8 @@ def import_answers(
     answers = gather(plan, [Path(file) for file in files] or [work / DATABASE])
     frames = tables_of(plan, origins, answers)
     study = human_study(load_study(work / STUDY), plan)
-    _write(out, _mark(plan) + study_to_toml(study), frames, items_of(origins))
+    text = _mark(plan) + study_to_toml(study)
+    _write(out, text, frames, items_of(origins), shared=shared)
     return Imported(out, frames, count_open(plan, answers))
 
 
@@ -162,15 +167,22 @@ def _mark(plan: Plan) -> str:
 
 
 def _write(
-    out: Path, study: str, frames: dict[str, pl.DataFrame], items: pl.DataFrame | None
+    out: Path,
+    study: str,
+    frames: dict[str, pl.DataFrame],
+    items: pl.DataFrame | None,
+    *,
+    shared: bool,
 ) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    (out / STUDY).write_text(study, encoding="utf-8", newline="\n")
+    own_folder(out, shared=shared)
+    mode = None if shared else PRIVATE
+    write_text(out / STUDY, study, mode=mode)
     for name in _FILES:
         (out / name).unlink(missing_ok=True)
     tables = frames if items is None else {**frames, "items": items}
     for name, frame in tables.items():
-        frame.write_parquet(out / f"{name}.parquet")
+        with whole(out / f"{name}.parquet", mode=mode) as draft:
+            frame.write_parquet(draft)
 
 
 TEXTS: dict[str, Any] = {

@@ -148,9 +148,9 @@ class Key:
     chosen: bool = False
 
 
-def write_plan(plan: Plan, path: Path) -> None:
-    """Write the plan with its hash."""
-    write_json(path, {**_packed(plan), "hash": plan.hash}, indent=None)
+def write_plan(plan: Plan, path: Path, mode: int | None = None) -> None:
+    """Write the plan with its hash, and with the permissions `mode`."""
+    write_json(path, {**_packed(plan), "hash": plan.hash}, indent=None, mode=mode)
 
 
 def write_key(key: Key, path: Path) -> None:

@@ -50,6 +50,7 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     batch: bool = False,
     resubmit: bool = False,
     end_within: float | None = None,
+    shared: bool = False,
     plugins: Plugins | None = None,
 ) -> RunResult:
     """Run a study: ask its generators and its panel, keep every reply, derive the tables.
@@ -87,6 +88,8 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
     end_within : float, optional
         Seconds after a signal to end in which this process must have ended; a process beside it
         kills it otherwise, such as where a plugin never comes back. Without it nobody does.
+    shared : bool
+        Whether others may read a new session, as the umask says; by default its owner alone may.
     plugins : Plugins, optional
         In place of those that are installed.
 
@@ -103,7 +106,9 @@ def run(  # noqa: PLR0913 - each is a choice of the caller
         The folder is locked, foreign, or holds a session and `resume` is False.
     """
     declared = read_study(study, max_cost=max_cost, max_calls=max_calls)
-    options = RunOptions(resume, ask_again, only, quiet, batch=batch, resubmit=resubmit)
+    options = RunOptions(
+        resume, ask_again, only, quiet, batch=batch, resubmit=resubmit, shared=shared
+    )
     if workers is not None and batch:
         raise InputError("give workers or batch: a batch is one piece, and one process submits it")
     if workers is not None:

@@ -77,7 +77,7 @@ class RunOptions:
     With `batch` calls go in batches where their model takes them so, and with `resubmit` those too
     of which it is not known whether they were submitted. A piece of a study that was shared out is
     run with `whole` False: its session holds its texts already, and tables are derived where the
-    pieces come together.
+    pieces come together. A new session is its owner's alone, or `shared` as the umask says.
     """
 
     resume: bool = False
@@ -87,6 +87,7 @@ class RunOptions:
     whole: bool = True
     batch: bool = False
     resubmit: bool = False
+    shared: bool = False
 
 
 def read_study(

@@ -69,7 +69,12 @@ async def execute(
         usable(out),
         # The study is kept as it was declared, without the prices of 0 of free models.
         open_session(
-            out, declared.study, declared.text, resume=options.resume, take=take
+            out,
+            declared.study,
+            declared.text,
+            resume=options.resume,
+            take=take,
+            shared=options.shared,
         ) as session,
     ):
         workers, models = make_workers(study, asking, session, stop, plugins)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError, WorkerError
 from voirdire.executors import open_executor
+from voirdire.files import own_folder
 from voirdire.running._prepare import (
     RunOptions,
     charge,
@@ -41,7 +42,14 @@ from voirdire.store.counts import open_items
 from voirdire.store.findings import take_findings
 from voirdire.store.lock import acquire, release
 from voirdire.store.merging import take_piece, take_session
-from voirdire.store.session import PIECES, locked_session, open_session, transaction, usable
+from voirdire.store.session import (
+    PIECES,
+    locked_session,
+    open_session,
+    session_mode,
+    transaction,
+    usable,
+)
 from voirdire.store.tasks import keep_generated
 from voirdire.study import study_to_toml
 
@@ -102,7 +110,12 @@ def run_shared(
     with (
         usable(out),
         open_session(
-            out, declared.study, declared.text, resume=options.resume, take=take
+            out,
+            declared.study,
+            declared.text,
+            resume=options.resume,
+            take=take,
+            shared=options.shared,
         ) as session,
         open_executor(workers, insecure=insecure) as executor,
     ):
@@ -224,7 +237,8 @@ class SharedRun:
         def take(connection: sqlite3.Connection) -> None:
             take_piece(connection, self.session.connection, items)
 
-        with open_session(folder, study, study_to_toml(study), take=take) as session:
+        shared = session_mode(self.session.folder) is None
+        with open_session(folder, study, study_to_toml(study), take=take, shared=shared) as session:
             spent = Budget(self.study.run.max_cost, None)
             charge(spent, session, self.study)
         cost, calls = self._left()
@@ -323,7 +337,7 @@ class SharedRun:
     @contextmanager
     def stoppable(self) -> Iterator[None]:
         """Let a first signal end all workers cleanly, and a second one end this at once."""
-        self._folder.mkdir(exist_ok=True)
+        own_folder(self._folder, shared=session_mode(self.session.folder) is None)
         (self._folder / STOP).unlink(missing_ok=True)
 
         def heard(*_: object) -> None:

@@ -25,6 +25,7 @@ from voirdire.store.session import (
     RATER_FINDINGS,
     REPLY_FINDINGS,
     read_session,
+    session_mode,
 )
 from voirdire.study import identities
 
@@ -222,7 +223,7 @@ def write_reply_findings(panel: Panel, flagged: Flagged) -> None:
     """Write the findings on a session's replies beside its tables."""
     folder = panel.folder
     rows = [astuple(one) for one in (*flagged.findings(), *_without_parsing(panel))]
-    with whole(folder / REPLY_FINDINGS) as draft:
+    with whole(folder / REPLY_FINDINGS, mode=session_mode(folder)) as draft:
         pl.DataFrame(rows, schema=COLUMNS, orient="row").write_parquet(draft)
     (folder / OLD_REPLY_FINDINGS).unlink(missing_ok=True)
 
@@ -256,7 +257,7 @@ def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None
     new = {name: rows for name, rows in rows_by_rater.items() if rows is not None}
     if not new:
         return
-    write_json(Path(folder) / RATER_FINDINGS, {**_kept(folder), **new})
+    write_json(Path(folder) / RATER_FINDINGS, {**_kept(folder), **new}, mode=session_mode(folder))
 
 
 def rater_findings(name: str, rater: Any) -> tuple[Finding, ...]:
@@ -297,7 +298,7 @@ def take_findings(folder: str | Path, other: str | Path) -> None:
             {**row, "piece": number} for row in rows if _as_finding(row) not in known_findings
         ]
     if kept:
-        write_json(Path(folder) / RATER_FINDINGS, kept)
+        write_json(Path(folder) / RATER_FINDINGS, kept, mode=session_mode(folder))
 
 
 def kept_findings(folder: str | Path) -> tuple[Finding, ...] | None:

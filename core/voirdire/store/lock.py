@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from voirdire.errors import SessionError
+from voirdire.files import PRIVATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +21,10 @@ NAME = "session.lock"
 FRESH = 10.0
 
 
-def acquire(folder: Path) -> int:
+def acquire(folder: Path, mode: int = PRIVATE) -> int:
     """Lock the folder and return the descriptor that holds the lock.
+
+    A lock that is made has the permissions `mode`.
 
     Raises
     ------
@@ -29,7 +32,7 @@ def acquire(folder: Path) -> int:
         Another process works in the folder; the message says which.
     """
     # Never deleted: another process might hold the lock of a file that has no name any more.
-    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, mode)
     try:
         _lock(descriptor)
     except OSError:

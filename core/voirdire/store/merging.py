@@ -130,7 +130,11 @@ _STUDIES = "INSERT OR IGNORE INTO studies SELECT hash, at, name, thresholds, tom
 
 
 def merge_sessions(
-    folders: Sequence[str | Path], out: str | Path, plugins: Plugins | None = None
+    folders: Sequence[str | Path],
+    out: str | Path,
+    plugins: Plugins | None = None,
+    *,
+    shared: bool = False,
 ) -> dict[str, int]:
     """Several sessions of one study as one new session, with its tables.
 
@@ -143,6 +147,8 @@ def merge_sessions(
         The sessions; they are only read.
     out : str or Path
         The folder of the new session.
+    shared : bool
+        Whether others may read it, as the umask says; by default its owner alone may.
 
     Returns
     -------
@@ -168,7 +174,7 @@ def merge_sessions(
             take_session(connection, folder)
 
     # In one transaction: a merge that fails at the third session leaves none of the first two.
-    with usable(out), open_session(out, study, text, take=take) as session:
+    with usable(out), open_session(out, study, text, take=take, shared=shared) as session:
         written = write_tables(out, plugins, connection=session.connection)
     for folder in folders:
         take_findings(out, folder)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.errors import SessionError
-from voirdire.files import whole, write_text
+from voirdire.files import PRIVATE, mode_like, own_folder, whole, write_text
 from voirdire.schema import Message
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
@@ -167,6 +167,7 @@ def open_session(
     *,
     resume: bool = False,
     take: Callable[[sqlite3.Connection], None] | None = None,
+    shared: bool = False,
 ) -> Session:
     """Create a session, or go on with one.
 
@@ -183,6 +184,9 @@ def open_session(
     take : callable, optional
         Takes the study's items and responses in, in one transaction with the study itself: if it
         raises, the session is as it was.
+    shared : bool
+        Whether others may read a new session, as the umask says; by default its owner alone may.
+        One that is there stays as it is.
 
     Raises
     ------
@@ -199,12 +203,12 @@ def open_session(
             "it; keys come from the environment only"
         )
     _check_free(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    own_folder(folder, shared=shared)
     # Before the database is looked at: two processes would both find none, and make it.
-    lock = acquire(folder)
+    lock = acquire(folder, 0o666 if shared else PRIVATE)
     try:
         with usable(folder):
-            _prepare(folder)
+            _prepare(folder, shared=shared)
         session = Session(folder, lock)
     except BaseException:
         release(lock)
@@ -218,7 +222,7 @@ def open_session(
                 take(session.connection)
             _remember(session, study, text)
         # Behind the transaction: the file beside the database is the study as it ran last.
-        write_text(folder / STUDY, text)
+        write_text(folder / STUDY, text, mode=session_mode(folder))
         # From here on the caller closes it; until here any error does.
         opened.pop_all()
     return session
@@ -421,7 +425,12 @@ def is_session(folder: str | Path) -> bool:
     return (Path(folder) / DATABASE).is_file()
 
 
-def _prepare(folder: Path) -> None:
+def session_mode(folder: str | Path) -> int | None:
+    """Permissions of what is written into a session: as private as its database is."""
+    return mode_like(Path(folder) / DATABASE)
+
+
+def _prepare(folder: Path, *, shared: bool = False) -> None:
     """See that the database can be written: made where there is none, brought up to date if old."""
     path = folder / DATABASE
     if path.exists() and not _is_empty(path):
@@ -437,6 +446,8 @@ def _prepare(folder: Path) -> None:
             f"session {folder}: {DATABASE} is empty, but {taken[0]} lies beside it; put the "
             "database back from a copy, or give --out another folder"
         )
+    # SQLite gives its log and its index the permissions of the database.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o666 if shared else PRIVATE))
     with closing(connect(path)) as connection:
         connection.executescript(f"BEGIN; {TABLES} {VERSION} COMMIT;")
 
@@ -484,7 +495,10 @@ def _migrate(path: Path, version: int) -> None:
     with closing(connect(path)) as connection:
         backup = path.with_name(f"session.v{version}.sqlite")
         # SQLite's own copy: it holds what is still in the log as well, and is whole or not there.
-        with whole(backup) as draft, closing(sqlite3.connect(draft)) as copy:
+        with (
+            whole(backup, mode=mode_like(path)) as draft,
+            closing(sqlite3.connect(draft)) as copy,
+        ):
             connection.backup(copy)
         with transaction(connection):
             # Statement by statement: `executescript` would commit, and a

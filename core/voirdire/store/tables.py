@@ -29,6 +29,7 @@ from voirdire.store.session import (
     locked_session,
     read_session,
     session_id,
+    session_mode,
     transaction,
     usable,
 )
@@ -113,7 +114,7 @@ def write_tables(
 
 def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, int]:
     folder, raters = panel.folder, raters_frame(panel.folder, panel=panel)
-    with whole(folder / RATERS) as draft:
+    with whole(folder / RATERS, mode=session_mode(folder)) as draft:
         raters.write_parquet(draft, metadata=_name_of(folder))
     rows = {"raters": raters.height}
     flagged, changed = Flagged(), list[Changed]()
@@ -153,6 +154,6 @@ def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) 
 
     # polars pulls page after page and writes as it goes: a table need not fit into memory.
     lazy = register_io_source(source, schema=schema)
-    with whole(path) as draft:
+    with whole(path, mode=session_mode(path.parent)) as draft:
         lazy.sink_parquet(draft, row_group_size=ROWS)
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())

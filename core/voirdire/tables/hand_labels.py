@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import TableError, check_columns
-from voirdire.files import file_hash, locked, whole
+from voirdire.files import file_hash, locked, mode_like, own_folder, whole
 from voirdire.study import Rater, Study
 from voirdire.tables._tables import FACTS, ORIGIN, RATERS, REASONS, STATUS, Tables, finding, plural
 
@@ -91,10 +91,10 @@ def keep_hand_label(path: Path, label: HandLabel) -> None:
            label.labelled_by, now, label.note or None)  # fmt: skip
     added = pl.DataFrame([row], schema=HAND_LABELS, orient="row")
     try:
-        path.parent.mkdir(exist_ok=True)
+        own_folder(path.parent)
         with locked(path):
             both = pl.concat([read_hand_labels(path), added])
-            with whole(path) as draft:
+            with whole(path, mode=mode_like(path)) as draft:
                 both.write_parquet(draft)
     except OSError as error:
         raise TableError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -50,13 +50,15 @@ class RawValue:
     """The raw value of a key, or why there is none.
 
     Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that comes beside
-    the score; `conflict`: another object states another value.
+    the score; `conflict`: another object states another value; `left_open`: nothing closes it, and
+    the text ends behind it.
     """
 
     value: Any = None
     reason: str = ""
     top: Any = None
     conflict: bool = False
+    left_open: bool = False
 
 
 def plain_key(key: str) -> str:
@@ -207,7 +209,8 @@ def _scalar(value: Any, depth: int, *, keep_cut: bool, own_form: str) -> RawValu
     if isinstance(value, Cut):
         if not keep_cut or value.value is None:
             return RawValue(reason="cut")
-        return _scalar(value.value, depth, keep_cut=keep_cut, own_form=own_form)
+        inner = _scalar(value.value, depth, keep_cut=keep_cut, own_form=own_form)
+        return replace(inner, left_open=True)
     opened = _opened(value)
     if opened is None:
         return RawValue(value)

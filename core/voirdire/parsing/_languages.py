@@ -215,6 +215,8 @@ def _hits_joined(text: str, code: str) -> list[Hit]:
         at = text.find(phrase)
         while at >= 0:
             hits.append(Hit(use, at, at + len(phrase), number))
+            if use in ("no", "absent"):  # "不是" denies within a sentence as "不" does
+                hits.append(Hit("not", at, at + len(phrase)))
             at = text.find(phrase, at + 1)
     return hits
 
@@ -422,6 +424,7 @@ class Side(NamedTuple):
 
 
 _LETTER = re.compile(r"(?<![\w'’])[*_\"'“«(]{0,3}([AB])(?![\w'’])")
+_LETTER_JOINED = re.compile(r"(?<![A-Za-z])([AB])(?![A-Za-z])")
 _NUMBERED = re.compile(r"\s*[#:(]?\s*([12１２])(?![\w.,]*\d)")
 _ORDINAL = re.compile(r"(?<!\w)([12])\s*(?:\.|º|ª|°|번|番|[-–]?[аяeèst]{1,2})?\s*\Z")
 
@@ -491,7 +494,8 @@ def _sides(heard: Heard, text: str) -> list[Side]:
             # From its noun on: the point behind the number ends no clause.
             sides.append(Side(int(number[1]) - 1, hit.start, hit.end))
     same_length = len(text) == len(heard.text)
-    for letter in _LETTER.finditer(text) if same_length else ():
+    pattern = _LETTER_JOINED if heard.language in _JOINED else _LETTER
+    for letter in pattern.finditer(text) if same_length else ():
         behind = text[letter.end() :].lstrip("*_\"'”»)")
         # "A resposta": at the start of a sentence the letter is an article or "and" in some.
         article = letter[1] == "A" and _is_word(text, letter.start(), behind, heard)
@@ -527,7 +531,7 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     """
     text = unicodedata.normalize("NFC", text.strip())
     one = "|".join(map(re.escape, letters))
-    found = list(re.finditer(rf"(?<![\w'’])(?:{one})(?![\w'’]*[a-z])", text))
+    found = list(re.finditer(rf"(?<![A-Za-z'’])(?:{one})(?![\w'’]*[a-z])", text))
     picked = set[str | None]()
     for heard in hear(text):
         named = {

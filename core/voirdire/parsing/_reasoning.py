@@ -24,6 +24,9 @@ _TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)
 _CHANNEL = "<|channel|>"
 # The last channel of gpt-oss, "<|channel|>final<|message|>": what it holds is the answer.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,80}(?:<\|message\|>)?")
+# The same where a server took the tokens out: "analysisThe text ...assistantfinal4".
+_BARE_CHANNEL = re.compile(r"analysis(?=[A-Z\n\[{\d])")
+_BARE_FINAL = re.compile(r"(?:assistant|(?<=\n))final(?:\s*json)?[ \t]*(?=\S|\n|\Z)")
 _MAX_LOOKS = 10
 
 
@@ -49,6 +52,8 @@ def drop_reasoning(text: str) -> Answer:
     """
     if _CHANNEL in text:
         return _last_channel(text)
+    if text.startswith("analysis") and (bare := _BARE_CHANNEL.match(text)):
+        return _last_bare_channel(text, bare.end())
     if not _TAG.search(text):
         return Answer(text)
     return _without_blocks(text)
@@ -60,6 +65,13 @@ def _last_channel(text: str) -> Answer:
     if not finals:
         return Answer("", removed=True, unclosed=True)
     return Answer(text[finals[-1].end() :].partition("<|")[0], removed=True)
+
+
+def _last_bare_channel(text: str, at: int) -> Answer:
+    finals = list(_BARE_FINAL.finditer(text, at))
+    if not finals:
+        return Answer("", removed=True, unclosed=True)
+    return Answer(text[finals[-1].end() :], removed=True)
 
 
 def _without_blocks(text: str) -> Answer:

@@ -240,6 +240,23 @@ def on_scale(numeral: Numeral, scale: Scale) -> Number:
     return _placed(numeral.value, scale)
 
 
+def could_go_on(value: float | None, scale: Scale) -> bool:
+    """Whether a value whose digits end with the text may be the beginning of another on the scale.
+
+    >>> from voirdire.schema import Scale
+    >>> could_go_on(1, Scale(1, 10)), could_go_on(4, Scale(1, 5)), could_go_on(4, Scale(1, 5, 0.5))
+    (True, False, True)
+    """
+    if value is None:
+        return False
+    whole = scale.step and float(scale.step).is_integer() and float(scale.low).is_integer()
+    if not float(value).is_integer():
+        return not whole
+    if value < scale.high and not whole:
+        return True
+    return value != 0 and value * 10 <= scale.high and value * 10 + 9 >= scale.low
+
+
 def agreed(numbers: Sequence[Number], otherwise: str = "duplicate_key") -> Number:
     """The one number that all readings of an answer agree on; else missing, with a reason."""
     if not numbers:

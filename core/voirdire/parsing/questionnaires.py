@@ -21,7 +21,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._statements import Statement
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
-from voirdire.parsing.numbers import Number, agreed, read_number
+from voirdire.parsing.numbers import Number, agreed, could_go_on, read_number
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag
 
@@ -268,8 +268,10 @@ def _read(raw: RawValue, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
         if raw.top is not None and read_number(raw.top, scale).value != scale.high:
             return Number(None, "scale_mismatch")
         number = read_number(raw.value, scale)
+        cut = raw.left_open and could_go_on(number.value, scale)
         # An item is answered by a level; 1.5 between two of them is none.
-        return Number(None, "off_scale", number.value) if number.between else number
+        off = Number(None, "off_scale", number.value) if number.between else number
+        return Number(None, "cut") if cut else off
     answer = said_yes(raw.value)
     if answer is not None:
         return Number(float(answer))

@@ -22,7 +22,7 @@ from voirdire.parsing._source import (
     without_last_word,
 )
 from voirdire.parsing._statements import set_apart, statements, verdicts
-from voirdire.parsing.numbers import DENIES, Number, agreed, read_number
+from voirdire.parsing.numbers import DENIES, Number, agreed, could_go_on, read_number
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
@@ -221,7 +221,10 @@ def _number(raw: RawValue, scale: Scale, words: Mapping[str, float] | None) -> N
     top = read_number(raw.top, scale)
     if raw.top is not None and scale.high not in (top.value, top.off):
         return Number(None, "scale_mismatch")
-    return read_number(raw.value, scale, words)
+    number = read_number(raw.value, scale, words)
+    # Some servers say of every reply that it is whole: a digit may have been to follow.
+    cut = raw.left_open and isinstance(raw.value, int | float) and could_go_on(number.value, scale)
+    return Number(None, "cut") if cut else number
 
 
 def _from_statements(
@@ -238,6 +241,9 @@ def _from_statements(
         (name,) = attributes
         by_name[name] = _of_single(by_name[name], text, read)
     stated = {n: _stated(here, text, read, cut=not source.keep_cut) for n, here in by_name.items()}
+    for each, here in by_name.items():
+        if _falls_open(stated[each], here, text, read, scale):
+            stated[each] = Settled(None, "cut")
     if len(attributes) == 1 and source.keep_cut:
         stated[name] = _with_last_line(stated[name], by_name[name], text, scale)
     # Last of all, and for one question alone: with several a bare number is nobody's.
@@ -293,6 +299,30 @@ def _stated(
         agree = all(each == below[0] for each in below)
         return below[0] if agree else Settled(None, "ambiguous", conflict=True)
     return Settled(None, "not_numeric" if any(each.text for each in here) else "absent")
+
+
+# An opening sign that nothing closes up to the end of its line: a bracket, a tag, a cell.
+_OPENED = re.compile(
+    r"(?:[\[({][^\[\](){}\n]*|<[a-z_]+>[^<\n]*|^[ \t]*\|[^\n]*[^|\s][ \t]*)\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _falls_open(
+    settles: Settled[Number],
+    here: Sequence[Statement],
+    text: str,
+    read: Callable[[str], Number | None],
+    scale: Scale,
+) -> bool:
+    """Whether the number that counts stands at the end of the text behind a sign left open."""
+    if settles.value is None or not could_go_on(settles.value.value, scale):
+        return False
+    body = text.rstrip()
+    return any(
+        each.end >= len(body) and not each.closed and read(each.text) == settles.value
+        for each in here
+    ) and bool(_OPENED.search(body[-200:]) and body[-1:].isdigit())
 
 
 def _with_last_line(

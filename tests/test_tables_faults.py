@@ -12,10 +12,9 @@ import pytest
 import xlsxwriter
 
 from voirdire import StudyError, TableError, examine
-from voirdire.cli.columns import with_answer
 from voirdire.errors import QuestionError
 from voirdire.study import ReadOptions, Source, build_study, load_study
-from voirdire.tables import read_file, read_tables
+from voirdire.tables import read_file, read_tables, with_answer
 from voirdire.tables.batches import tidy_batches
 
 # Forty invented items, human and judge mostly alike; the ICC below is that of these numbers.
@@ -232,10 +231,10 @@ def test_a_value_out_of_the_pattern_is_asked_about(tmp_path, levels, value, both
         read_file(source)
     assert f"{value} stands in {2 if both else 1} score" in str(caught.value)
     missing, score = caught.value.choices
-    study, tables = read_file(source, read=with_answer(ReadOptions(), (), "words", missing)[0])
+    study, tables = read_file(source, read=with_answer((), ReadOptions(), "words", missing)[1])
     assert study.rubric.scale == scale
     assert tables.ratings["score"].null_count() == 1 + both
-    study, tables = read_file(source, read=with_answer(ReadOptions(), (), "words", score)[0])
+    study, tables = read_file(source, read=with_answer((), ReadOptions(), "words", score)[1])
     assert study.rubric.scale[0] <= value <= study.rubric.scale[1]
     assert tables.ratings["score"].null_count() == 0
     study, tables = read_file(source, read=ReadOptions(assume=True))
@@ -678,7 +677,7 @@ def test_a_word_that_nobody_knows_is_asked_about(tmp_path, layout):
     rows = [n for n, line in enumerate(UNKNOWN[layout].splitlines(), 1) if "aybe" in line]
     assert f"(2 cells: lines {rows[0]}, {rows[1]})" in str(question)
     line = question.line.removeprefix("words = ")
-    words = with_answer(ReadOptions(), (), "words", question.choices[0])[0].words
+    words = with_answer((), ReadOptions(), "words", question.choices[0])[1].words
     assert {word.strip().casefold(): value for word, value in words.items()}["maybe"] == "missing"
     assert tomllib.loads(f"words = {line}")["words"] == words
     _, tables = read_file(source, read=ReadOptions(words=words))
@@ -739,7 +738,7 @@ def test_an_answer_to_a_question_adds_to_what_was_answered_before(tmp_path):
     with pytest.raises(QuestionError) as caught:
         read_file(source, read=ReadOptions(words={"maybe": 3}))
     assert caught.value.choices[0] == 'maybe=3,"no, never"=missing'
-    words = with_answer(ReadOptions(), (), "words", caught.value.choices[0])[0].words
+    words = with_answer((), ReadOptions(), "words", caught.value.choices[0])[1].words
     assert words == {"maybe": 3, "no, never": "missing"}
     assert read_file(source, read=ReadOptions(words=words))[1].ratings["score"].null_count() == 1
 

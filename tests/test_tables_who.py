@@ -298,8 +298,8 @@ def test_round_off_at_an_end_changes_no_number(tmp_path, cell, end, declared):
     human = [round(0.025 * i, 3) for i in range(40)]
     found = []
     for value in (cell, end):
-        judge = [str(round(1 - 0.024 * i, 3)) for i in range(40)]
-        judge[0 if end == "1" else -1] = value
+        judge = [str(round(0.064 + 0.024 * i, 3)) for i in range(40)]
+        judge[-1 if end == "1" else 0] = value
         ids = [f"q{i}" for i in range(40)]
         path = write(tmp_path / "r.csv", "item,human,judge", ids, human, judge)
         if declared:

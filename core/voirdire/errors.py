@@ -122,6 +122,36 @@ class QuestionError(TableError):
         super().__init__(f"{question} {advice}")
         self.question, self.key, self.choices, self.line = question, key, choices, line
         self.likely, self.of_study = likely, of_study
+        self.more: tuple[QuestionError, ...] = ()
+
+    def with_more(self, more: Iterable[QuestionError]) -> QuestionError:
+        """The same with the questions that come after it, once its first choice is taken."""
+        asked = QuestionError(
+            self.question, self.key, self.choices, self.line,
+            likely=self.likely, of_study=self.of_study,
+        )  # fmt: skip
+        asked.more = tuple(more)
+        asked.args = ("\n".join(str(one) for one in (self, *asked.more)),)
+        return asked
+
+    def with_command(self, command: str) -> QuestionError:
+        """The same with a whole command that answers all questions by their first choices."""
+        asked = self.with_more(self.more)
+        asked.args = (f"{self}\nTo take the first answers: {command}",)
+        return asked
+
+    @property
+    def options(self) -> str:
+        """All first choices, as they are written on a command line."""
+        questions = (self, *self.more)
+        # Words of a later question hold those of the earlier ones.
+        last = {question.key: question for question in questions}
+        several = ("judge", "reference", "ignore", "only", "rescale")
+        return " ".join(
+            self.option(question.key, question.choices[0])
+            for question in questions
+            if question.key in several or last[question.key] is question
+        )
 
     def in_study(self) -> QuestionError:
         """The same question about a file that a study names."""
@@ -133,12 +163,33 @@ class QuestionError(TableError):
     def option(key: str, choice: str) -> str:
         """The option, as it is written on a command line, that makes a choice."""
         names = [choice]
-        if key == "reference":
+        if key in ("reference", "judge"):
             several = next(csv.reader([choice], skipinitialspace=True), [])
             names = several if len(several) > 1 else [choice]
         # Quotes also where no shell needs them: they show where a name ends.
         quoted = [shlex.quote(name) if "'" in name else f"'{name}'" for name in names]
         return " ".join(f"--{key} {name}" for name in quoted)
+
+
+def names_of(given: list[str] | None) -> list[str]:
+    """Names as an option is given them: one text of names by commas, or each on its own.
+
+    A name that holds a comma is given by repeating the option, or stands in quotes.
+
+    Examples
+    --------
+    >>> names_of(["ann, ben"]), names_of(["Li, Ann", "ben"]), names_of(['"Li, Ann",ben'])
+    (['ann', 'ben'], ['Li, Ann', 'ben'], ['Li, Ann', 'ben'])
+    """
+    # A comma separates names only where the option was given once: repeated, each is a name.
+    texts = list(given or ())
+    names = cells(texts[0]) if len(texts) == 1 else texts
+    return [name.strip() for name in names if name.strip()]
+
+
+def cells(text: str) -> list[str]:
+    """What stands between commas, as in a line of CSV: what holds a comma stands in quotes."""
+    return [cell for line in csv.reader(text.splitlines(), skipinitialspace=True) for cell in line]
 
 
 class NotSummableError(TableError):

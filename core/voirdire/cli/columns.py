@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from copy import copy
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -22,6 +23,7 @@ from voirdire.cli.options import (
     HumanOption,
     IgnoreOption,
     ItemOption,
+    JudgeOption,
     KeyOption,
     KindOption,
     LayoutOption,
@@ -30,6 +32,7 @@ from voirdire.cli.options import (
     ProbabilityOption,
     RaterOption,
     ReasonOption,
+    RescaleOption,
     ResponseOption,
     RunOption,
     ScoreOption,
@@ -37,10 +40,8 @@ from voirdire.cli.options import (
     StatusOption,
     SystemOption,
     WordsOption,
-    cells,
-    names_of,
 )
-from voirdire.errors import InputError, QuestionError
+from voirdire.errors import QuestionError
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ OPTIONS: dict[str, Any] = {
     "human": HumanOption,
     "key": KeyOption,
     "about": AboutOption,
+    "judge": JudgeOption,
     "item": ItemOption,
     "system": SystemOption,
     "context": ContextOption,
@@ -69,6 +71,7 @@ OPTIONS: dict[str, Any] = {
     "status": StatusOption,
     "run": RunOption,
     "words": WordsOption,
+    "rescale": RescaleOption,
     "ignore": IgnoreOption,
     "hidden": HiddenOption,
     "only": OnlyOption,
@@ -98,23 +101,33 @@ def takes_read_options(
     def taking(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)
         parts: list[Parameter] = []
+        # A command that asks for the judges itself has the option once, and the reading knows them.
+        own = [name for name in names if name in signature(command).parameters]
+        added = [name for name in names if name not in own]
         for one in signature(command).parameters.values():
             if one.name == "read":
-                parts += map(_parameter, names)
+                parts += map(_parameter, added)
             else:
                 # Keyword-only, so that options without a default may follow those that have one.
                 parts.append(one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name]))
 
         @wraps(command)
         def called(**given: Any) -> None:
-            rest = {name: value for name, value in given.items() if name not in names}
-            command(read=read_options(**{name: given[name] for name in names}), **rest)
+            rest = {name: value for name, value in given.items() if name not in added}
+            told = {name: given[name] for name in own if _are_names(given[name])}
+            read = read_options(**told, **{name: given[name] for name in added})
+            command(read=read, **rest)
 
         called.__signature__ = Signature(parts)  # type: ignore[attr-defined]
         called.__annotations__ = {one.name: one.annotation for one in parts}
         return called
 
     return taking
+
+
+def _are_names(given: Any) -> bool:
+    """Whether a command's own option holds names of judges: OLD=NEW is a pair of them."""
+    return isinstance(given, list) and not any("=" in name for name in given)
 
 
 def _parameter(name: str) -> Parameter:
@@ -127,13 +140,16 @@ def _parameter(name: str) -> Parameter:
     )
 
 
-def read_options(*, words: str | None = None, **given: Any) -> ReadOptions:
+def read_options(
+    *, words: str | None = None, rescale: Sequence[str] | None = None, **given: Any
+) -> ReadOptions:
     """How files are read, as the options say it; what is not given is not set.
 
     Raises
     ------
     InputError
-        `--words` is not written as pairs of a word and a number.
+        `--words` is not written as pairs of a word and a number, or `--rescale` as one of a
+        rater and two ends.
 
     Examples
     --------
@@ -141,41 +157,11 @@ def read_options(*, words: str | None = None, **given: Any) -> ReadOptions:
     {'item': 'post', 'words': {'poor': 1.0, 'good': 2.0}}
     """
     from voirdire.study import ReadOptions
+    from voirdire.tables import ends_of, numbers_of
 
     keys = {key: value for key, value in given.items() if value}
-    return ReadOptions(words=_numbers(words) if words else {}, **keys)
-
-
-def with_answer(
-    read: ReadOptions, reference: Sequence[str], key: str, value: str
-) -> tuple[ReadOptions, tuple[str, ...]]:
-    """The options and the reference with the answer to a question.
-
-    >>> read, reference = with_answer(read_options(), (), "words", "dunno=missing")
-    >>> with_answer(read, reference, "reference", "ann, ben")[1], read.words
-    (('ann', 'ben'), {'dunno': 'missing'})
-    """
-    if key == "reference":
-        return read, tuple(names_of([value]))
-    if key == "words":
-        return read.with_(words=_numbers(value)), tuple(reference)
-    return read.with_(**{key: (value,) if key in ("only", "ignore", "parts") else value}), tuple(
-        reference
-    )
-
-
-def _numbers(text: str) -> dict[str, float | Literal["missing"]]:
-    numbers: dict[str, float | Literal["missing"]] = {}
-    for pair in cells(text):
-        # From the right: a word may hold an equals sign, a number cannot.
-        word, _, number = (part.strip() for part in pair.rpartition("="))
-        try:
-            numbers[word] = "missing" if number == "missing" else float(number)
-        except ValueError:
-            raise InputError(
-                f"--words {pair.strip()!r}: write WORD=NUMBER or WORD=missing, by commas"
-            ) from None
-    return numbers
+    keys |= {"rescale": ends_of(rescale)} if rescale else {}
+    return ReadOptions(words=numbers_of(words) if words else {}, **keys)
 
 
 def answered(
@@ -196,10 +182,29 @@ def answered(
         try:
             return call(read, named)
         except QuestionError as question:
-            # Of both streams: with standard error in a file the question would not be seen.
-            if question.of_study or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            if question.of_study:
                 raise
-            read, named = with_answer(read, named, question.key, _ask(question))
+            # Of both streams: with standard error in a file the question would not be seen.
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise question.with_command(_command(question)) from None
+            from voirdire.tables import with_answer
+
+            for one in (question, *question.more):
+                named, read = with_answer(named, read, one.key, _ask(one))
+
+
+def _command(question: QuestionError) -> str:
+    """What was typed, with the answers to all questions: to be copied as it stands."""
+    known = {word for one in (question, *question.more) for word in (f"--{one.key}",)}
+    typed: list[str] = []
+    skip = False
+    for word in sys.argv[1:]:
+        # Words of a question hold those that were given: an option that takes one text stands once.
+        if skip or (word in known and word == "--words"):
+            skip = not skip
+            continue
+        typed.append(word)
+    return " ".join([shlex.join(["voirdire", *typed]), question.options])
 
 
 def _ask(question: QuestionError) -> str:

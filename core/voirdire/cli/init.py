@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options, with_answer
+from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
 from voirdire.cli.options import (
     ReferenceOption,
 )
@@ -81,7 +81,7 @@ def _drafted(
     reference: Sequence[str],
 ) -> tuple[Study, list[str]]:
     """The study, and a line for each question that nobody answered: its first choice stands."""
-    from voirdire.tables import draft_study
+    from voirdire.tables import draft_study, with_answer
 
     lines: list[str] = []
     # Each answer may raise the next question, until the study can be drafted.
@@ -99,7 +99,7 @@ def _drafted(
                 raise
             choices = " or ".join(question.choices)
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
-            read, reference = with_answer(read, reference, question.key, question.choices[0])
+            reference, read = with_answer(reference, read, question.key, question.choices[0])
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

@@ -16,9 +16,9 @@ from voirdire.cli.options import (
     ReferenceOption,
     SectionFormats,
     SourceArgument,
-    names_of,
 )
 from voirdire.cli.showing import show_sections
+from voirdire.errors import names_of
 
 JURY = """
 Examples:

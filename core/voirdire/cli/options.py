@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.errors import InputError, check_allowed
+from voirdire.errors import InputError, check_allowed, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +111,25 @@ WordsOption = Annotated[
         "--words",
         help='The number that each word stands for, or missing: "poor=1,fair=2,unsure=missing". '
         "The word * stands for every other one that is no score.",
+        show_default=False,
+    ),
+]
+JudgeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        help="The judges beside the reference, separated by commas; or repeat the option for each. "
+        "Whoever else rated is left out. By default they are recognised, or you are asked.",
+        callback=names_of,
+        show_default=False,
+    ),
+]
+RescaleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rescale",
+        help="The ends of a rater's own scale, the worst first, which become those of the others: "
+        "llm=0..1, or llm=5..1 where 1 is best. May be repeated.",
         show_default=False,
     ),
 ]
@@ -233,27 +251,6 @@ DataOption = Annotated[
         "--data", help="The folder that holds the data of a benchmark.", show_default=False
     ),
 ]
-
-
-def names_of(given: list[str] | None) -> list[str]:
-    """Names as an option is given them: one text of names by commas, or each on its own.
-
-    A name that holds a comma is given by repeating the option, or stands in quotes.
-
-    Examples
-    --------
-    >>> names_of(["ann, ben"]), names_of(["Li, Ann", "ben"]), names_of(['"Li, Ann",ben'])
-    (['ann', 'ben'], ['Li, Ann', 'ben'], ['Li, Ann', 'ben'])
-    """
-    # A comma separates names only where the option was given once: repeated, each is a name.
-    texts = list(given or ())
-    names = cells(texts[0]) if len(texts) == 1 else texts
-    return [name.strip() for name in names if name.strip()]
-
-
-def cells(text: str) -> list[str]:
-    """What stands between commas, as in a line of CSV: what holds a comma stands in quotes."""
-    return [cell for line in csv.reader(text.splitlines(), skipinitialspace=True) for cell in line]
 
 
 ReferenceOption = Annotated[

@@ -26,7 +26,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,
     data: str | Path | None = None,
-    reference: Sequence[str] = (),
+    reference: Sequence[str] | None = (),
     read: ReadOptions | None = None,
     off_scale: str | None = None,
     pairs: str | None = None,
@@ -107,6 +107,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     >>> result.judge, result.n_pairs, round(result.bias, 3)
     ('judge', 6, 0.5)
     """
+    reference = tuple(reference or ())
     # A study's own gate stays where none is given.
     asked = Gate(at=gate) if isinstance(gate, int | float) else gate
     changes: dict[str, dict[str, Any]] = {
@@ -163,7 +164,7 @@ def audit_source(
     source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,
     data: str | Path | None = None,
-    reference: Sequence[str] = (),
+    reference: Sequence[str] | None = (),
     read: ReadOptions | None = None,
     families: Mapping[str, str] | None = None,
 ) -> tuple[Finding, ...]:
@@ -174,8 +175,9 @@ def audit_source(
     InputError
         As `examine`.
     """
+    reference = tuple(reference or ())
     changes: dict[str, dict[str, Any]] = {
-        "data": {"reference": tuple(reference) or None},
+        "data": {"reference": reference or None},
         "families": dict(families or {}),
     }
     opened = open_source(

@@ -36,7 +36,9 @@ class TableKeys(Part):
     number that a word of a score column stands for, or ``"missing"``; ``"*"`` is every other word
     that is no score. `ignore` names columns that play no part, `hidden` says whether hidden rows
     and columns of a workbook are read, and `assume` accepts the likelier reading where a column
-    has two (a serious finding says which).
+    has two (a serious finding says which). `leave_out` names the raters whose ratings are left out
+    (a mean of the others). `rescale` gives the ends of a rater's own scale, the worst first, which
+    become those of the study.
 
     `context` is the column of the items' texts, `response` that of the texts that were judged,
     `reason` that of what a rater said beside a score.
@@ -73,6 +75,7 @@ class TableKeys(Part):
     words: dict[str, float | Literal["missing"]] = Field(default_factory=dict)
     ignore: Names = ()
     leave_out: Names = ()
+    rescale: dict[str, tuple[float, float]] = Field(default_factory=dict)
     hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
     cluster: str | None = None

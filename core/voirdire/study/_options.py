@@ -21,6 +21,8 @@ class ReadOptions(TableKeys):
         Files of labels by people, which are joined to the items of the others: by the column that
         `key` names (``"ticket"``, or ``"ticket=ticket_id"`` where the two files use different
         names), else by the texts of the items. `about` is the attribute that such labels speak of.
+    judge : sequence of str, optional
+        The judges beside the reference; whoever else rated is left out.
     item, system, rater, score, attribute, run, ... : str, optional
         Names of columns; every key of ``[[data.sources]]`` but `path` means the same here.
 
@@ -39,6 +41,7 @@ class ReadOptions(TableKeys):
     """
 
     human: tuple[Path, ...] = ()
+    judge: tuple[str, ...] = ()
 
     # For a type checker the constructor has one parameter a field.
     if not TYPE_CHECKING:
@@ -51,7 +54,7 @@ class ReadOptions(TableKeys):
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
-        return bool(self.human or self.keys_set())
+        return bool(self.human or self.judge or self.keys_set())
 
     def with_(self, **keys: Any) -> ReadOptions:
         """With further keys set; words are added to those that are known.
@@ -60,9 +63,11 @@ class ReadOptions(TableKeys):
         {'item': 'id', 'words': {'poor': 1.0, 'dunno': 'missing'}}
         """
         words = {**self.words, **keys.get("words", {})}
-        return ReadOptions(human=self.human, **{**self.keys_set(), **keys, "words": words})
+        known: dict[str, Any] = {"human": self.human, "judge": self.judge, **self.keys_set()}
+        return ReadOptions(**{**known, **keys, "words": words})
 
     def without(self, *names: str) -> ReadOptions:
         """With these keys as if nobody had set them."""
-        human = () if "human" in names else self.human
-        return ReadOptions(human=human, **self.keys_set(*names))
+        own: dict[str, Any] = {"human": self.human, "judge": self.judge}
+        kept = {key: value for key, value in own.items() if key not in names}
+        return ReadOptions(**{**kept, **self.keys_set(*names)})

@@ -1,3 +1,8 @@
+from voirdire.tables._asking import all_at_once as all_at_once
+from voirdire.tables._asking import ends_of as ends_of
+from voirdire.tables._asking import numbers_of as numbers_of
+from voirdire.tables._asking import with_answer as with_answer
+from voirdire.tables._asking import with_answers as with_answers
 from voirdire.tables._draft import draft_study as draft_study
 from voirdire.tables._draft import from_frame as from_frame
 from voirdire.tables._draft import read_file as read_file
@@ -34,6 +39,7 @@ from voirdire.tables.examples import Example as Example
 from voirdire.tables.examples import check_pool as check_pool
 from voirdire.tables.examples import overlap as overlap
 from voirdire.tables.examples import read_examples as read_examples
+from voirdire.tables.judged import read_judged as read_judged
 from voirdire.tables.labelled import named_labels as named_labels
 from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled

@@ -14,6 +14,7 @@ from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
+from voirdire.tables._asking import all_at_once
 from voirdire.tables._derived import derived_raters
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
@@ -39,6 +40,8 @@ from voirdire.tables._load import (
 )
 from voirdire.tables._names import head_of, is_human
 from voirdire.tables._numbers import in_per_cent, is_numeric
+from voirdire.tables._rescale import ask_about_scales
+from voirdire.tables._roles import Asked, Roles
 from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
 from voirdire.tables._tables import Part, finding
 from voirdire.tables._values import LARGEST, Known, common_prefix
@@ -63,7 +66,18 @@ _LAYOUTS = {
     "long": "long",
 }
 #: What a drafted source says as it was given, and what as it was planned.
-_KEPT = ("path", "sheet", "words", "ignore", "leave_out", "hidden", "assume", "key", "about")
+_KEPT = (
+    "path",
+    "sheet",
+    "words",
+    "ignore",
+    "leave_out",
+    "rescale",
+    "hidden",
+    "assume",
+    "key",
+    "about",
+)
 _PLANNED = ("item", "system", "context", "response", "attribute", "run", "status")
 
 
@@ -79,6 +93,7 @@ class _Looked:
     source: Source
     how: Plan | None
     part: Part
+    roles: Roles | None = None
 
     @property
     def ratings(self) -> pl.DataFrame:
@@ -97,7 +112,12 @@ class _Looked:
         if _is_form(self.source):
             return set(self.ratings["rater"].unique())
         column = self.how.rater if self.how else None
-        return {rater for rater in self.ratings["rater"].unique() if is_human(rater, column)}
+        judges = self.roles.judges if self.roles else ()
+        return {
+            rater
+            for rater in self.ratings["rater"].unique()
+            if rater not in judges and is_human(rater, column)
+        }
 
 
 def draft_study(
@@ -159,9 +179,15 @@ def read_file(
     files = _paths(paths)
     folder = files[0].parent
     read = read or ReadOptions()
-    looked = _looked_at(files, folder, reference, read)
+
+    def attempt(
+        named: tuple[str, ...], options: ReadOptions
+    ) -> tuple[list[_Looked], tuple[Study, tuple[Finding, ...]]]:
+        looked = _looked_at(files, folder, named, options)
+        return looked, _draft(looked, named, files[0].stem, options.judge)
+
+    looked, (study, notes) = all_at_once(attempt, reference, read)
     files = [*files, *read.human]
-    study, notes = _draft(looked, reference, files[0].stem)
     study = study.model_copy(update={"folder": str(folder)})
     # Hashed as the drafted study names them: a report says by which files its numbers came.
     hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
@@ -191,9 +217,14 @@ def from_frame(
     if frame.height == 0:
         raise TableError(f"{name}: there are no rows")
     raw = build(name, frame.columns, frame.get_columns(), first=0)
-    keys = (read or ReadOptions()).keys_set()
-    looked = [_looked(raw, Source(path=name, **keys), reference)]
-    study, notes = _draft(looked, reference, name)
+
+    def attempt(
+        named: tuple[str, ...], options: ReadOptions
+    ) -> tuple[list[_Looked], tuple[Study, tuple[Finding, ...]]]:
+        looked = [_looked(raw, Source(path=name, **options.keys_set()), named, options.judge)]
+        return looked, _draft(looked, named, name, options.judge)
+
+    looked, (study, notes) = all_at_once(attempt, reference, read or ReadOptions())
     raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], looked[0].raw)]
     return study, tables_from(study, raws, {}, notes=notes)
 
@@ -214,7 +245,7 @@ def _looked_at(
         raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
         check_readers(keys, raws, at[files[0]])
         pairs = located(list(zip(sources, raws, strict=True)))
-        return [_looked(raw, s, reference, alone=len(files) < 2) for s, raw in pairs]
+        return [_looked(raw, s, reference, read.judge, alone=len(files) < 2) for s, raw in pairs]
     keys = read.keys_set("key", "about", "only", "sheet")
     joining = {"key": read.key, "about": read.about}
     sheets = sheets_of(at, read.sheet)
@@ -227,13 +258,13 @@ def _looked_at(
         return Source(path=at[path], sheet=sheets[path], **own, **joining)
 
     pairs = located([(source_of(path), raws_of[path]) for path in files])
-    looked = [_looked(raw, s, reference, alone=len(files) < 2) for s, raw in pairs]
+    looked = [_looked(raw, s, reference, read.judge, alone=len(files) < 2) for s, raw in pairs]
     # First what was rated, then labels: these are joined to all files of it together.
     rated = rated_of([each.part for each in looked])
     for path in read.human:
         raw = raws_of[path]
         source = keyed(raw, source_of(path, **joining), rated)
-        labels = _looked(raw, source, reference)
+        labels = _looked(raw, source, reference, read.judge)
         looked.append(replace(labels, part=linked_part(labels.part, source, rated)))
     return looked
 
@@ -248,15 +279,21 @@ def _only(raw: RawTable | Reading, wanted: tuple[str, ...], name: str) -> RawTab
 
 
 def _looked(
-    raw: RawTable | Reading, source: Source, reference: Sequence[str], *, alone: bool = True
+    raw: RawTable | Reading,
+    source: Source,
+    reference: Sequence[str],
+    judges: Sequence[str] = (),
+    *,
+    alone: bool = True,
 ) -> _Looked:
     if isinstance(raw, Reading):
         kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
         named = source.model_copy(update={"reader": raw.format, "only": kept})
         return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
-    ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone)
+    asked = Asked(tuple(reference), tuple(judges))
+    ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone, asked=asked)
     part = read_part(ready, _ANY)
-    return _Looked(ready.raw, ready.table, ready.source, ready.how, part)
+    return _Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
 
 
 def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
@@ -272,9 +309,10 @@ def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
 
 
 def _draft(
-    looked: Sequence[_Looked], reference: Sequence[str], name: str
+    looked: Sequence[_Looked], reference: Sequence[str], name: str, judges: Sequence[str] = ()
 ) -> tuple[Study, tuple[Finding, ...]]:
-    looked, made = _without_derived(looked, reference)
+    looked = _those_named(looked, reference, judges)
+    looked, made = _without_derived(looked, (*reference, *judges), named=bool(reference))
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
     people = _people(looked, reference)
@@ -282,7 +320,10 @@ def _draft(
     absent = [rater for rater in reference if rater not in raters]
     if absent:
         raise not_rated(absent, raters, looked[0].name, _passed_over(looked, absent))
-    scale, codes = _scale(looked, ratings, reference or humans, raters)
+    own = {name for each in looked for name in each.source.rescale}
+    known = ratings.filter(~pl.col("rater").is_in(own)) if own else ratings
+    ask_about_scales(looked[0].source, ratings, reference or humans, own)
+    scale, codes = _scale(looked, known, reference or humans, raters)
     # Readers of formats know who is a person, and so does who names a file of people.
     told = reference or any(e.how is None or e.source.key for e in looked)
     unsure = [] if told else either_kind(raters, humans)
@@ -316,8 +357,38 @@ def _people(looked: Sequence[_Looked], reference: Sequence[str]) -> set[str]:
     )
 
 
+def _those_named(
+    looked: Sequence[_Looked], reference: Sequence[str], judges: Sequence[str]
+) -> Sequence[_Looked]:
+    """The files without judges that nobody named, where some are named.
+
+    Raises
+    ------
+    TableError
+        A named judge has no ratings.
+    """
+    if not judges:
+        return looked
+    raters = list(dict.fromkeys(rater for e in looked for rater in e.ratings["rater"].unique()))
+    lost = [name for name in judges if name not in raters]
+    if lost:
+        raise TableError(f"{looked[0].name}: no judge {lost[0]!r} (raters: {listed(raters)})")
+    kept = _people(looked, reference) | set(judges)
+    return [_left_out(each, [r for r in raters if r not in kept]) for each in looked]
+
+
+def _left_out(each: _Looked, raters: Sequence[str]) -> _Looked:
+    """A file without the ratings of these raters."""
+    own = tuple(rater for rater in raters if rater in each.ratings["rater"])
+    if not own:
+        return each
+    source = each.source.model_copy(update={"leave_out": (*each.source.leave_out, *own)})
+    kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
+    return replace(each, source=source, part=replace(each.part, ratings=kept))
+
+
 def _without_derived(
-    looked: Sequence[_Looked], reference: Sequence[str]
+    looked: Sequence[_Looked], reference: Sequence[str], *, named: bool
 ) -> tuple[Sequence[_Looked], tuple[Finding, ...]]:
     """The files without raters that are made of others, and findings that name them.
 
@@ -337,7 +408,7 @@ def _without_derived(
     if not made:
         return looked, ()
     for one in made:
-        if not one.how and not reference and not looked[0].source.assume:
+        if not one.how and not named and not looked[0].source.assume:
             raise QuestionError(
                 f"{looked[0].name}: {one.rater!r} may hold what was agreed on after "
                 f"{listed(one.of)} had rated, and is then no further person; who is the reference?",
@@ -345,13 +416,7 @@ def _without_derived(
                 (", ".join(map(quoted, one.of)), quoted(one.rater)),
                 f"reference = {json.dumps(list(one.of))}",
             )
-    gone = [one.rater for one in made]
-    rest = []
-    for each in looked:
-        own = tuple(r for r in gone if r in each.ratings["rater"])
-        source = each.source.model_copy(update={"leave_out": (*each.source.leave_out, *own)})
-        kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
-        rest.append(replace(each, source=source, part=replace(each.part, ratings=kept)))
+    rest = [_left_out(each, [one.rater for one in made]) for each in looked]
     told = [
         f"{one.rater!r} is {one.how} of {listed(one.of)}"
         if one.how

@@ -148,7 +148,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
         and _is_rated(raw, column)
     ]
     raters = tuple(dict.fromkeys((*certain, *named)))
-    _ask_of_whom(raw, [column for column in raters if column not in reference])
+    ask_of_whom(raw, [column for column in raters if column not in reference])
     return raters if certain or len(raters) > 1 or _is_alone(raw, named) else ()
 
 
@@ -157,7 +157,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 _SECOND = re.compile(r"\d+|[a-mo-z]|(?-i:N)", re.IGNORECASE)
 
 
-def _ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:
+def ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:
     """Raise where a column is called like a person beside it, and more: ``human_rt_ms``.
 
     Raises

@@ -79,7 +79,7 @@ def identifies(frame: pl.DataFrame, column: str, beside: Sequence[str] = ()) -> 
     """
     if not may_be_id(frame[column]):
         return False
-    keys = frame.select(column, *(name for name in beside if name != column))
+    keys = frame.select(list(dict.fromkeys((column, *beside))))
     return keys.n_unique() == keys.height
 
 
@@ -97,7 +97,9 @@ def item_of_all(raws: Sequence[RawTable]) -> str | None:
     if not counters:
         return None
     others = [
-        c for c in common if c not in counters and not is_kept(c) and _names_the_same(frames, c)
+        c
+        for c in common
+        if c not in counters and not is_kept(c, frames[0][c]) and _names_the_same(frames, c)
     ]
     named = find("item", others, None, "")
     for other in others if named is None else [named, *others]:
@@ -106,14 +108,22 @@ def item_of_all(raws: Sequence[RawTable]) -> str | None:
     return None
 
 
-def is_kept(column: str) -> bool:
+def is_kept(column: str, cells: pl.Series | None = None) -> bool:
     """Whether a header is a usual word for another part than the item: a text, a time, a rater,
     somebody who filled in a form.
+
+    A word for a text, such as `post` or `question`, says nothing over `cells` of single words.
     """
     if plain_word(column) in (*WHO, *ABOUT_ANSWERS):
         return True
-    parts = ("rater", "context", "response", "reason", "score", "run", "labelled_at", "status")
+    parts = ["rater", "score", "run", "labelled_at", "status"]
+    if cells is None or not _single_words(cells):
+        parts += ["context", "response", "reason"]
     return any(find(part, [column], None, "") is not None for part in parts)
+
+
+def _single_words(cells: pl.Series) -> bool:
+    return cells.dtype != pl.String or not cells.unique().str.contains(r"\S\s+\S").any()
 
 
 def _names_the_same(frames: Sequence[pl.DataFrame], column: str) -> bool:

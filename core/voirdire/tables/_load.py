@@ -30,6 +30,8 @@ from voirdire.tables._questions import (
     without_ignored,
 )
 from voirdire.tables._records import records
+from voirdire.tables._rescale import rescaled
+from voirdire.tables._roles import Asked, Roles, roles_of
 from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores
 from voirdire.tables._tables import (
@@ -43,7 +45,7 @@ from voirdire.tables._tables import (
     shortened,
     status_of,
 )
-from voirdire.tables._values import known
+from voirdire.tables._values import holds_replies, known
 from voirdire.tables._words import words_as_numbers
 from voirdire.tables.readers import Reading, read_foreign
 
@@ -161,11 +163,11 @@ def _part(study: Study, source: Source, raw: RawTable | Reading, *, alone: bool)
     """One file as tidy ratings, on the study's scale."""
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
-        return raw.part(source.path, scale)
+        return rescaled(raw.part(source.path, scale), source.rescale, scale)
     source = _with_item(source, study.items, raw)
     try:
         ready = made_ready(raw, source, known(study), declared=bool(study.panel), alone=alone)
-        return read_part(ready, scale)
+        return rescaled(read_part(ready, scale), source.rescale, scale)
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
@@ -197,6 +199,8 @@ class Ready:
         numbers.
     names : Known
         The study's, and the raters that were found among its columns.
+    roles : Roles
+        What was found out about its columns where nobody declared them.
     """
 
     raw: RawTable
@@ -204,13 +208,20 @@ class Ready:
     source: Source
     names: Known
     how: Plan
+    roles: Roles
 
 
 def made_ready(
-    raw: RawTable, source: Source, names: Known, *, declared: bool = False, alone: bool = True
+    raw: RawTable,
+    source: Source,
+    names: Known,
+    *,
+    declared: bool = False,
+    alone: bool = True,
+    asked: Asked | None = None,
 ) -> Ready:
     """A table with everything that is needed to read it; `declared`: all raters are in `names`;
-    `alone`: no other file is read with it.
+    `alone`: no other file is read with it; `asked`: the roles of its columns are looked for.
 
     The order matters: a form becomes one row a rating before its words are looked at, and words
     become numbers before columns of numbers are looked for.
@@ -225,9 +236,29 @@ def made_ready(
     raw = as_it_is_seen(raw, source)
     raw, source = laid_out(raw, source)
     raw, source = answers_or_scores(raw, source, names)
+    roles = Roles(source)
+    if asked is not None:
+        roles = roles_of(without_ignored(raw, source), source, asked)
+        source = roles.source
+        names = replace(names, raters=roles.raters or names.raters)
+    source = _as_columns(raw, source, roles)
     table = _prepared(raw, source, names)
-    names = names if declared else with_raters(table, source, names)
-    return Ready(raw, table, source, names, plan(table, source, names, alone=alone))
+    if not (declared or roles.raters):
+        names = with_raters(table, source, names)
+    how = plan(table, source, names, alone=alone)
+    return Ready(raw, table, source, names, how, roles)
+
+
+def _as_columns(raw: RawTable, source: Source, roles: Roles) -> Source:
+    """A source whose columns are raters, also where one of them is called as scores are."""
+    columns = raw.frame.columns
+    if source.layout != "auto" or not set(roles.raters) & set(columns):
+        return source
+    if find("score", columns, None, raw.name) is None:
+        return source
+    if any(holds_replies(raw.frame[c]) for c in roles.raters if c in columns):
+        return source
+    return source.model_copy(update={"layout": "scores"})
 
 
 def _prepared(raw: RawTable, source: Source, names: Known) -> RawTable:

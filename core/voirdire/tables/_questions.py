@@ -394,7 +394,11 @@ def item_column(
     called = next((columns for columns in by_name if any(map(raw.filled, columns))), [])
     called = [c for c in called if raw.filled(c)]
     # What tells rows apart and does not merely count them, before numbers of rows by any name.
-    apart = [c for c in free if c not in counters and identifies(raw.frame, c) and not is_kept(c)]
+    apart = [
+        c
+        for c in free
+        if c not in counters and identifies(raw.frame, c) and not is_kept(c, raw.frame[c])
+    ]
     candidates = [c for c in called if c not in counters] or apart or called or counters
     counted = not alone and bool(candidates) and set(candidates) <= set(counters)
     if (len(candidates) > 1 or counted) and not source.assume:

@@ -50,7 +50,7 @@ def is_code(value: float, low: float, high: float) -> bool:
     return high <= _CODES.get(int(value), -1) and value == int(value)
 
 
-def _without_codes(scores: pl.Series) -> pl.Series:
+def without_codes(scores: pl.Series) -> pl.Series:
     """Scores without codes for missing ones, where most are none."""
     usual = list(map(float, (*_CODES, *_NEGATIVE_CODES)))
     rest = scores.filter(~scores.is_in(usual))
@@ -128,6 +128,9 @@ def odd_levels(scores: pl.Series, sides: pl.Series) -> OddLevels:
     # 6 and 7 beside 1 to 5 go on without a gap: the scale is longer than it seemed.
     goes_on = len(above) > 1 and above[0] == high + 1
     beyond = {*([] if goes_on else above), *(below if len(below) == 1 else [])}
+    # Of half stars the lowest is half a star, and no code.
+    halves = [level for level in levels if level % 1 == 0.5 and low < level < high]
+    beyond -= {low - 0.5, high + 0.5} if len(halves) > 2 else set()
     times = dict(users.select("score", "times").iter_rows())
     if sum(times[level] for level in beyond) > sum(times[level] for level in levels) / 2:
         return OddLevels()  # few whole numbers next to each other are no scale: 0 to 100
@@ -264,7 +267,7 @@ def infer_scale(scores: pl.Series) -> Scale:
     # Single precision and divisions leave 3.0000002, which would make any scale continuous.
     whole = numbers.round()
     slack = _ROUND_OFF * whole.abs().clip(lower_bound=1)
-    present = _without_codes(whole.zip_with((numbers - whole).abs() <= slack, numbers).sort())
+    present = without_codes(whole.zip_with((numbers - whole).abs() <= slack, numbers).sort())
     n = len(present)
     if n == 0:
         return Scale()

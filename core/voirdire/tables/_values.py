@@ -233,7 +233,8 @@ def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, s
     """Columns named rater and attribute, either first -> both; none unless two agree."""
     by_name = {name.casefold(): name for name in names.attributes}
     parts = {}
-    for column in columns:
+    # Of `human` and `human_2` the second is a rater, and no attribute of the first.
+    for column in (c for c in columns if c not in names.raters):
         for rater in names.raters:
             rest = beside(column, rater)
             # Without a rubric `human_seconds` would be an attribute called seconds.

@@ -96,6 +96,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       taken for granted
     - ``columns_unread``: columns of numbers that play no part and may be ratings
     - ``hidden_cells``, ``formulas_without_values``: what a workbook holds and does not show
+    - ``labels_folded``: spellings of a label that were read as one
     - ``raters_derived``: a mean, a majority or an agreed label that is no rater of its own
     - ``rater_unread``: columns named like a rater that hold no numbers
     - ``attribute_undeclared``: scores on an attribute that the rubric does not name

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError, listed
+from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._names import find, plain_word
-from voirdire.tables._numbers import is_numeric
+from voirdire.tables._numbers import fold, is_numeric
+from voirdire.tables._preferences import Compared, compared_in, strange_words
+from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
 
@@ -68,6 +70,10 @@ def _of_two_systems(
 ) -> ReadJudgements | None:
     """`model_a, model_b` and who won: one column, one for each order, or one for each rater."""
     sides = next(((plain[a], plain[b]) for a, b in PAIRS if a in plain and b in plain), None)
+    # Names second: two columns that share the names of systems, and a third that says which.
+    by_cells = compared_in(raw.frame)
+    if sides is None and by_cells is not None:
+        sides = by_cells.first, by_cells.second
     if sides is None:
         return None
     frame = raw.frame.filter(pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null())
@@ -76,15 +82,18 @@ def _of_two_systems(
     if all(name in plain for name in BOTH):
         blocks = []
         for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
-            block = _scored(base, frame[plain[name]], raw.name, plain[name])
+            block = _scored(base, frame[plain[name]], {})
             blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
         table = pl.concat(blocks)
         return _ready(table, raw, reference, f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the "
                       "winner in both orders", _rater_column(raw, read))  # fmt: skip
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
+    if winner is None and by_cells is not None and len(by_cells.winners) == 1:
+        winner = by_cells.winners[0]
     if winner is not None and _says_who(raw.frame[winner], frame, sides):
-        table = _scored(base, frame[winner], raw.name, winner)
+        said = _declared(raw, read, Compared(*sides, (winner,)), winner)
+        table = _scored(base, frame[winner], said)
         return _ready(table, raw, reference, f"{winner!r} names the winner of {sides[0]!r} and "
                       f"{sides[1]!r}", _rater_column(raw, read))  # fmt: skip
     named = [
@@ -94,7 +103,10 @@ def _of_two_systems(
     if len(named) < 2:
         return None
     table = pl.concat(
-        _scored(base, frame[c], raw.name, c).with_columns(pl.lit(c).alias("rater")) for c in named
+        _scored(base, frame[c], _declared(raw, read, Compared(*sides, (c,)), c)).with_columns(
+            pl.lit(c).alias("rater")
+        )
+        for c in named
     ).filter(pl.col("score").is_not_null())
     return _ready(table, raw, reference, f"{listed(named)} name the winner of {sides[0]!r} and "
                   f"{sides[1]!r}", None)  # fmt: skip
@@ -164,7 +176,7 @@ def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) ->
     cells = Cells.of(column.name, [column])
     if not cells.texts:
         return False
-    if is_numeric(column):
+    if _all_numbers(column):
         values = column.drop_nulls().cast(pl.Float64)
         return bool(values.min() < 0 <= values.max()) and float(values.abs().max()) <= 2  # type: ignore[arg-type,operator]
     names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
@@ -173,6 +185,14 @@ def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) ->
         if place_of(text) is not None or text in names
     )  # fmt: skip
     return known >= 0.9 * cells.total
+
+
+def _all_numbers(column: pl.Series) -> bool:
+    """Whether every cell is a number: 1, 2 and *tie* are words for a side."""
+    if not is_numeric(column):
+        return False
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers.null_count() == column.null_count()
 
 
 def place_of(text: str) -> float | None:
@@ -191,14 +211,41 @@ def place_of(text: str) -> float | None:
     return -size if word in _SECOND else None
 
 
-def _scored(base: pl.DataFrame, column: pl.Series, where: str, name: str) -> pl.DataFrame:
-    """The score in favour of system_a that each cell says; an unknown word is missing."""
-    del where, name
-    if is_numeric(column):
+def _declared(
+    raw: RawTable, read: TableKeys, compared: Compared, column: str
+) -> dict[str, float | None]:
+    """What somebody said that words of a winner's column mean.
+
+    Raises
+    ------
+    QuestionError
+        A word says neither of both, no tie and no missing answer.
+    """
+    said = {w: None if v == "missing" else float(v) for w, v in read.words.items()}
+    if _all_numbers(raw.frame[column]):
+        return said
+    strange = strange_words(raw.frame, compared, column, said)
+    unknown = {w: n for w, n in strange.items() if place_of(w) is None}
+    if unknown and not read.assume:
+        tied: Words = {**read.words, **dict.fromkeys(unknown, 0.0)}
+        lost: Words = {**read.words, **dict.fromkeys(unknown, MISSING)}
+        shown = ", ".join(f"{word!r} ({count:,} rows)" for word, count in unknown.items())
+        raise QuestionError(
+            f"{raw.name}: {column!r} says which of {compared.first!r} and {compared.second!r} is "
+            f"better; what does {shown} say? 1 is the first, -1 the second, 0 a tie.",
+            "words", (as_option(tied), as_option(lost)), as_line(tied),
+        )  # fmt: skip
+    return said
+
+
+def _scored(base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]) -> pl.DataFrame:
+    """The score in favour of system_a that each cell says; a word for no answer is missing."""
+    if _all_numbers(column):
         return base.with_columns(column.cast(pl.Float64).alias("score"))
     cells = column.cast(pl.String).str.strip_chars()
     distinct = cells.drop_nulls().unique()
-    places = {text: place_of(text) for text in distinct}
+    words = {fold(word): value for word, value in said.items()}
+    places = {text: words.get(fold(text), place_of(text)) for text in distinct}
     score = cells.replace_strict(
         list(places), list(places.values()), default=None, return_dtype=pl.Float64
     )

@@ -14,7 +14,9 @@ from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._files import SUFFIXES, RawTable, read_raw
 from voirdire.tables._files._raw import build
-from voirdire.tables._names import is_human
+from voirdire.tables._names import find, is_human
+from voirdire.tables._preferences import compared_in
+from voirdire.tables._roles import Asked, keys_of, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.compared import read_preferences
 from voirdire.tables.judged.labels import read_labels
@@ -71,12 +73,36 @@ def read_judged(
 
 
 def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:
-    """The first shape that a table has."""
+    """The first shape that a table has.
+
+    Raises
+    ------
+    QuestionError
+        Columns of it may be read in two ways.
+    """
+    read = read.with_(**_parts(raw, read, reference))
     for shape in SHAPES:
         found = shape(raw, read, reference)
         if found is not None:
             return found
     return None
+
+
+def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[str, str]:
+    """The columns of a table that its cells tell, whatever they are called."""
+    compared = None if read.kind not in (None, "preference") else compared_in(raw.frame)
+    if compared is None:
+        return parts_of(raw, read, Asked(tuple(reference), read.judge))
+    names = raw.frame.columns
+    taken = {compared.first, compared.second, *compared.winners}
+    source = Source(path=raw.name, **read.keys_set("score"))
+    rater = rater_column(raw, source, reference) if reference else None
+    rater = rater or find("rater", [c for c in names if c not in taken], None, raw.name)
+    beside = [compared.first, compared.second, *([rater] if rater else [])]
+    free = [c for c in names if c not in {*taken, *beside}]
+    keys = keys_of(raw, source.model_copy(update={"system": None}), free, beside)
+    found = {"item": keys[0] if keys else None, "rater": rater if rater in names else None}
+    return {k: v for k, v in found.items() if v is not None and getattr(read, k) is None}
 
 
 def _files(source: object) -> list[Path]:

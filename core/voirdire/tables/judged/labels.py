@@ -66,6 +66,8 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     columns = [c for c in raw.frame.columns if c not in read.ignore]
     roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
     rater = find("rater", columns, _column(read.rater, columns), raw.name)
+    # A header that is a person's name, such as `expert`, stands over that person's labels.
+    rater = None if rater in reference else rater
     free = [c for c in columns if c not in {*roles.values(), rater}]
     found = [column for name in free if (column := _holds_labels(raw, name, read)) is not None]
     if rater is not None and found:
@@ -97,7 +99,8 @@ def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> Column | None:
                 parts[part] += count
         return Column(name, parts, sets=True)
     words = Counter(dict(zip(cells.texts, cells.counts, strict=True)))
-    if is_numeric(raw.frame[name]):
+    # Yes and no alone are numbers; beside *unsure* they are words like it.
+    if is_numeric(raw.frame[name]) and not to_scores(raw.frame[name]).bad.any():
         coded = declared or plain_word(name) in CODED
         return Column(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
     labels = LABEL.recognise(cells)
@@ -277,6 +280,11 @@ def _long(
     column = _the_one(raw, found, scored)
     if column is None:
         return None
+    if roles["item"] is None:
+        raise TableError(
+            f"{raw.name}: {column.name!r} holds labels by {rater!r}, and no column of item ids was "
+            f"found (columns: {listed(raw.frame.columns)}); name it with --item"
+        )
     base = _facts(raw, roles).with_columns(
         raw.frame[rater].cast(pl.String).alias("rater"),
         raw.frame[column.name].cast(pl.String).alias("cell"),

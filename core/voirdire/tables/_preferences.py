@@ -1,0 +1,123 @@
+"""Comparisons by their cells: two columns that share the names of systems, and who is better."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.tables._numbers import fold, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Words for the response in the first and in the second column, and for neither; folded.
+FIRST = frozenset(
+    ("a", "model a", "system a", "assistant a", "response a", "answer a", "left", "first", "1",
+     "model 1", "system 1", "response 1", "links", "gauche", "izquierda", "erste")
+)  # fmt: skip
+SECOND = frozenset(
+    ("b", "model b", "system b", "assistant b", "response b", "answer b", "right", "second", "2",
+     "model 2", "system 2", "response 2", "rechts", "droite", "derecha", "zweite")
+)  # fmt: skip
+TIE = frozenset(
+    ("tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "tie (bothbad)",
+     "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate")
+)  # fmt: skip
+#: Words for a comparison without an answer: two orders that disagree are no tie.
+MISSING = frozenset(("error", "tie (inconsistent)", "inconsistent", "n/a", "na", "none", "skip"))
+#: A column of systems has at most so many names.
+_MOST_SYSTEMS = 500
+#: So many of the cells of a column must be words for a winner.
+_WINNERS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The columns of a table of comparisons.
+
+    Attributes
+    ----------
+    first, second : str
+        The columns of the systems.
+    winners : tuple of str
+        Those that say which is better.
+    """
+
+    first: str
+    second: str
+    winners: tuple[str, ...]
+
+
+def compared_in(frame: pl.DataFrame) -> Compared | None:
+    """The columns of the two systems and of the winners; None where the table compares nothing.
+
+    Two systems share their names and are never the same one in a row, which tells them from two
+    columns of labels; a third column names one of both in most rows, or a tie.
+
+    Examples
+    --------
+    >>> rows = [("m", "n", "x"), ("n", "m", "y"), ("m", "n", "tie"), ("n", "m", "x")]
+    >>> frame = pl.DataFrame(rows, schema=["x", "y", "best"], orient="row")
+    >>> compared_in(frame)
+    Compared(first='x', second='y', winners=('best',))
+    """
+    texts = [c for c in frame.columns if frame[c].dtype == pl.String]
+    names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
+    able = [c for c in texts if 1 < len(names[c]) <= min(_MOST_SYSTEMS, max(2, frame.height / 2))]
+    for first, second in combinations(able, 2):
+        shared = names[first] & names[second]
+        # Two systems compare with each other, and none with itself: raters' labels are often equal.
+        if 2 * len(shared) < min(len(names[first]), len(names[second])):
+            continue
+        same = frame.select((pl.col(first) == pl.col(second)).mean()).item()
+        if same is None or same > 0.01:
+            continue
+        words = _words_of(first, second)
+        winners = tuple(
+            c for c in frame.columns
+            if c not in (first, second) and _says_winner(frame, c, words, (first, second))
+        )  # fmt: skip
+        if winners:
+            return Compared(first, second, winners)
+    return None
+
+
+def _words_of(first: str, second: str) -> dict[str, float | None]:
+    """The words that are known for the first, the second, a tie and no answer."""
+    words: dict[str, float | None] = dict.fromkeys(FIRST, 1.0)
+    words |= dict.fromkeys(SECOND, -1.0) | dict.fromkeys(TIE, 0.0) | dict.fromkeys(MISSING)
+    return words | {fold(first): 1.0, fold(second): -1.0}
+
+
+def _says_winner(
+    frame: pl.DataFrame, column: str, words: Mapping[str, float | None], systems: tuple[str, str]
+) -> bool:
+    cells = frame[column]
+    if cells.dtype.is_float() or cells.dtype.is_temporal() or cells.null_count() == len(cells):
+        return False
+    text = folded(cells.cast(pl.String))
+    distinct = text.drop_nulls().unique().to_list()
+    if len(distinct) > _MOST_SYSTEMS:
+        return False
+    by_name = (text == folded(frame[systems[0]])) | (text == folded(frame[systems[1]]))
+    both = {words.get(word) for word in distinct} >= {1.0, -1.0} or bool(by_name.any())
+    known = text.is_in(list(words)) | by_name.fill_null(value=False)
+    share = known.filter(text.is_not_null()).mean()
+    return both and isinstance(share, float) and share >= _WINNERS
+
+
+def strange_words(
+    frame: pl.DataFrame, compared: Compared, column: str, known: Mapping[str, object]
+) -> dict[str, int]:
+    """The words of a winner's column that say neither of both, no tie and no missing answer, and
+    how often each stands there; `known` are words that somebody declared.
+    """
+    words = {**_words_of(compared.first, compared.second), **{fold(w): v for w, v in known.items()}}
+    sides = (compared.first, compared.second)
+    systems = {fold(str(name)) for side in sides for name in frame[side].drop_nulls().unique()}
+    counts = Counter(folded(frame[column].cast(pl.String)).drop_nulls().to_list())
+    return {w: n for w, n in counts.items() if w and w not in words and w not in systems}

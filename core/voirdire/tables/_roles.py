@@ -1,0 +1,715 @@
+"""The reading of a table: a role for each column with the reason, from numbers first, names second.
+
+What nobody named is looked for in this order: who is the reference (a header, a value of a column,
+or the files themselves), which columns tell rows apart, and who else judged. What stays unsure and
+would change a number is a question.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from voirdire.errors import QuestionError, TableError, listed
+from voirdire.kinds import LABEL, Cells
+from voirdire.study import Source
+from voirdire.tables._guess import ask_of_whom
+from voirdire.tables._keys import identifies, is_counter, is_kept, may_be_id
+from voirdire.tables._names import (
+    find,
+    is_id,
+    is_person,
+    is_usual,
+    kind_of,
+    measures,
+    names_rater,
+    plain_word,
+    sums_up,
+)
+from voirdire.tables._numbers import are_texts, folded, order_of, to_scores
+from voirdire.tables._scale import infer_scale
+from voirdire.tables._tables import plural
+from voirdire.tables._values import beside, holds_replies, is_score, is_small
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Scale
+    from voirdire.study import TableKeys
+    from voirdire.tables._files import RawTable
+
+Role = Literal[
+    "item", "system", "cluster", "turn", "rater", "score", "label", "label set", "winner",
+    "order shown", "probability", "status", "run", "attribute", "text", "reason", "about an item",
+    "about a rater", "subgroup", "label_probability", "weight", "not used",
+]  # fmt: skip
+#: How sure a role is: somebody named it, numbers say it, a name says it, or nothing else is left.
+Sure = Literal["named", "numbers", "name", "only"]
+#: A column that tells the rows of an item apart has at most so many values.
+_MOST_SYSTEMS = 60
+#: So many of the pairs of item and system must be there for one to be crossed with the other.
+_CROSSED = 0.75
+#: Headers over labels.
+_LABEL_WORDS = ("label", "class", "category", "annotation", "intent", "choice", "verdict", "code")
+#: Headers over what answered, and over what of an answer was judged; where neither speaks, it is
+#: asked which of both a column is.
+_SYSTEMS = re.compile(
+    r"system|model|release|build|version|variant|deploy|engine|(?:^|[_ ])arm(?:$|[_ ])|candidate"
+    r"|commit|(?:^|[_ ])bot|provider|checkpoint|experiment|config|agent|branch|treatment",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = re.compile(
+    r"attribut|criteri|dimension|aspect|metric|trait|(?:^|[_ ])what(?:$|[_ ])|kriteri|merkmal"
+    r"|crit[eè]re|facet|rubric",
+    re.IGNORECASE,
+)
+#: Headers that speak of an evaluation: which of several candidates are proposed, and no more.
+_EVALUATES = re.compile(
+    r"eval|scor|rating|grade|quality|relev|correct|helpful|faithful|accura|judg|verdict|assess"
+    r"|bewert|urteil|note|évalu|puntu",
+    re.IGNORECASE,
+)
+#: More raters than this are hardly named in a column.
+_MOST_RATERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRole:
+    """What a column of a file holds.
+
+    Attributes
+    ----------
+    column : str
+    role : str
+        See `Role`.
+    reason : str
+        Ends a sentence that begins with the column's name.
+    sure : {"named", "numbers", "name", "only"}
+    """
+
+    column: str
+    role: Role
+    reason: str
+    sure: Sure = "numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What was found out about a table: its source with it, and the role of each column.
+
+    `raters` are columns of judgements, `judges` those of them that are no people.
+    """
+
+    source: Source
+    columns: tuple[ColumnRole, ...] = ()
+    raters: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who is named: the reference, and the judges."""
+
+    reference: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+
+
+def roles_of(raw: RawTable, source: Source, asked: Asked, *, judges: bool = True) -> Roles:
+    """The roles of a table's columns, as far as its numbers and those who named some say them.
+
+    A table whose layout is declared, or where nothing is known of the reference, is left to the
+    rules by names. Without `judges` nobody looks for these.
+
+    Raises
+    ------
+    QuestionError
+        Several columns may be the item, the score or a judge.
+    TableError
+        A named judge is not there.
+    """
+    declared = source.layout != "auto" or source.prefix or source.columns
+    columns = raw.frame.columns
+    if declared:
+        return Roles(source)
+    if not asked.reference:
+        return Roles(source)  # by names alone it is told, or asked, who people are
+    named = (*asked.reference, *asked.judges)
+    if any(holds_replies(raw.frame[c]) for c in asked.reference if c in columns):
+        return Roles(source)
+    if set(asked.reference) & set(columns):
+        return _Wide(raw, source, asked).roles(judges=judges)
+    rater = rater_column(raw, source, named)
+    if rater is not None:
+        return _long(raw, source, rater, asked)
+    return _grid(raw, source, asked)
+
+
+def _rated(raw: RawTable, column: str) -> bool:
+    return _may_judge(raw, column) or bool(_labels_of(raw, [column]))
+
+
+def _grid(raw: RawTable, source: Source, asked: Asked) -> Roles:
+    """A column for each rater and attribute, where the reference stands in the headers of some."""
+    columns = [c for c in raw.frame.columns if c not in source.ignore]
+    rest = {c: (name, beside(c, name)) for name in asked.reference for c in columns}
+    own = {c: pair for c, pair in rest.items() if pair[1] and _rated(raw, c)}
+    attributes = {attribute for _, attribute in own.values()}
+    if len(attributes) < 2:
+        return Roles(source)
+    others: dict[str, set[str]] = {}
+    for column in columns:
+        for attribute in attributes:
+            rater = beside(column, attribute) if column not in own else ""
+            if rater and _rated(raw, column):
+                others.setdefault(rater, set()).add(attribute)
+    # A whole grid only: two names that happen to share an end are no raters of attributes.
+    judges = tuple(rater for rater, held in others.items() if held == attributes)
+    judges = tuple(j for j in judges if not asked.judges or j in asked.judges)
+    raters = (*asked.reference, *judges)
+    values = [c for c in columns if c in own or any(beside(c, a) in judges for a in attributes)]
+    keys = keys_of(raw, source, [c for c in columns if c not in values], [])
+    if not judges or keys is None:
+        return Roles(source)
+    item, system = keys
+    found = [ColumnRole(item, "item", "tells the rows apart")]
+    found += [ColumnRole(system, "system", f"tells the rows of one {item} apart")] if system else []
+    found += [ColumnRole(c, "score", "is called by a rater and an attribute") for c in values]
+    changed = {
+        k: v for k, v in (("item", item), ("system", system)) if v and not getattr(source, k)
+    }
+    rest_roles = _unused(raw, [one.column for one in found])
+    return Roles(source.model_copy(update=changed), (*found, *rest_roles), raters, judges)
+
+
+def rater_column(raw: RawTable, source: Source, named: Sequence[str]) -> str | None:
+    """The column that holds the names of the reference, and of others beside them."""
+    if source.rater is not None:
+        return source.rater if source.rater in raw.frame.columns else None
+    called = find("rater", raw.frame.columns, None, raw.name)
+    for column in sorted(raw.frame.columns, key=lambda name: name != called):
+        cells = raw.frame[column]
+        if cells.dtype != pl.String:
+            continue
+        names = cells.str.strip_chars().unique()
+        if len(names) <= min(_MOST_RATERS, raw.frame.height / 2) and set(named) <= set(names):
+            return column
+    return None
+
+
+def _long(raw: RawTable, source: Source, rater: str, asked: Asked) -> Roles:
+    """A row a judgement: the columns of item, system, attribute and score beside that of raters."""
+    frame = raw.frame
+    found = [ColumnRole(rater, "rater", f"holds {listed(asked.reference)}")]
+    update: dict[str, object] = {"rater": rater}
+    scores = (source.score,) if source.score else _scores_of_rows(raw, source, rater)
+    score = scores[0] if len(scores) == 1 else None
+    others = [c for c in frame.columns if c not in scores]
+    attribute = source.attribute or _attribute_by_name(raw, others)
+    free = [c for c in others if c not in (rater, attribute)]
+    run = source.run or find("run", free, None, raw.name)
+    beside = [name for name in (rater, attribute, run) if name is not None]
+    free = [c for c in free if c not in beside]
+    keys = keys_of(raw, source, free, beside)
+    if keys is None and attribute is None:
+        # Another column of few words may say what each row is about.
+        for column in free:
+            if column in (source.item, source.system) or not _few_words(frame[column]):
+                continue
+            keys = keys_of(raw, source, [c for c in free if c != column], [*beside, column])
+            if keys is not None:
+                attribute = column
+                break
+    if not scores or keys is None:
+        return Roles(source)
+    item, system = keys
+    update |= {"item": item, "system": system, "score": score, "attribute": attribute, "run": run}
+    found.append(ColumnRole(item, "item", "tells the rows of a rater apart"))
+    if system is not None:
+        found.append(ColumnRole(system, "system", f"tells the rows of one {item} apart"))
+    if attribute is not None:
+        found.append(ColumnRole(attribute, "attribute", "says what is judged"))
+    labels = _labels_of(raw, [score]) if score else ()
+    layout = "long"
+    if not labels and attribute is None and not (score and find("score", [score], None, "")):
+        # Each column of scores is an attribute, called as it is.
+        update |= {"columns": {c: c.removeprefix("Answer.") for c in scores}, "score": None}
+        layout = "scores"
+    kind: Role = "label" if labels else "score"
+    found += [ColumnRole(c, kind, "holds judgements") for c in scores]
+    # A plan that names a column of each part is read by it, and guesses nothing.
+    changed = {k: v for k, v in update.items() if v and not getattr(source, k)}
+    read = source.model_copy(update=changed | {"layout": layout})
+    return Roles(read, (*found, *_unused(raw, [one.column for one in found])))
+
+
+def _attribute_by_name(raw: RawTable, columns: Sequence[str]) -> str | None:
+    """The column called as attributes are, over a few names of them."""
+    called = find("attribute", columns, None, raw.name)
+    names = [called, *columns] if called is not None else columns
+    fits = [c for c in names if _ATTRIBUTES.search(c) or c == called]
+    return next((c for c in fits if _few_words(raw.frame[c])), None)
+
+
+def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...]:
+    """The columns of judgements of a file with names of raters in its rows: that of a usual name,
+    or all on one scale that nothing speaks against.
+
+    Raises
+    ------
+    QuestionError
+        Several may be, on unlike scales.
+    """
+    columns = [c for c in raw.frame.columns if c != rater]
+    called = find("score", columns, None, raw.name)
+    if called is not None and (is_score(raw, called) or _few_words(raw.frame[called])):
+        return (called,)
+    free = [c for c in columns if c not in (source.item, source.system, source.run)]
+    numbers = [c for c in free if _may_judge(raw, c) and not _why_not(raw, c)]
+    if len(numbers) > 1:
+        numbers = [c for c in numbers if _within_usual(raw, c)] or numbers
+    words = [c for c in free if _few_words(raw.frame[c]) and not is_usual(c)]
+    called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
+    if called_so and (not numbers or set(called_so) & set(numbers)):
+        return (called_so[0],)
+    candidates = tuple(numbers or words)
+    spans = {(s.low, s.high) for s in (_scale_of(raw, [c]) for c in numbers) if s is not None}
+    if len(candidates) < 2 or (numbers and len(spans) == 1) or source.assume:
+        return candidates if numbers else candidates[:1]
+    raise QuestionError(
+        f"{raw.name}: which column holds the judgements of {rater!r}?",
+        "score", candidates[:8], f"score = {json.dumps(candidates[0])}",
+    )  # fmt: skip
+
+
+def _within_usual(raw: RawTable, column: str) -> bool:
+    """Whether the values of a column are few steps of a usual scale."""
+    scores = _numbers(raw, column)
+    scale = infer_scale(scores)
+    return scale.high <= 10 and not scale.continuous
+
+
+def keys_of(
+    raw: RawTable, source: Source, free: Sequence[str], beside: Sequence[str]
+) -> tuple[str, str | None] | None:
+    """The columns of items and of systems, which tell rows apart with those of `beside`.
+
+    Single columns first, then pairs: a pair where each item has several systems, and each system
+    several items. Two that part the rows alike give the same numbers, and the first is taken.
+
+    Raises
+    ------
+    QuestionError
+        Two columns part the rows differently, and nobody said which is meant.
+    """
+    frame = raw.frame
+    item, system = source.item, source.system
+    if item is not None and system is not None:
+        return item, system
+    able = [c for c in free if not is_kept(c, frame[c]) and may_be_id(frame[c])]
+    called = find("item", free, None, raw.name)
+    counters = [c for c in able if is_counter(frame[c])]
+    able = [c for c in able if c not in counters and not _is_measured(frame[c])]
+    # Small numbers, and a rater's, tell the rows of a short file apart by chance.
+    able = [c for c in able if not (names_rater(c) or _is_level(frame[c]))] or able
+    items = [item] if item is not None else [called] if called is not None else able
+    if system is None:
+        alone = [c for c in items if identifies(frame, c, beside)]
+        known = find("system", [c for c in free if c not in alone], None, raw.name)
+        if alone:
+            return alone[0], _names_systems(frame, known)
+    pairs = [
+        (one, other)
+        for one in items
+        for other in ([system] if system is not None else able)
+        if one != other and _crossed(frame, one, other, beside)
+    ]
+    if pairs:
+        first = _first_pair(raw, source, pairs, named=item is not None)
+        _ask_what_it_is(raw, source, first)
+        return first
+    if item is None and called is not None:
+        item = called
+    if item is not None:
+        known = find("system", [c for c in free if c != item], None, raw.name)
+        return item, system or _names_systems(frame, known)
+    texts = [c for c in free if _tells_by_text(frame, c, beside)]
+    # Without an id what was asked is one, where no two rows ask the same; a number of the row is
+    # one only for want of any other.
+    last = [find("context", texts, None, raw.name) or texts[0]] if texts and not system else []
+    last = counters if counters and not any(_repeats(frame, c) for c in able) else last
+    return (last[0], None) if last else None
+
+
+def _is_measured(cells: pl.Series) -> bool:
+    """Whether numbers under a header measure something: so many tokens are no item's id."""
+    name = plain_word(cells.name)
+    return cells.dtype != pl.String and measures(cells.name) and not name.endswith(("id", "nr"))
+
+
+def _is_level(cells: pl.Series) -> bool:
+    """Whether whole numbers may be levels of a usual scale."""
+    return cells.dtype.is_integer() and bool(cells.is_between(-10, 10).all())
+
+
+def _tells_by_text(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
+    """Whether a column of texts tells the rows apart."""
+    cells = frame[column]
+    if cells.dtype != pl.String or cells.null_count():
+        return False
+    return frame.select(column, *beside).n_unique() == frame.height
+
+
+def _names_systems(frame: pl.DataFrame, column: str | None) -> str | None:
+    """A column called as systems are, where it holds names of several."""
+    if column is None or frame[column].n_unique() > _MOST_SYSTEMS or frame[column].null_count():
+        return None
+    return column if frame[column].dtype == pl.String else None
+
+
+def _repeats(frame: pl.DataFrame, column: str) -> bool:
+    count = frame[column].n_unique()
+    return _MOST_SYSTEMS < count < frame.height
+
+
+def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str]) -> bool:
+    """Whether two columns tell rows apart together, and stand for items and what answered them."""
+    if not identifies(frame, item, (system, *beside)):
+        return False
+    items, systems = frame[item].n_unique(), frame[system].n_unique()
+    if not (1 < systems <= _MOST_SYSTEMS and systems < items + bool(_SYSTEMS.search(system))):
+        return False
+    # Scores differ from row to row as well: an item has most of the systems, and each once.
+    pairs = frame.select(item, system).n_unique()
+    return pairs >= _CROSSED * items * systems and pairs > items
+
+
+def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> None:
+    """Raise where a column that tells rows of an item apart is not called as systems are.
+
+    Raises
+    ------
+    QuestionError
+        It may hold systems, or what of an answer was judged.
+    """
+    item, system = pair
+    if system == source.system or source.assume or _SYSTEMS.search(system):
+        return
+    values = raw.frame[system].drop_nulls().unique(maintain_order=True).to_list()
+    raise QuestionError(
+        f"{raw.name}: {system!r} ({listed(values)}) tells the rows of one {item} apart; does it "
+        f"name the systems that answered? If it names what was judged, say --attribute {system!r}.",
+        "system", (system,), f"system = {json.dumps(system)}",
+    )  # fmt: skip
+
+
+def _first_pair(
+    raw: RawTable, source: Source, pairs: Sequence[tuple[str, str]], *, named: bool
+) -> tuple[str, str]:
+    """The pair that is meant, where all part the rows alike or one is called as usual.
+
+    Raises
+    ------
+    QuestionError
+        They part them differently.
+    """
+    frame = raw.frame
+    called = [pair for pair in pairs if find("system", [pair[1]], None, raw.name)]
+    pairs = called or pairs
+    first = pairs[0]
+    unlike = [
+        pair
+        for pair in pairs[1:]
+        if not _parts_alike(frame, first[1], pair[1]) or not _parts_alike(frame, first[0], pair[0])
+    ]
+    if not unlike or source.assume:
+        return first
+    key, choices = "system", tuple(dict.fromkeys(pair[1] for pair in (first, *unlike)))
+    if len(choices) == 1 or not named:
+        items = tuple(dict.fromkeys(pair[0] for pair in (first, *unlike)))
+        key, choices = ("item", items) if len(items) > 1 else (key, choices)
+    raise QuestionError(
+        f"{raw.name}: several columns tell rows apart; which holds the {key}s?",
+        key, choices, f"{key} = {json.dumps(choices[0])}",
+    )  # fmt: skip
+
+
+def _parts_alike(frame: pl.DataFrame, one: str, other: str) -> bool:
+    """Whether two columns part the rows in the same way."""
+    count = frame[one].n_unique()
+    return one == other or count == frame[other].n_unique() == frame.select(one, other).n_unique()
+
+
+class _Wide:
+    """A table whose headers name the reference: a row an answer, a column a rater."""
+
+    def __init__(self, raw: RawTable, source: Source, asked: Asked) -> None:
+        self.raw, self.source, self.asked = raw, source, asked
+        self.columns = [c for c in raw.frame.columns if c not in source.ignore]
+        self.reference = [c for c in asked.reference if c in self.columns]
+
+    def roles(self, *, judges: bool) -> Roles:
+        """The role of each column; without `judges` those of judges are not looked for.
+
+        Raises
+        ------
+        QuestionError
+            Several may be judges, or the item.
+        TableError
+            A named judge is no column.
+        """
+        raw, source = self.raw, self.source
+        if find("rater", self.columns, None, raw.name) and self._is_long():
+            return Roles(source)
+        people = [c for c in self.columns if self._is_person(c)]
+        given = [c for c in (*self.asked.judges, *people) if c in self.columns]
+        parts = self._parts()
+        free = [c for c in self.columns if c not in (*given, *parts)]
+        run = source.run
+        keys = keys_of(raw, source, free, [run] if run else [])
+        if keys is None:
+            return Roles(source)  # the rules by names find ids, or ask
+        item, system = keys
+        found = [ColumnRole(item, "item", "tells the rows apart")]
+        if system is not None:
+            found.append(ColumnRole(system, "system", f"tells the rows of one {item} apart"))
+        labels = _labels_of(raw, self.reference)
+        found_judges = self._judges(people, [item, system], labels) if judges else []
+        kind: Role = "label" if labels else "score"
+        for column in people:
+            sure: Sure = "named" if column in self.reference else "name"
+            found.append(ColumnRole(column, kind, "is a person's", sure))
+        found += found_judges
+        raters = (*people, *(one.column for one in found_judges))
+        rest = _unused(raw, [one.column for one in found])
+        changed: dict[str, object] = {"item": item, "system": system}
+        changed = {k: v for k, v in changed.items() if v and not getattr(source, k)}
+        # Numbers that play no part are not looked at again by the rules by names.
+        read = source.model_copy(update=changed)
+        return Roles(read, (*found, *rest), raters, tuple(one.column for one in found_judges))
+
+    def _is_long(self) -> bool:
+        """Whether a row is one rating after all: names of raters, and a score beside them."""
+        column = find("rater", self.columns, None, self.raw.name)
+        cells = self.raw.frame[column] if column else None
+        if cells is None or cells.dtype != pl.String or column in self.asked.judges:
+            return False
+        return bool(set(cells.unique()) & set(self.asked.reference))
+
+    def _is_person(self, column: str) -> bool:
+        if column in self.asked.reference:
+            return True
+        if column in self.asked.judges or is_usual(column) or measures(column):
+            return False
+        return (is_person(column) or kind_of(column) == "human") and _may_judge(self.raw, column)
+
+    def _parts(self) -> list[str]:
+        """Columns that a source names, and those of texts and replies by their names."""
+        named = (self.source.context, self.source.response, self.source.reason, self.source.status,
+                 self.source.cluster, self.source.subgroup, self.source.run)  # fmt: skip
+        return [name for name in named if name]
+
+    def _judges(
+        self, people: Sequence[str], keys: Sequence[str | None], labels: Sequence[str]
+    ) -> list[ColumnRole]:
+        """The columns of judges: those named; else by their names; else the only one that is left
+        and can be; else a question.
+        """
+        raw, named = self.raw, self.asked.judges
+        kind: Role = "label" if labels else "score"
+        if named:
+            lost = [name for name in named if name not in self.columns]
+            if lost:
+                raise TableError(
+                    f"{raw.name}: no column is called {lost[0]!r}, which --judge names (columns: "
+                    f"{listed(self.columns)})"
+                )
+            return [ColumnRole(name, kind, "was named as a judge", "named") for name in named]
+        left = [
+            c for c in self.columns
+            if c not in (*people, *keys, *self._parts()) and _judges_like(raw, c, labels)
+        ]  # fmt: skip
+        called = [c for c in left if names_rater(c) and not _speaks_of_else(c)]
+        ask_of_whom(raw, [c for c in (*people, *called) if c not in self.asked.reference])
+        if called:
+            return [ColumnRole(c, kind, "is called as a judge is", "name") for c in called]
+        left = [c for c in left if not _why_not(raw, c, keys)]
+        scale = _scale_of(raw, self.reference)
+        fits = [c for c in left if labels or _on_scale(raw, c, scale)]
+        if len(left) == 1 and (fits or self.source.assume):
+            reason = "is the only one left, with values of the reference's scale"
+            return [ColumnRole(left[0], kind, reason, "only")]
+        if not left:
+            return []
+        likely = fits or [c for c in left if _within_usual(raw, c) or _shares(raw, c)] or left
+        likely = [c for c in likely if _EVALUATES.search(c)] or likely
+        spans = ", ".join(f"{c!r} ({_span(raw, c)})" for c in left[:12])
+        choices = tuple(dict.fromkeys((_joined(likely), _joined(left))))
+        raise QuestionError(
+            f"{raw.name}: who judged is not said, and {plural(len(left), 'column')} may be a "
+            f"judge's: {spans}.",
+            "judge", choices, f"judge = {json.dumps(list(likely))}",
+        )  # fmt: skip
+
+
+def _joined(names: Sequence[str]) -> str:
+    return ", ".join(f'"{n}"' if "," in n or '"' in n else n for n in names)
+
+
+def _span(raw: RawTable, column: str) -> str:
+    if not is_score(raw, column):
+        return listed(raw.frame[column].drop_nulls().cast(pl.String).unique().sort().to_list()[:4])
+    scores = _numbers(raw, column).to_list()
+    return f"{min(scores):g} to {max(scores):g}" if scores else "blank"
+
+
+def _numbers(raw: RawTable, column: str) -> pl.Series:
+    values = to_scores(raw.frame[column], decimal_comma=raw.decimal_comma).values
+    return values.drop_nulls()
+
+
+def _judges_like(raw: RawTable, column: str, labels: Sequence[str]) -> bool:
+    """Whether the values of a column can be judgements of the kind of the reference's."""
+    cells = raw.frame[column]
+    if not labels:
+        return _may_judge(raw, column)
+    if cells.dtype != pl.String or are_texts(cells):
+        return False
+    words = set(folded(cells.drop_nulls()).unique())
+    return bool(words) and 2 * len(words & {*map(str.casefold, labels)}) >= len(words)
+
+
+def _may_judge(raw: RawTable, column: str) -> bool:
+    """Whether a column holds scores, or words that are: replies and long texts are none."""
+    cells = raw.frame[column]
+    if cells.dtype == pl.String and (are_texts(cells) or holds_replies(cells)):
+        return holds_replies(cells)
+    if is_score(raw, column):
+        return is_small(raw, column)
+    return cells.dtype == pl.String and bool(order_of({column: folded(cells)}))
+
+
+def _why_not(raw: RawTable, column: str, keys: Sequence[str | None] = ()) -> str:
+    """The positive reason why a column of numbers is no judge's; empty where there is none."""
+    frame = raw.frame
+    cells = frame[column]
+    by_name = _speaks_of_else(column)
+    item, system = (*keys, None, None)[:2]
+    repeated = item is not None and frame[item].n_unique() < frame.height
+    same = [key for key in (item, system) if repeated and key and _follows(frame, column, key)]
+    reasons = (
+        (bool(by_name), by_name),
+        (cells.dtype.is_temporal(), "holds dates"),
+        (is_counter(cells), "counts the rows"),
+        (cells.drop_nulls().n_unique() < 2, "holds one value throughout"),
+        (bool(same), f"is the same in all rows of one {next(iter(same), '')}"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
+
+
+def _follows(frame: pl.DataFrame, column: str, key: str) -> bool:
+    """Whether a column says the same in all rows of a key."""
+    return frame.select(key, column).n_unique() == frame[key].n_unique()
+
+
+def _speaks_of_else(column: str) -> str:
+    """Why a column is no judge's by its name; empty where its name does not speak against it."""
+    if measures(column):
+        return "measures something, by its name"
+    usual = is_usual(column) and find("score", [column], None, "") is None
+    if is_id(column) or (usual and not names_rater(column)):
+        return "is called by a usual word for another part"
+    return "sums others up, by its name" if sums_up(column) else ""
+
+
+def _scale_of(raw: RawTable, columns: Sequence[str]) -> Scale | None:
+    numbers = [_numbers(raw, c) for c in columns if is_score(raw, c)]
+    return infer_scale(pl.concat(numbers)) if numbers else None
+
+
+def _on_scale(raw: RawTable, column: str, scale: Scale | None) -> bool:
+    """Whether the values of a column are levels of the reference's scale."""
+    if scale is None or not is_score(raw, column):
+        return scale is None
+    scores = _numbers(raw, column)
+    inside = scores.is_between(scale.low, scale.high).all()
+    if not inside or scale.continuous:
+        return bool(inside)
+    steps = (scores - scale.low) / scale.step
+    return bool(((steps - steps.round()).abs() < 1e-6).mean() or 0) and bool(
+        ((steps - steps.round()).abs() < 1e-6).mean() >= 0.5  # type: ignore[operator]
+    )
+
+
+def _shares(raw: RawTable, column: str) -> bool:
+    """Whether the values of a column are shares from 0 to 1."""
+    return is_score(raw, column) and bool(_numbers(raw, column).is_between(0, 1).all())
+
+
+def _few_words(cells: pl.Series) -> bool:
+    """Whether a column holds few short words that repeat."""
+    return (
+        cells.dtype == pl.String
+        and not are_texts(cells)
+        and LABEL.recognise(Cells.of(cells.name, [cells])) is not None
+    )
+
+
+def _labels_of(raw: RawTable, columns: Sequence[str]) -> tuple[str, ...]:
+    """The labels that columns of words hold; none where they are scores in words."""
+    texts = [raw.frame[c] for c in columns if raw.frame[c].dtype == pl.String]
+    if len(texts) < len(columns) or any(
+        is_score(raw, c) or are_texts(raw.frame[c]) for c in columns
+    ):
+        return ()
+    if order_of({c: folded(raw.frame[c]) for c in columns}) or any(map(holds_replies, texts)):
+        return ()
+    recognised = LABEL.recognise(Cells.of(", ".join(columns), texts))
+    return () if recognised is None else tuple(recognised.domain.labels)
+
+
+def _is_called_labels(cells: pl.Series) -> bool:
+    """Whether a column is called as labels are, over more than two words."""
+    if cells.dtype != pl.String or plain_word(cells.name) not in _LABEL_WORDS:
+        return False
+    return to_scores(cells).bad.any() and _few_words(cells)
+
+
+def _unused(raw: RawTable, taken: Sequence[str]) -> list[ColumnRole]:
+    """The columns that play no part, each with what speaks against it."""
+    rest = []
+    for column in raw.frame.columns:
+        if column in taken:
+            continue
+        cells = raw.frame[column]
+        if cells.dtype == pl.String and are_texts(cells):
+            rest.append(ColumnRole(column, "text", "holds texts"))
+            continue
+        why = _why_not(raw, column) or "nobody named it, and nothing says that it is a judge's"
+        rest.append(ColumnRole(column, "not used", why))
+    return rest
+
+
+def parts_of(raw: RawTable, read: TableKeys, asked: Asked) -> dict[str, str]:
+    """The columns of item, system, rater, attribute and judgement of a table of any kind.
+
+    Those that are named already are not among them, and none is where nobody named a reference.
+
+    Raises
+    ------
+    QuestionError
+        As `roles_of`.
+    """
+    if not asked.reference or read.layout != "auto":
+        return {}
+    source = Source(path=raw.name, **read.keys_set())
+    found = roles_of(raw, source, asked, judges=False).source
+    names = ("item", "system", "rater", "attribute", "score")
+    return {
+        name: column
+        for name in names
+        if (column := getattr(found, name)) is not None and getattr(read, name) is None
+    }

@@ -1,0 +1,198 @@
+"""The roles of columns: sixty made files with the truth beside, and what is asked, one by one."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from command_line import typed
+from reading_check import outcome
+from reading_files import Case, cases
+
+import voirdire
+from voirdire import tables
+from voirdire.errors import QuestionError, TableError
+from voirdire.study import ReadOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MADE = cases()
+#: What is not read at the first command is asked; everything else is read rightly.
+ASKED = {
+    "engineer N° variant human_score auto_eval", "engineer trace commit human quality",
+    "engineer thread Build qa llm_judge", "export ragas table", "export trulens records",
+    "export braintrust", "export promptfoo-like",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MADE, ids=lambda case: case.name)
+def test_a_made_file_is_read_rightly_or_asked_about(case: Case, tmp_path: Path):
+    found, why = outcome(case, tmp_path)
+    assert found == ("asked" if case.name in ASKED else "right"), why
+
+
+def test_of_sixty_files_most_are_read_at_the_first_command():
+    assert Counter(case.kind for case in MADE).total() == 60
+    assert len(MADE) - len(ASKED) >= 45
+
+
+@pytest.mark.parametrize("name", sorted(ASKED))
+def test_the_command_that_a_question_ends_in_works_as_it_stands(name: str, tmp_path: Path):
+    """Copied from the terminal, unchanged."""
+    (case,) = [one for one in MADE if one.name == name]
+    (path,) = case.make(tmp_path)
+    asked = typed("examine", path.name, "--reference", *case.reference, cwd=tmp_path)
+    assert asked.returncode == 1
+    command = asked.stderr.rpartition("To take the first answers: ")[2].strip()
+    assert command.startswith(f"voirdire examine {path.name} --reference ")
+    done = typed(*shlex.split(command)[1:], "--resamples", "0", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {one["judge"] for one in json.loads(done.stdout)["results"]} == set(case.judges)
+
+
+def _wide(path: Path, **columns: Any) -> Path:
+    own = random.Random(7)
+    truth = [own.uniform(1, 5) for _ in range(40)]
+    made = {
+        "human": [min(5, max(1, round(t + own.gauss(0, 0.5)))) for t in truth],
+        "gpt_judge": [min(5, max(1, round(t + own.gauss(0, 0.6)))) for t in truth],
+    }
+    frame = pl.DataFrame({"item": [f"i{at}" for at in range(40)], **made})
+    for name, column in columns.items():
+        frame = frame.with_columns(pl.Series(name, column(own, frame)))
+    frame.write_csv(path)
+    return path
+
+
+def _levels(own: random.Random, frame: pl.DataFrame) -> list[int]:
+    return [own.randint(1, 5) for _ in range(frame.height)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["trial_index", "page", "block", "condition", "group", "round", "fold", "wave", "n_sentences",
+     "list", "split", "week", "education", "priority", "upvotes", "Seite", "humeur"],
+)  # fmt: skip
+def test_a_column_of_small_numbers_is_no_judge_beside_one_that_is_called_so(tmp_path, name):
+    path = _wide(tmp_path / "r.csv", **{name: _levels})
+    examination = voirdire.examine(path, reference=["human"], resamples=0)
+    assert {result.judge for result in examination.results} == {"gpt_judge"}
+    assert any(name in f.message for f in examination.findings if f.kind == "columns_unread")
+
+
+def test_named_judges_are_taken_and_no_others(tmp_path):
+    path = _wide(tmp_path / "r.csv", other_judge=_levels, page=_levels)
+    study, rated = tables.read_file(
+        path, reference=["human"], read=ReadOptions(judge=("page", "gpt_judge"))
+    )
+    assert set(rated.ratings["rater"]) == {"human", "gpt_judge", "page"}
+    with pytest.raises(TableError, match="no column is called 'nobody', which --judge names"):
+        tables.read_file(path, reference=["human"], read=ReadOptions(judge=("nobody",)))
+    long = rated.ratings.select("item", "rater", "score")
+    long.write_csv(tmp_path / "long.csv")
+    _, rated = tables.read_file(
+        tmp_path / "long.csv", reference=["human"], read=ReadOptions(judge=("gpt_judge",))
+    )
+    assert set(rated.ratings["rater"]) == {"human", "gpt_judge"}
+    assert study.data.reference == ("human",)
+
+
+@pytest.mark.parametrize("name", ["score", "quality", "v2", "bewertung", "overall"])
+def test_the_only_column_left_on_the_references_scale_is_the_judge(tmp_path, name):
+    frame = pl.read_csv(_wide(tmp_path / "r.csv"))
+    frame = frame.rename({"gpt_judge": name}).with_columns(latency_ms=pl.lit(0.4))
+    frame.write_csv(tmp_path / "r.csv")
+    _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
+    assert set(rated.ratings["rater"]) == {"human", name}
+
+
+def test_a_derived_column_that_is_named_as_a_judge_is_examined(tmp_path):
+    def mean(_: random.Random, frame: pl.DataFrame) -> pl.Series:
+        return (frame["human"] + frame["human"].reverse()) / 2
+
+    def second(_: random.Random, frame: pl.DataFrame) -> pl.Series:
+        return frame["human"].reverse()
+
+    path = _wide(tmp_path / "r.csv", human_2=second, human_mean=mean)
+    named = ReadOptions(judge=("human_mean",))
+    _, rated = tables.read_file(path, reference=["human", "human_2"], read=named)
+    assert set(rated.ratings["rater"]) == {"human", "human_2", "human_mean"}
+
+
+@pytest.mark.parametrize(
+    ("change", "ends"),
+    [
+        (lambda s: (s - 1) / 4.2 + pl.Series([0.0, 0.01] * 20), (0.0, 1.0)),
+        (lambda s: 6 - s, (5.0, 1.0)),
+        (lambda s: 24 * (s - 1) + pl.Series([0, 1] * 20), (0.0, 100.0)),
+        (lambda s: 2 * s - 1, (1.0, 10.0)),
+    ],
+    ids=["shares", "turned round", "per cent", "of ten"],
+)
+def test_a_judge_on_another_scale_is_asked_about_and_put_on_it(tmp_path, change, ends):
+    frame = pl.read_csv(_wide(tmp_path / "r.csv"))
+    frame = frame.with_columns(change(frame["gpt_judge"]).alias("gpt_judge"))
+    frame.write_csv(tmp_path / "r.csv")
+    with pytest.raises(QuestionError, match="put on that scale") as caught:
+        tables.read_file(tmp_path / "r.csv", reference=["human"])
+    _, read = tables.with_answers(caught.value, ["human"], ReadOptions())
+    assert read.rescale == {"gpt_judge": ends}
+    study, rated = tables.read_file(tmp_path / "r.csv", reference=["human"], read=read)
+    assert study.rubric.scale == (1, 5)
+    assert rated.ratings["score"].is_between(1, 5).all()
+    assert set(rated.ratings["status"].cast(pl.String)) == {"ok"}
+    # Kept with the drafted study, and applied once.
+    again = tables.read_tables(
+        tables.draft_study(tmp_path / "r.csv", reference=["human"], read=read)
+    )
+    assert again.ratings.equals(rated.ratings)
+    kept = ReadOptions(rescale={"gpt_judge": (1, 5)})
+    tables.read_file(tmp_path / "r.csv", reference=["human"], read=kept)
+
+
+@pytest.mark.parametrize("change", [lambda s: s, lambda s: s.clip(2, 4), lambda s: (s + 4) // 2])
+def test_a_judge_of_fewer_levels_is_on_the_same_scale(tmp_path, change):
+    frame = pl.read_csv(_wide(tmp_path / "r.csv"))
+    frame.with_columns(change(frame["gpt_judge"]).alias("gpt_judge")).write_csv(tmp_path / "r.csv")
+    tables.read_file(tmp_path / "r.csv", reference=["human"])
+
+
+def test_half_stars_are_levels(tmp_path):
+    own = random.Random(3)
+    human = [own.choice([0.5 * k for k in range(1, 11)]) for _ in range(60)]
+    frame = pl.DataFrame({"item": [f"i{k}" for k in range(60)], "human": human,
+                          "judge": [max(1, round(h)) for h in human]})  # fmt: skip
+    frame.write_csv(tmp_path / "r.csv")
+    study, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
+    assert rated.ratings.filter(pl.col("status") != "ok").is_empty()
+    assert study.rubric.step == 0.5
+
+
+def test_what_tells_rows_apart_but_is_not_called_a_system_is_asked_about(tmp_path):
+    own = random.Random(1)
+    rows = [(f"T{at}", flavour, own.randint(1, 5), own.randint(1, 5))
+            for at in range(40) for flavour in ("sweet", "sour")]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["ticket", "flavour", "human", "llm"], orient="row")
+    frame.write_csv(tmp_path / "r.csv")
+    with pytest.raises(QuestionError, match=r"'flavour' .* tells the rows of one ticket apart"):
+        tables.read_file(tmp_path / "r.csv", reference=["human"])
+
+
+def test_all_questions_come_at_once(tmp_path):
+    (case,) = [one for one in MADE if one.name == "export trulens records"]
+    with pytest.raises(QuestionError) as caught:
+        voirdire.examine(*case.make(tmp_path), reference=["human"])
+    assert [one.key for one in (caught.value, *caught.value.more)] == ["judge", "rescale"]
+    options = "--judge 'Answer Relevance' --rescale 'Answer Relevance=0..1'"
+    assert caught.value.options == options
+
+
+def test_reference_none_is_nobody(tmp_path):
+    examination = voirdire.examine(_wide(tmp_path / "r.csv"), reference=None, resamples=0)
+    assert examination.study.data.reference == ("human",)

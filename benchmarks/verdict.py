@@ -24,7 +24,7 @@ import numpy as np
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.decide import Asked, decide
+from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.study import Margins
 
@@ -196,7 +196,7 @@ def fresh(panels: int, first: int = 920_000) -> str:
                 case = simulated_case(humans, scores, truth)
                 components = ScoreGround(case, MARGINS)
                 for use, deserves in deserved_of(made, name, truth).items():
-                    state = decide(components, Asked(*USE_NAMES[use.upper()])).state
+                    state = decide(components, AskedUse(*USE_NAMES[use.upper()])).state
                     count(errors, use, deserves, state)
         lines += [
             f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "

@@ -209,7 +209,7 @@ def test_a_stranger_s_component_use_and_coefficient_come_from_a_stream(tmp_path)
         assert of.verdict("judge", "score", "praise").state == "no"
     parts = [of.evidence[0].component("TOPS") for of in (streamed, memory)]
     assert parts[0].estimate == pytest.approx(parts[1].estimate, rel=1e-12)
-    values = [of.measures[0].estimate.value for of in (streamed, memory)]
+    values = [of.rated.measures[0].estimate.value for of in (streamed, memory)]
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 

@@ -14,7 +14,7 @@ from command_line import invoke
 
 import voirdire
 from voirdire.errors import InputError, TableError
-from voirdire.examining.spec import COEFFICIENTS, Rated
+from voirdire.examining.spec import COEFFICIENTS, RaterScores
 from voirdire.examining.streaming.first_pass import first_sums
 from voirdire.examining.streaming.parts import read_part
 from voirdire.examining.streaming.source import parts_of, stream_of
@@ -84,7 +84,7 @@ def test_coefficients_of_sums_are_those_in_memory(levels):
     for spec in summed:
         chosen = slice(None) if spec.of == "all" else [0, 3]
         one = spec.summed(4 if spec.of == "all" else 2, levels)
-        expected = spec.compute(Rated(scores[:, chosen], levels, None, analysis))
+        expected = spec.compute(RaterScores(scores[:, chosen], levels, None, analysis))
         value = one.value(patterns.counts @ one.columns(rows[:, chosen]))
         assert value == pytest.approx(expected.value, rel=1e-12, abs=1e-15), spec.key
         assert one.name == expected.statistic

@@ -11,7 +11,7 @@ from voirdire import examine
 from voirdire.errors import InputError
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.decide import Asked, asked_uses, decide, verdict_of, with_holm
+from voirdire.examining.verdict.decide import AskedUse, asked_uses, decide, verdict_of, with_holm
 from voirdire.examining.verdict.facts import Component, Next, Verdict
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.report import print_examination
@@ -176,7 +176,9 @@ def test_a_gate_is_asked_about_where_there_is_one_and_labels_are_no_scale():
     assert asked_of(["gate"]) == []
     assert asked_of(["gate"], gate=gate) == [("gate", "these systems")]
     assert {use for use, _ in asked_of(["order"], gate=gate)} == {"order"}
-    with pytest.raises(InputError, match=r"use 'oder' is unknown \(did you mean 'order'"):
+    with pytest.raises(
+        InputError, match=r"study, key 'uses': use 'oder' is unknown \(did you mean 'order'"
+    ):
         asked_of(["oder"])
 
 
@@ -188,11 +190,11 @@ def holding(*parts):
 
 def test_humans_who_disagree_stop_every_use_but_repeating_and_safety_forbids_a_yes_alone():
     disagreeing = holding(Component("HUMANS", "no"), Component("RUN", "yes", p=0.01))
-    assert decide(disagreeing, Asked("repeat", "these systems")).state == "yes"
-    stopped = decide(disagreeing, Asked("estimate", "these systems"))
+    assert decide(disagreeing, AskedUse("repeat", "these systems")).state == "yes"
+    stopped = decide(disagreeing, AskedUse("estimate", "these systems"))
     assert (stopped.state, stopped.reason) == ("not tested", "humans disagree")
     names = ("COVER", "READ", "ITEM", "SLOPE", "BIAS1", "SYS")
-    single = Asked("single", "these systems")
+    single = AskedUse("single", "these systems")
     for state, expected in (("yes", ("no", "safety-critical")), ("open", ("open", ""))):
         ground = holding(*(Component(name, state) for name in names))
         made = verdict_of(ground, single, critical=True, blocked=False)

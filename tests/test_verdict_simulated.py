@@ -19,7 +19,7 @@ from verdict_work import (
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.decide import Asked, decide
+from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.examining.verdict.judging import copied_humans, judge_cases
 from voirdire.study import Margins
 
@@ -63,7 +63,7 @@ def test_an_exchangeable_judge_may_stand_in_where_there_is_enough_data(shared):
     for seed in range(910_000, 910_025):
         humans, judges, truth = generate(10, 200, seed, 3, only=["exchangeable"])
         case = simulated_case(humans, judges["exchangeable"], truth)
-        made = decide(ScoreGround(case, MARGINS), Asked("single", "these systems"))
+        made = decide(ScoreGround(case, MARGINS), AskedUse("single", "these systems"))
         yes += made.state == "yes"
     assert yes >= 0.8 * 25
 

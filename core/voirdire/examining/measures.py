@@ -14,7 +14,7 @@ from voirdire.examining.ratings.agreement import levels_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.facts import Measure
 from voirdire.examining.source import open_source
-from voirdire.examining.spec.coefficients import COEFFICIENTS, Rated
+from voirdire.examining.spec.coefficients import COEFFICIENTS, RaterScores
 from voirdire.examining.verdict.gathering import clusters_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _measure(
     present = scores[~np.isnan(scores)]
     levels, spec = levels_of(scale, present), COEFFICIENTS[name]
     if spec.of == "all":
-        estimate = spec.compute(Rated(scores.T, levels, clusters, analysis))
+        estimate = spec.compute(RaterScores(scores.T, levels, clusters, analysis))
         return [Measure(name, attribute, "response", tuple(raters), estimate)]
     return [
         Measure(
@@ -162,7 +162,7 @@ def _measure(
             "response",
             (raters[a], raters[b]),
             # The later rater comes first: bias is that of the first named less the second.
-            spec.compute(Rated(scores[[b, a]].T, levels, clusters, analysis)),
+            spec.compute(RaterScores(scores[[b, a]].T, levels, clusters, analysis)),
         )
         for a in range(len(raters))
         for b in range(a + 1, len(raters))

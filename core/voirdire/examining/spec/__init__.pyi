@@ -1,6 +1,6 @@
 from voirdire.examining.spec.coefficients import COEFFICIENTS as COEFFICIENTS
 from voirdire.examining.spec.coefficients import CoefficientSpec as CoefficientSpec
-from voirdire.examining.spec.coefficients import Rated as Rated
+from voirdire.examining.spec.coefficients import RaterScores as RaterScores
 from voirdire.examining.spec.component import ChangeRule as ChangeRule
 from voirdire.examining.spec.component import Component as Component
 from voirdire.examining.spec.component import ComponentSpec as ComponentSpec

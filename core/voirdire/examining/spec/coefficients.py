@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rated:
+class RaterScores:
     """What a coefficient is computed of.
 
     Attributes
@@ -59,7 +59,7 @@ class CoefficientSpec:
     title : str
         What it is, in the page of docs.
     compute : callable
-        From `Rated` to an `Estimate` with its interval.
+        From `RaterScores` to an `Estimate` with its interval.
     of_sizes : bool
         Whether it is a mean size of differences, which is no moment of scores that lie on no grid.
     summed : callable or None
@@ -71,7 +71,7 @@ class CoefficientSpec:
     name: str
     of: Literal["all", "pairs"]
     title: str
-    compute: Callable[[Rated], Estimate]
+    compute: Callable[[RaterScores], Estimate]
     of_sizes: bool = False
     summed: Callable[[int, Sequence[float] | None], SummedCoefficient] | None = None
 
@@ -90,10 +90,10 @@ def _sums(key: str) -> Callable[[int, Sequence[float] | None], SummedCoefficient
     return summed
 
 
-def _icc(form: str) -> Callable[[Rated], Estimate]:
+def _icc(form: str) -> Callable[[RaterScores], Estimate]:
     """Declared clusters are resampled; the F interval takes responses for independent."""
 
-    def compute(rated: Rated) -> Estimate:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         R, clusters, analysis = rated.scores, rated.clusters, rated.analysis
@@ -107,8 +107,8 @@ def _icc(form: str) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _kappa(statistic: str, **fixed: Any) -> Callable[[Rated], Estimate]:
-    def compute(rated: Rated) -> Estimate:
+def _kappa(statistic: str, **fixed: Any) -> Callable[[RaterScores], Estimate]:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         estimate: Estimate = getattr(stats, statistic)(
@@ -119,10 +119,10 @@ def _kappa(statistic: str, **fixed: Any) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _alpha(metric: str) -> Callable[[Rated], Estimate]:
+def _alpha(metric: str) -> Callable[[RaterScores], Estimate]:
     """With a bootstrap where there are levels: real values would be drawn one by one."""
 
-    def compute(rated: Rated) -> Estimate:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         levels, analysis = rated.levels, rated.analysis
@@ -139,8 +139,8 @@ def _alpha(metric: str) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _cohen(weights: str | None) -> Callable[[Rated], Estimate]:
-    def compute(rated: Rated) -> Estimate:
+def _cohen(weights: str | None) -> Callable[[RaterScores], Estimate]:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         return stats.cohen_kappa(
@@ -151,8 +151,8 @@ def _cohen(weights: str | None) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _score(statistic: str) -> Callable[[Rated], Estimate]:
-    def compute(rated: Rated) -> Estimate:
+def _score(statistic: str) -> Callable[[RaterScores], Estimate]:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         a, b = rated.scores.T
@@ -162,10 +162,10 @@ def _score(statistic: str) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _difference(statistic: str) -> Callable[[Rated], Estimate]:
+def _difference(statistic: str) -> Callable[[RaterScores], Estimate]:
     """Of the second less the first."""
 
-    def compute(rated: Rated) -> Estimate:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         a, b = rated.scores.T
@@ -175,8 +175,8 @@ def _difference(statistic: str) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _limit(side: str) -> Callable[[Rated], Estimate]:
-    def compute(rated: Rated) -> Estimate:
+def _limit(side: str) -> Callable[[RaterScores], Estimate]:
+    def compute(rated: RaterScores) -> Estimate:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         a, b = rated.scores.T
@@ -186,10 +186,10 @@ def _limit(side: str) -> Callable[[Rated], Estimate]:
     return compute
 
 
-def _of_sums(key: str) -> Callable[[Rated], Estimate]:
+def _of_sums(key: str) -> Callable[[RaterScores], Estimate]:
     """A coefficient of sums, with the jackknife's interval over responses."""
 
-    def compute(rated: Rated) -> Estimate:
+    def compute(rated: RaterScores) -> Estimate:
         import numpy as np  # noqa: PLC0415 - see above
 
         from voirdire import stats  # noqa: PLC0415
@@ -210,7 +210,7 @@ def _of_sums(key: str) -> Callable[[Rated], Estimate]:
 
 
 def _all(
-    key: str, name: str, title: str, compute: Callable[[Rated], Estimate], summed: str = ""
+    key: str, name: str, title: str, compute: Callable[[RaterScores], Estimate], summed: str = ""
 ) -> None:
     sums = _sums(summed or key)
     COEFFICIENTS.register(
@@ -222,7 +222,7 @@ def _pairs(
     key: str,
     name: str,
     title: str,
-    compute: Callable[[Rated], Estimate],
+    compute: Callable[[RaterScores], Estimate],
     *,
     ranked: bool = False,
     of_sizes: bool = False,

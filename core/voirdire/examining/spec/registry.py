@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Keyed(Protocol):
+class HasKey(Protocol):
     """What a registry holds: an object with a key for output and a plain name for code."""
 
     @property
@@ -26,7 +26,7 @@ class Keyed(Protocol):
         ...
 
 
-Spec = TypeVar("Spec", bound=Keyed)
+Spec = TypeVar("Spec", bound=HasKey)
 
 
 class Registry(Mapping[str, Spec], Generic[Spec]):

@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.spec import Component, Ground, State
-    from voirdire.examining.verdict.decide import Asked
+    from voirdire.examining.verdict.decide import AskedUse
     from voirdire.examining.verdict.facts import Verdict
 
 #: No advice on sample size below this many units.
 FEWEST_UNITS = 5
 
 
-def next_step(ground: Ground, asked: Asked, verdict: Verdict) -> Next:
+def next_step(ground: Ground, asked: AskedUse, verdict: Verdict) -> Next:
     """What to do now."""
     # An action for each state; what stops all uses is dealt with as what was not tested.
     step = {"yes": _after_yes, "no": _after_no, "not tested": _untested, "open": _open}
     return step[verdict.state](ground, asked, verdict)
 
 
-def _after_yes(ground: Ground, asked: Asked, _verdict: Verdict) -> Next:
+def _after_yes(ground: Ground, asked: AskedUse, _verdict: Verdict) -> Next:
     after = asked.spec.after_yes
     return (None if after is None else after(ground)) or Next("use it")
 
 
-def _after_no(ground: Ground, asked: Asked, verdict: Verdict) -> Next:
+def _after_no(ground: Ground, asked: AskedUse, verdict: Verdict) -> Next:
     deciding = [COMPONENTS[key] for key in verdict.deciding]
     # A judge that does not follow the responses is lost whatever else is wrong with it; else a
     # component has advice of its own where it alone is wrong.
@@ -48,7 +48,7 @@ def _after_no(ground: Ground, asked: Asked, verdict: Verdict) -> Next:
     return Next("keep humans")
 
 
-def _after_calibration(ground: Ground, asked: Asked) -> State | None:
+def _after_calibration(ground: Ground, asked: AskedUse) -> State | None:
     """The state after cross-fitted calibration on these ratings; None where that is not known."""
     after = ground.calibrated()
     if after is None:
@@ -61,7 +61,7 @@ def _after_calibration(ground: Ground, asked: Asked) -> State | None:
     return decide(after, asked).state
 
 
-def _untested(ground: Ground, _asked: Asked, verdict: Verdict) -> Next:
+def _untested(ground: Ground, _asked: AskedUse, verdict: Verdict) -> Next:
     reason = REASONS.get(verdict.reason)
     if reason is not None and reason.next is not None:
         return reason.next(ground, _because_of(verdict))
@@ -73,7 +73,7 @@ def _because_of(verdict: Verdict) -> Sequence[Component]:
     return [part for part in verdict.components if part.reason == verdict.reason]
 
 
-def _open(ground: Ground, asked: Asked, verdict: Verdict) -> Next:
+def _open(ground: Ground, asked: AskedUse, verdict: Verdict) -> Next:
     """So many that each open component would be settled, were its estimate to stay as it is."""
     parts = [part for part in verdict.components if part.state == "open"]
     of_systems = any(COMPONENTS[part.name].falls_with == "systems" for part in parts)

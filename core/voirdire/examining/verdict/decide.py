@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedUse:
     """A use for a target, and for a label where each label is a use of its own."""
 
     use: str
@@ -42,7 +42,7 @@ class Decision:
     parts: tuple[Component, ...]
 
 
-def asked_uses(uses: Sequence[str], ground: Ground) -> list[Asked]:
+def asked_uses(uses: Sequence[str], ground: Ground) -> list[AskedUse]:
     """The uses that a study names, else all, that are declared in a ground and for its kind.
 
     Raises
@@ -50,9 +50,9 @@ def asked_uses(uses: Sequence[str], ground: Ground) -> list[Asked]:
     InputError
         A use that there is not; the message lists those there are.
     """
-    check_allowed("use", uses, USES)
+    check_allowed("use", uses, USES, "study, key 'uses'")
     return [
-        Asked(use.key, target, label)
+        AskedUse(use.key, target, label)
         for use in USES.values()
         if (not uses or use.key in uses) and ground.kind in use.kinds and use.declared(ground)
         for target in use.required
@@ -60,7 +60,7 @@ def asked_uses(uses: Sequence[str], ground: Ground) -> list[Asked]:
     ]
 
 
-def decide(ground: Ground, asked: Asked) -> Decision:
+def decide(ground: Ground, asked: AskedUse) -> Decision:
     """No if any component is no; else not tested if any is; else open; else yes."""
     use = asked.spec
     # Nothing can be held against humans who do not agree with one another; that a judge repeats
@@ -84,7 +84,7 @@ def decide(ground: Ground, asked: Asked) -> Decision:
     return Decision("yes", (), "", _largest(parts), parts)
 
 
-def _required(ground: Ground, asked: Asked) -> Iterator[Component]:
+def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
     """What counts of the components that a use asks for."""
     for wanted in asked.spec.required[asked.target]:
         spec, role = COMPONENTS[wanted.key], wanted.role_in(ground)
@@ -150,7 +150,7 @@ def with_holm(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     return tuple(made)
 
 
-def verdict_of(ground: Ground, asked: Asked, *, critical: bool, blocked: bool) -> Verdict:
+def verdict_of(ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool) -> Verdict:
     """One verdict, its next step still to be found."""
     made = decide(ground, asked)
     if blocked:

@@ -51,6 +51,16 @@ Examples:
   voirdire session batches a --cancel
 """
 
+CHECK = """
+Examples:
+
+  voirdire session check a
+
+  voirdire session check a --private
+
+It ends with exit code 1 where something is damaged or a table is not as it was written.
+"""
+
 FolderArgument = Annotated[
     Path, typer.Argument(help="The folder of the session.", show_default=False)
 ]
@@ -66,6 +76,7 @@ def register(app: typer.Typer) -> None:
     group.command("reparse", epilog=REPARSE)(reparse)
     group.command("merge", epilog=MERGE)(merge)
     group.command("batches", epilog=BATCHES)(batches)
+    group.command("check", epilog=CHECK)(check)
     app.add_typer(group, name="session")
 
 
@@ -127,6 +138,38 @@ def reparse(folder: FolderArgument) -> None:
 
     for name, rows in store.reparse(folder).items():
         typer.echo(f"{name}: {rows:,} rows")
+
+
+def check(
+    folder: FolderArgument,
+    private: Annotated[
+        bool, typer.Option("--private", help="Take from others what they may read of the session.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """See whether a session is as it was written: each text, each file, and who may read it."""
+    import json
+    from dataclasses import asdict
+
+    from voirdire.cli import BAD_INPUT, OK
+    from voirdire.store.health import check_session, make_private
+
+    changed = make_private(folder) if private else 0
+    problems = check_session(folder)
+    wrong = any(one.kind in {"damaged", "changed_database", "changed_table"} for one in problems)
+    if as_json:
+        rows = [{**asdict(one), "remedy": one.remedy} for one in problems]
+        typer.echo(
+            json.dumps({"schema_version": 1, "sound": not wrong, "problems": rows}, indent=1)
+        )
+    else:
+        if private:
+            typer.echo(f"Made private: {changed:,} files and folders.")
+        for one in problems:
+            words = one.kind.replace("_", " ")
+            typer.echo(f"{words}: {one.where}, {one.count:,}: {visible(one.detail)} ({one.remedy})")
+        typer.echo("Something is wrong." if wrong else "Every text is as it was kept.")
+    raise typer.Exit(BAD_INPUT if wrong else OK)
 
 
 def batches(

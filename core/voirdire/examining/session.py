@@ -12,10 +12,12 @@ from voirdire.errors import InputError
 from voirdire.schema import Finding
 from voirdire.store import is_session, session_study
 from voirdire.store.findings import kept_findings, reply_findings_frame
+from voirdire.store.health import changed_database, changed_tables, damage, older_tables
+from voirdire.store.session import RATERS
 from voirdire.study import Rater, Source, Study, load_study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from voirdire.schema import Severity
 
@@ -101,6 +103,11 @@ def study_of_session(folder: Path) -> Study:
             f"session {folder} holds no score: the parser of its raters breaks on every reply; "
             f"correct it, then run voirdire session reparse {folder}"
         )
+    if names := changed_tables(folder):
+        raise InputError(
+            f"session {folder}: {', '.join(names)}: not as voirdire wrote it; derive the tables "
+            f"again: voirdire session reparse {folder}"
+        )
     # Human ratings that the study names lie beside the file it was run from, not in the session.
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
     # Beside the study's own sources: human ratings may lie in files of their own.
@@ -159,7 +166,27 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
     played = [row for row in rows if row["kind"] == "simulated"]
     findings = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
-    return (*findings, *played_by, *(kept_findings(folder) or ()))
+    return (*findings, *played_by, *(kept_findings(folder) or ()), *_health(folder))
+
+
+def _health(folder: Path) -> Iterator[Finding]:
+    """What is wrong with the database: looked for row by row only where its hash is another."""
+    if not is_session(folder):
+        return
+    if changed_database(folder):
+        for one in damage(folder):
+            if one.kind in ("damaged", "changed_database"):
+                yield Finding(
+                    one.kind, "serious", one.where, one.count, (one.detail,),
+                    f"The session is not as it was kept: {one.where}, {one.count:,}.",
+                    f"The numbers here are those of its tables, which are whole; {one.remedy}.",
+                )  # fmt: skip
+    if older_tables(folder):
+        yield Finding(
+            "older_tables", "note", RATERS, 1, (),
+            "Replies have come since the session's tables were derived.",
+            "They are in no number here: run voirdire session reparse.",
+        )  # fmt: skip
 
 
 def _finding(row: dict[str, Any]) -> Finding:

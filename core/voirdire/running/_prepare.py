@@ -37,6 +37,7 @@ from voirdire.store import is_session, read_session
 from voirdire.store.counts import Replies, Spent, blind_characters, count_finished, spent_by_model
 from voirdire.store.findings import rater_findings
 from voirdire.store.frames import Panel
+from voirdire.store.health import damage
 from voirdire.store.raters import askers, model_identity, model_name
 from voirdire.store.records import Slot, for_run, make_call
 from voirdire.store.session import memory_session
@@ -268,9 +269,16 @@ def _check_fit(unfit: Mapping[str, int], out: str | Path) -> None:
     Raises
     ------
     SessionError
-        There are such replies.
+        There are such replies; or their texts are damaged, which looks the same.
     """
     if unfit:
+        # As it was before the study's texts were taken in, which is not committed yet.
+        for problem in damage(out):
+            if problem.kind == "damaged":
+                raise SessionError(
+                    f"session {out}: it is damaged, {problem.where}: {problem.detail} "
+                    f"({problem.remedy})"
+                )
         counts = ", ".join(f"{name} {count:,}" for name, count in unfit.items())
         raise SessionError(
             f"session {out}: {sum(unfit.values()):,} stored replies no longer fit the study "

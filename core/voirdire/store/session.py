@@ -18,6 +18,7 @@ from voirdire.schema import Message
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
 from voirdire.store._writer import Writer, connect
+from voirdire.store.checksums import CHECKSUMS, DATABASE, keep_checksums
 from voirdire.store.lock import acquire, release, tell
 from voirdire.store.records import (
     REPLY_COLUMNS,
@@ -37,19 +38,21 @@ if TYPE_CHECKING:
     from voirdire.store.records import Slot
     from voirdire.study import Study
 
-DATABASE, STUDY, RATERS = "session.sqlite", "study.toml", "raters.parquet"
+STUDY, RATERS = "study.toml", "raters.parquet"
 #: The findings on replies, as they are called today and in version 0.1.
 REPLY_FINDINGS, OLD_REPLY_FINDINGS = "reply_findings.parquet", "remarks.parquet"
 #: The findings of raters themselves, such as examples that leak.
 RATER_FINDINGS = "findings.json"
 #: Under which the table of raters says of which session it is.
 SESSION_KEY = "voirdire_session"
+#: And under which it says of which state of it.
+STATE_KEY = "voirdire_state"
 #: Where the sessions lie that a run by several workers is shared out into.
 PIECES = "pieces"
 #: What a session writes into its folder.
 WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
-    REPLY_FINDINGS, OLD_REPLY_FINDINGS, RATER_FINDINGS,
+    REPLY_FINDINGS, OLD_REPLY_FINDINGS, RATER_FINDINGS, CHECKSUMS,
 )  # fmt: skip
 # Only the current call: what an older prompt asked at this step says nothing of this one.
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
@@ -157,6 +160,7 @@ class Session:
         # The lock last: who gets it next must find the database closed.
         finally:
             self.connection.close()
+            keep_checksums(self.folder)
             release(self._lock)
 
 
@@ -249,6 +253,7 @@ def locked_session(folder: str | Path) -> Iterator[sqlite3.Connection]:
             _prepare(folder)
         with closing(connect(folder / DATABASE)) as connection:
             yield connection
+        keep_checksums(folder)
     finally:
         release(lock)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire.errors import SessionError
 from voirdire.files import whole
+from voirdire.store.checksums import TABLES, keep_checksums, state_of
 from voirdire.store.findings import Flagged, write_reply_findings
 from voirdire.store.frames import (
     RESPONSES,
@@ -26,6 +27,7 @@ from voirdire.store.parsed import PREFERENCES, Changed, Page
 from voirdire.store.session import (
     RATERS,
     SESSION_KEY,
+    STATE_KEY,
     locked_session,
     read_session,
     session_id,
@@ -115,7 +117,7 @@ def write_tables(
 def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, int]:
     folder, raters = panel.folder, raters_frame(panel.folder, panel=panel)
     with whole(folder / RATERS, mode=session_mode(folder)) as draft:
-        raters.write_parquet(draft, metadata=_name_of(folder))
+        raters.write_parquet(draft, metadata=_origin_of(folder))
     rows = {"raters": raters.height}
     flagged, changed = Flagged(), list[Changed]()
 
@@ -135,14 +137,19 @@ def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, i
             # After the tables are whole: a kill in between makes the next
             # derivation note the same again.
             connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:5]) for c in changed))
+    # The database's own hash is kept when it is closed.
+    keep_checksums(folder, TABLES)
     return rows
 
 
-def _name_of(folder: Path) -> dict[str, str] | None:
-    """Of which session the tables are, so that another one's database is not taken for theirs."""
+def _origin_of(folder: Path) -> dict[str, str]:
+    """Of which session and of which state of it the tables are.
+
+    Another session's database is not taken for theirs, and one that went on is seen to have.
+    """
     with closing(read_session(folder)) as connection:
-        name = session_id(connection)
-    return None if name is None else {SESSION_KEY: name}
+        name, state = session_id(connection), state_of(connection)
+    return {STATE_KEY: state} if name is None else {SESSION_KEY: name, STATE_KEY: state}
 
 
 def _sink(path: Path, schema: Any, pages: Callable[[], Iterator[pl.DataFrame]]) -> int:

@@ -165,3 +165,50 @@ def test_what_cannot_be_tested_is_said(arguments, message):
         automated_share(*arguments, target=0.9)
     with pytest.raises(StatisticsError, match="target must lie"):
         automated_share([1], [0.5], [0.5], target=1)
+
+
+def test_a_plan_of_a_pass_rate_is_what_strata_will_give():
+    """Of 40 pilots: the width comes to lie within its interval in nine of ten, and `upper` is
+    enough in four of five, up to chance.
+    """
+    chance, inside, enough, runs = np.random.default_rng(5), 0, 0, 40
+    for _ in range(runs):
+        truth, judge = ((chance.random(2000) < 0.8).astype(float) for _ in range(2))
+        judge = np.where(chance.random(2000) < 0.85, truth, 1 - truth)
+        known = np.arange(2000)
+        (plan,) = labels_needed(
+            np.where(known < 60, truth, np.nan), judge, [0.06], scale=(0, 1), method="strata"
+        )
+        later = chance.permutation(2000)
+        truth, judge = truth[later], judge[later]
+
+        def half(n, truth=truth, judge=judge, known=known):
+            corrected = prediction_powered_mean(
+                np.where(known < n, truth, np.nan), judge, scale=(0, 1), method="strata"
+            )
+            return corrected.interval.width / 2
+
+        low, high = plan.width
+        inside += low <= half(plan.with_judge) <= high
+        enough += half(plan.upper) <= 0.06
+        assert plan.with_judge < plan.without_judge
+        assert plan.with_judge <= plan.upper
+    # Binomial, three standard errors below.
+    assert inside >= 0.9 * runs - 3 * np.sqrt(0.09 * runs)
+    assert enough >= 0.8 * runs - 3 * np.sqrt(0.16 * runs)
+
+
+def test_a_plan_of_a_pass_rate_counts_clusters_and_asks_for_a_scale():
+    chance = np.random.default_rng(6)
+    group = np.repeat(np.arange(200), 10)
+    rate = (0.5 + 0.4 * chance.choice([-1, 1], 200))[group]
+    truth = (chance.random(2000) < rate).astype(float)
+    judge = np.where(chance.random(2000) < 0.8, truth, 1 - truth)
+    labels = np.where(group < 12, truth, np.nan)
+    options = {"scale": (0, 1), "method": "strata"}
+    (single,) = labels_needed(labels, judge, [0.05], **options)
+    (grouped,) = labels_needed(labels, judge, [0.05], clusters=group, **options)
+    assert grouped.unit == "clusters"
+    assert grouped.labels(grouped.with_judge) > 1.3 * single.with_judge
+    with pytest.raises(StatisticsError, match="strata need the ends of the scale"):
+        labels_needed(labels, judge, [0.05], method="strata")

@@ -252,6 +252,14 @@ def plan(
     cost: Annotated[
         float | None, typer.Option("--cost", help="The cost of one label.", show_default=False)
     ] = None,
+    gate: Annotated[
+        float | None,
+        typer.Option(
+            "--gate",
+            help="Scores at or above this one pass: plan for a pass rate.",
+            show_default=False,
+        ),
+    ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
     formats: SectionFormats = None,
@@ -274,6 +282,7 @@ def plan(
             judges=judge or (),
             by=by,
             judged=judged,
+            gate=gate,
             cost=cost,
             level=level,
         ),

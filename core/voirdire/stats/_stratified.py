@@ -11,7 +11,7 @@ of independent rows, at fixed points in place of a random sample, stretched to t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Pseudo-labels at each end of the scale, over all strata: Kerman's neutral prior Beta(1/3, 1/3)
 #: in each of two strata. More strata share the same number, or it would outweigh few labels.
-_PRIOR = 2 / 3
+PRIOR = 2 / 3
 #: A stratum more for so many labels; two at least, since a judge passes or fails, and ten at most.
 _LABELS_A_STRATUM, _FEWEST_STRATA, _MOST_STRATA = 40, 2, 10
 
@@ -61,6 +61,22 @@ class Stratified:
         away = np.quantile(self.shape, shares) - self.shape.mean()
         low, high = np.clip(self.value + stretch * away, *self.ends).tolist()
         return low, high
+
+
+def posterior_points(passed: Floats, failed: Floats, shares: Floats, side: int = 0) -> Floats:
+    """(_POINTS,) means over strata: each stratum's Beta quantiles at points that fill a cube."""
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+
+    dimension = np.arange(len(shares)) + side * (_MOST_STRATA + 1)
+    at = (np.arange(_POINTS)[:, None] + 0.5) * _ROOTS[dimension] % 1.0
+    return np.asarray(betaincinv(passed, failed, at) @ shares)
+
+
+def design_effect(data: Columns) -> float:
+    """Variance of a corrected rate by clusters over that of single rows, at least 1."""
+    rows = np.arange(len(data.labels))
+    single = replace(data, cluster=rows, item=rows, clustered=False)
+    return max(1.0, stratified(data).variance / stratified(single).variance)
 
 
 def stratified(data: Columns, *, alone: bool = False) -> Stratified:
@@ -117,12 +133,8 @@ class _Side:
     failed: Floats
 
     def points(self, side: int) -> Floats:
-        """(_POINTS,) of the posterior: each stratum's Beta quantiles at points that fill a cube."""
-        from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
-
-        dimension = np.arange(len(self.shares)) + side * (_MOST_STRATA + 1)
-        at = (np.arange(_POINTS)[:, None] + 0.5) * _ROOTS[dimension] % 1.0
-        return np.asarray(betaincinv(self.passed, self.failed, at) @ self.shares)
+        """(_POINTS,) of the posterior of this side."""
+        return posterior_points(self.passed, self.failed, self.shares, side)
 
     @classmethod
     def of(
@@ -131,7 +143,7 @@ class _Side:
         """The rows of one side; `root` times as many pseudo-labels as beside single rows."""
         labels = (data.labels[rows] - ends[0]) / (ends[1] - ends[0])
         labelled = ~np.isnan(labels)
-        strata = _strata(data.judge[rows], data.judged[rows], int(labelled.sum()), alone=alone)
+        strata = strata_of(data.judge[rows], data.judged[rows], int(labelled.sum()), alone=alone)
         weights = labelled.astype(float)
         if data.weights is not None:
             own = np.where(labelled, data.weights[rows], 0.0)
@@ -141,7 +153,7 @@ class _Side:
         rows_in = np.bincount(strata, minlength=k).astype(float)
         labels_in = np.bincount(strata, weights=weights, minlength=k)
         known = np.where(labelled, labels, 0.0)
-        prior = _PRIOR / max(k, 2) * root
+        prior = PRIOR / max(k, 2) * root
         passed = np.asarray(
             np.bincount(strata, weights=weights * known, minlength=k) + prior, dtype=np.float64
         )
@@ -161,7 +173,7 @@ class _Side:
         )  # fmt: skip
 
 
-def _strata(judge: Floats, judged: Flags, labels: int, *, alone: bool) -> Places:
+def strata_of(judge: Floats, judged: Flags, labels: int, *, alone: bool = False) -> Places:
     """The stratum of each row: the judge's levels, or as many parts of its ranks as labels bear.
 
     They are fixed by the judge's scores and the number of labels, before a label is seen. Rows that

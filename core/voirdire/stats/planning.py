@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._planned_rates import RatePlan
 from voirdire.stats._results import Result
 from voirdire.stats.decisions import smallest
 from voirdire.stats.sums import quantile
+
+if TYPE_CHECKING:
+    from voirdire.stats._powered import Method
 
 #: No plan reaches further.
 _MOST = 1 << 24
@@ -44,6 +48,9 @@ class LabelsNeeded(Result):
         ``"labels"`` or ``"clusters"``.
     each : float
         Labels a unit: 1, or the mean number in a labelled cluster of the pilot.
+    width : (float, float)
+        Half widths between which that of `with_judge` units comes to lie in nine of ten samples:
+        the pilot is small, and so are the labels to come. NaN where `with_judge` is infinite.
     """
 
     half_width: float
@@ -57,6 +64,7 @@ class LabelsNeeded(Result):
     n_pilot: int
     unit: str
     each: float = 1.0
+    width: tuple[float, float] = (math.nan, math.nan)
 
     def labels(self, units: float) -> float:
         """So many units as whole labels; infinite where no number suffices."""
@@ -70,7 +78,7 @@ class LabelsNeeded(Result):
         )
 
 
-def labels_needed(
+def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be corrected
     labels: Any,
     judge: Any,
     half_widths: Any,
@@ -79,6 +87,8 @@ def labels_needed(
     clusters: Any = None,
     level: float = 0.95,
     power: float | None = None,
+    scale: tuple[float, float] | None = None,
+    method: Method = "t",
 ) -> tuple[LabelsNeeded, ...]:
     """Labels for each half width, with and without the judge.
 
@@ -103,6 +113,8 @@ def labels_needed(
     power : float, optional
         Plan to detect a difference of this size from zero with that probability, in place of an
         interval of that half width.
+    scale, method
+        As in `prediction_powered_mean`, whose interval is planned; ``"strata"`` for pass rates.
 
     Returns
     -------
@@ -135,8 +147,15 @@ def labels_needed(
     widths = np.atleast_1d(numbers(half_widths, "half_widths"))
     if not (widths > 0).all():
         raise StatisticsError(f"half widths must lie above 0, got {widths.tolist()}")
-    pilot = _scores(y, f, group)
     total = int(judged or len(f))
+    if method == "strata":
+        if scale is None:
+            raise StatisticsError("strata need the ends of the scale: give scale=(low, high)")
+        scored = numbers(judge, "judge")
+        return _rates(
+            y, scored, group, widths, (scale, total, level, power), clustered=clusters is not None
+        )
+    pilot = _scores(y, f, group)
     units = total / (len(f) / (int(group.max()) + 1)) if clusters is not None else float(total)
     plan = _Plan(units, level, power)
     residual, explained = (float(part[0]) for part in _parts(pilot))
@@ -151,10 +170,88 @@ def labels_needed(
             plan.labels(h, spread, r), plan.labels(h, spread * growth, r),
             plan.labels(h, spread, 0.0), plan.labels(h, spread * alone, 0.0),
             total, spread, r, len(pilot.y), "labels" if clusters is None else "clusters",
-            pilot.size,
+            pilot.size, _width(pilot, plan.labels(h, spread, r), float(h), plan),
         )
         for h in widths
     )  # fmt: skip
+
+
+def _width(pilot: _Pilot, units: float, half_width: float, plan: _Plan) -> tuple[float, float]:
+    """Where nine of ten half widths of so many units lie.
+
+    The log of the spread errs by the pilot's own error and by that of the labels to come, which is
+    the same at the pilot's size.
+    """
+    if not math.isfinite(units):
+        return math.nan, math.nan
+    n = len(pilot.y)
+    error = math.log(_growth(pilot, plan.known(units))) / quantile(_UPPER, n - 2) / 2
+    reach = quantile(0.95, n - 2) * error * math.sqrt(1 + n / units)
+    return half_width * math.exp(-reach), half_width * math.exp(reach)
+
+
+def _rates(
+    y: Floats,
+    f: Floats,
+    group: Any,
+    widths: Floats,
+    asked: tuple[tuple[float, float], int, float, float | None],
+    *,
+    clustered: bool,
+) -> tuple[LabelsNeeded, ...]:
+    """The plan of a pass rate, from the width that its strata would give."""
+    (low, high), total, level, power = asked
+    labels = (y - low) / (high - low)
+    plan = RatePlan.of(labels, f, group, float(total), clustered=clustered)
+    known = ~np.isnan(y)
+    units = len(np.unique(group[known]))
+    each = float(known.sum()) / units if clustered else 1.0
+    both = known & ~np.isnan(f)
+    spread = float(np.sqrt(max(labels[known].var(ddof=1), 0.0))) * (high - low)
+    r = float(np.corrcoef(labels[both], f[both])[0, 1]) if _varies(labels, f, both) else 0.0
+    reached = []
+    for h in widths / (high - low):
+        wanted = _half(float(h), level, power)
+        n = plan.labels(wanted, level)
+        within = np.full(2, math.nan)
+        if math.isfinite(n):
+            within = np.quantile(plan.widths(n, level), [0.05, 0.95]) * (high - low)
+        with_judge, upper, without, upper_without = (
+            math.ceil(labels_of / each) if math.isfinite(labels_of) else labels_of
+            for labels_of in (
+                n, plan.labels(wanted, level, _UPPER),
+                plan.alone.labels(wanted, level), plan.alone.labels(wanted, level, _UPPER),
+            )
+        )  # fmt: skip
+        reached.append(
+            LabelsNeeded(
+                float(h * (high - low)),
+                with_judge,
+                upper,
+                without,
+                upper_without,
+                total,
+                spread,
+                max(r, 0.0),
+                units,
+                "clusters" if clustered else "labels",
+                each,
+                (float(within[0]), float(within[1])),
+            )
+        )
+    return tuple(reached)
+
+
+def _half(width: float, level: float, power: float | None) -> float:
+    """The half width to plan for; a difference to detect with that power asks for less."""
+    if power is None:
+        return width
+    both = quantile(0.5 + level / 2, math.inf)
+    return width * both / (both + quantile(power, math.inf))
+
+
+def _varies(labels: Floats, judge: Floats, rows: Any) -> bool:
+    return bool(rows.sum() > 2 and np.ptp(labels[rows]) > 0 and np.ptp(judge[rows]) > 0)
 
 
 @dataclass(frozen=True, slots=True)

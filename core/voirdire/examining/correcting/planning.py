@@ -129,6 +129,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     by: str = "",
     judged: int | None = None,
     cost: float | None = None,
+    gate: float | None = None,
     level: float = 0.95,
 ) -> LabelPlan:
     """Labels needed for each half width, beside the judge's scores and without them.
@@ -147,6 +148,8 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         Responses (of each group) that will have a judge score.
     cost : float, optional
         Of one label.
+    gate : float, optional
+        Scores at or above it pass, and pass rates are planned.
     reference, read, judges, level
         As in `correct`.
 
@@ -158,6 +161,8 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     if power is not None and not 0 < power < 1:
         raise InputError(f"--power must lie between 0 and 1, got {power}")
     data = read_labelled(source, reference=reference, judges=judges, by=by or "system", read=read)
+    if gate is not None:
+        data = data.at_gate(gate)
     groups = dict.fromkeys(data.group.tolist()) if by else {"": None}
     rows, prices = [], _prices(data)
     for a, attribute in enumerate(data.attributes):
@@ -169,6 +174,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
                 plans = labels_needed(
                     data.human[a][own], data.judge[j, a][own], list(half_widths), judged=judged,
                     clusters=None if clusters is None else clusters[own], level=level, power=power,
+                    scale=data.scale, method=data.method,
                 )  # fmt: skip
                 each = prices.get(judge)
                 total = None if each is None else each * plans[0].judged

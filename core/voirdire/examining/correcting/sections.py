@@ -339,6 +339,7 @@ def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
             f" They lie in so many {plan.unit} as stand beside, with as many labels in each as in "
             f"the pilot's labelled {plan.unit}."
         )
+    sentences += _beyond(plan)
     title = "Labels for each " + ("half width" if plan.power is None else "difference")
     parts = [Section(title, sentences, (_plans(plan),), leading=True)]
     if plan.means:
@@ -346,6 +347,20 @@ def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
     if plan.panels:
         parts.append(_panels_section(plan))
     return tuple(parts)
+
+
+def _beyond(plan: LabelPlan) -> str:
+    """What to do where more labels are asked for than there are judged responses."""
+    for row in plan.rows:
+        for needed in row.plans:
+            more = needed.labels(needed.with_judge) - needed.judged
+            if math.isfinite(more) and more > 0:
+                return (
+                    f" The half width {needed.half_width:g} asks for more labels than there are "
+                    f"judged responses: judge at least {more:,.0f} more and label all, or say by "
+                    "--judged how many there will be."
+                )
+    return ""
 
 
 def _plans(plan: LabelPlan) -> Table:
@@ -357,7 +372,7 @@ def _plans(plan: LabelPlan) -> Table:
     columns: list[Column] = [
         text("Attribute"), text("Judge"), *([text("Group")] if grouped else []),
         number(asked, 2), number("With the judge", 0), number("at most (80 %)", 0),
-        number("Without it", 0), number("Saved", 0),
+        interval(f"Its {asked.lower()}, nine in ten"), number("Without it", 0), number("Saved", 0),
         *([number(f"{plan.unit.capitalize()} with the judge", 0)] if clustered else []),
         *([number("Cost of judging", 2)] if judging else []),
     ]  # fmt: skip
@@ -372,7 +387,7 @@ def _plans(plan: LabelPlan) -> Table:
             )
             cells: list[object] = [
                 row.attribute, row.judge, *([row.group] if grouped else []), needed.half_width,
-                with_judge, upper, without_judge, without_judge - with_judge,
+                with_judge, upper, needed.width, without_judge, without_judge - with_judge,
                 *([needed.with_judge] if clustered else []), *([row.judging] if judging else []),
             ]  # fmt: skip
             if plan.cost is not None:

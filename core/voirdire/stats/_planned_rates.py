@@ -1,0 +1,130 @@
+"""How many labels a corrected pass rate needs: the width that strata would give, from a pilot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.stats._powered import Columns, counted, with_stand_ins
+from voirdire.stats._stratified import PRIOR, design_effect, posterior_points, strata_of
+from voirdire.stats.decisions import smallest
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from voirdire.stats._arrays import Floats
+
+#: Rates that the pilot leaves possible, and samples of labels for each, of a planned width.
+_POSSIBLE, _SEED = 400, 1
+
+
+@dataclass(frozen=True, slots=True)
+class RatePlan:
+    """A pilot on a scale of 0 to 1: what the judge says, and how labels pass within it.
+
+    Attributes
+    ----------
+    shares : (S,) float64
+        Of the judged rows, by stratum.
+    passed, failed : (S,) float64
+        Labels and pseudo-labels of the pilot.
+    effect : float
+        By how much clusters widen the variance; 1 without them.
+    judged : float
+        Rows that will have a judge score.
+    """
+
+    shares: Floats
+    passed: Floats
+    failed: Floats
+    effect: float
+    judged: float
+
+    @classmethod
+    def of(cls, y: Floats, f: Floats, group: Any, judged: float, *, clustered: bool) -> RatePlan:
+        """From labels on 0 to 1 (NaN where there is none), the judge's scores and cluster codes."""
+        known, scored = ~np.isnan(y), ~np.isnan(f)
+        strata = strata_of(f, scored, int(known.sum()))
+        k = int(strata.max(initial=0)) + 1
+        passed, failed = (
+            np.asarray(np.bincount(strata[known], weights=part, minlength=k), dtype=np.float64)
+            + PRIOR / max(k, 2)
+            for part in (y[known], 1 - y[known])
+        )
+        effect = 1.0
+        if clustered:
+            rows = np.arange(len(y))
+            columns = Columns(
+                y, with_stand_ins(f, scored), scored, counted(group), rows,
+                np.zeros(len(y), np.intp), 1, None, (0.0, 1.0), clustered=True,
+            )  # fmt: skip
+            effect = design_effect(columns)
+        shares = np.bincount(strata, minlength=k) / len(strata)
+        return cls(shares, passed, failed, effect, judged)
+
+    @property
+    def alone(self) -> RatePlan:
+        """The same were there no judge: one stratum."""
+        one = np.ones(1)
+        passed, failed = (np.full(1, float(part.sum())) for part in (self.passed, self.failed))
+        return RatePlan(one, passed, failed, self.effect, math.inf)
+
+    def half_width(self, labels: float, level: float) -> float:
+        """Half of the interval that so many labels give, if they come as the pilot's rates say."""
+        rates = self.passed / (self.passed + self.failed)
+        # Clusters make labels count as fewer.
+        n = self._shared(labels / self.effect)
+        prior = PRIOR / max(len(rates), 2)
+        points = posterior_points(n * rates + prior, n * (1 - rates) + prior, self.shares)
+        low, high = np.quantile(points, [0.5 - level / 2, 0.5 + level / 2])
+        return float(high - low) / 2 * math.sqrt(1 + self._between(rates) / float(points.var()))
+
+    def widths(self, labels: float, level: float) -> Floats:
+        """(D,) half widths that so many labels may give: the pilot's rates are uncertain, and the
+        labels drawn are so as well.
+        """
+        chance = np.random.default_rng(_SEED)
+        rates = chance.beta(self.passed, self.failed, (_POSSIBLE, len(self.shares)))
+        # How many labels fall into each stratum is chance as well.
+        n = chance.multinomial(round(labels / self.effect), self.shares, _POSSIBLE)
+        prior = PRIOR / max(len(self.shares), 2)
+        size = n + 2 * prior
+        of_seen = (chance.binomial(n, rates) + prior) / size
+        spread = np.sqrt(
+            (self.shares**2 * of_seen * (1 - of_seen) / (size + 1)).sum(1) + self._between(of_seen)
+        )
+        expected = self.passed / (self.passed + self.failed)
+        even = self._shared(labels / self.effect) + 2 * prior
+        plain = math.sqrt(
+            float((self.shares**2 * expected * (1 - expected) / (even + 1)).sum())
+            + float(self._between(expected))
+        )
+        return np.asarray(spread / plain * self.half_width(labels, level))
+
+    def labels(self, half_width: float, level: float, share: float | None = None) -> float:
+        """The fewest labels that reach it; of `share` of the rates that the pilot leaves possible.
+
+        Infinite where no number does.
+        """
+
+        def enough(n: int) -> bool:
+            if share is None:
+                return self.half_width(n, level) <= half_width
+            return float(np.quantile(self.widths(n, level), share)) <= half_width
+
+        least = smallest(enough, 4, 1 << 24)
+        return math.inf if least is None else float(least)
+
+    def _shared(self, labels: float) -> Floats:
+        return np.asarray(labels * self.shares)
+
+    def _between(self, rates: Floats) -> Floats | float:
+        """What the judge's own shares leave to chance, over all judged rows."""
+        if math.isinf(self.judged):
+            return 0.0
+        mean = (self.shares * rates).sum(-1, keepdims=True)
+        parts = (self.shares * (rates - mean) ** 2).sum(-1) * self.effect / (self.judged + 1)
+        return parts if rates.ndim > 1 else float(parts)

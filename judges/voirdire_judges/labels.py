@@ -10,6 +10,7 @@ from voirdire.parsing import LabelSet, parse_labels, parse_named
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._parsed import echo_flags, flagged, missing_reply
 from voirdire_judges.prompts import MARKS_NOTE, delimited
+from voirdire_judges.stepwise import StepwiseAnnotator
 from voirdire_judges.yes_no import fenced
 
 if TYPE_CHECKING:
@@ -111,8 +112,9 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     at_most: int | None = None,
     contradiction: Contradiction = "missing",
     guard: bool = True,
+    steps: Sequence[str] = (),
     sampling: Sampling = Sampling(),
-) -> LabelAnnotator:
+) -> LabelAnnotator | StepwiseAnnotator:
     """An annotator with a label set of your own (`use = "labels"`).
 
     Parameters
@@ -131,6 +133,9 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
         More labels are flagged; 2 for ranked labels by default.
     contradiction, guard
         See `LabelAnnotator`.
+    steps : sequence of str
+        What is asked before, in one conversation, each with the replies so far in sight; the first
+        holds ``{text}``. Each step is a call, and only the last reply is read.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
@@ -156,7 +161,8 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     label_set = LabelSet(tuple(labels), dict(synonyms or {}), none, other)
     most = RANKED_MOST if at_most is None and kind == "ranked" else at_most
     asked = built_in(kind, label_set, most) if prompt is None else prompt
-    return LabelAnnotator(label_set, filled(asked, label_set), most, contradiction, guard, sampling)
+    made = LabelAnnotator(label_set, filled(asked, label_set), most, contradiction, guard, sampling)
+    return StepwiseAnnotator(made, tuple(steps)) if steps else made
 
 
 def built_in(kind: str, labels: LabelSet, at_most: int | None) -> str:

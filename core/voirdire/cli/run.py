@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from voirdire.running import DryRater, RunResult
+    from voirdire.study import Study
 
 EPILOG = """
 Examples:
 
   voirdire run study.toml --dry-run
+
+  voirdire run study.toml --out a --pilot 20
 
   voirdire run study.toml --out a --max-cost 20
 
@@ -83,6 +86,16 @@ def run(
             show_default=False,
         ),
     ] = None,
+    pilot: Annotated[
+        int | None,
+        typer.Option(
+            "--pilot",
+            min=1,
+            help="Ask only about so many items, drawn at random, once each, and show what each "
+            "rater refuses. Go on with --resume.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
     batch: Annotated[
         bool,
@@ -124,9 +137,17 @@ def run(
         raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
     if resume and not is_session(out):
         raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
+    asked: Study | Path = study
+    whole = 0
+    if pilot is not None:
+        from voirdire.running.pilot import pilot_study
+
+        if resume:
+            raise InputError("run: give --pilot or --resume: a pilot begins a session")
+        asked, whole = pilot_study(study, pilot)
     try:
         result = running.run(
-            study,
+            asked,
             out,
             resume=resume,
             ask_again=ask_again,
@@ -147,8 +168,21 @@ def run(
         raise typer.Exit(130) from None
     print_result(result)
     _print_broken(result)
+    if pilot is not None:
+        _print_pilot(result, pilot, whole, study)
+        raise typer.Exit(result.exit_code)
     _print_next(result, study)
     raise typer.Exit(result.exit_code)
+
+
+def _print_pilot(result: RunResult, items: int, whole: int, study: Path) -> None:
+    """What each rater refused, and how the whole study goes on from there."""
+    from voirdire.report.printing import print_section
+    from voirdire.running.pilot import pilot_section
+    from voirdire.shown import terminal
+
+    print_section(pilot_section(result.raters, items, whole), terminal(), most=None)
+    typer.echo(f"Go on with the whole: voirdire run {study} --out {result.folder} --resume")
 
 
 def print_result(result: RunResult) -> None:

@@ -20,7 +20,8 @@ STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
 class ItemsSpec(Part):
     """The file of items, and the columns that hold id, text and reference answer.
 
-    `extra` names further columns that judges and annotators may read from `Item.extra`.
+    `extra` names further columns that judges and annotators may read from `Item.extra`; `only` are
+    ids of the items that are asked about, all of them where it is empty.
     """
 
     path: str
@@ -29,6 +30,7 @@ class ItemsSpec(Part):
     text: str = "text"
     reference: str = ""
     extra: Names = ()
+    only: Names = ()
 
 
 class ResponsesSpec(Part):

@@ -110,6 +110,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     wanted |= dict.fromkeys(spec.extra, "extra") | {spec.text: "text", spec.id: "id"}
     # Hashes, and not the ids themselves: a pool of items may have millions.
     seen: set[int] = set()
+    only = frozenset(spec.only)
     for place, row in _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items"):
         name = _text(row[spec.id])
         if not name or hash(name) in seen:
@@ -118,6 +119,8 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
                 raise duplicate("item", name, where, error=TableError)
             raise TableError(f"{where}: the item's id is empty")
         seen.add(hash(name))
+        if only and name not in only:
+            continue
         extra = {column: row[column] for column in spec.extra}
         reference = _text(row[spec.reference]) if spec.reference else ""
         yield Item(name, _said(row[spec.text]), extra), reference
@@ -139,8 +142,11 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
     wanted |= {spec.item: "item"}
     keys = (spec.item,) if spec.columns else (spec.item, spec.system)
     seen: set[int] = set()
+    only = frozenset(study.items.only) if study.items is not None else frozenset()
     for place, row in _wanted_rows(path, spec.sheet, wanted, keys, "responses"):
         item = _text(row[spec.item])
+        if only and item not in only:
+            continue
         for system, text in _cells(row, spec):
             if hash((item, system)) in seen:
                 raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")

@@ -7,7 +7,8 @@ from typing import Literal
 from voirdire.errors import check_allowed
 from voirdire.schema import Sampling
 from voirdire_judges.labels import Contradiction, LabelAnnotator
-from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, UNSURE, prompt_of
+from voirdire_judges.stepwise import StepwiseAnnotator
+from voirdire_plugins.distortions.labels import AT_MOST, LABELS, PROMPTS, STEPS, UNSURE, prompt_of
 
 
 def make(
@@ -16,8 +17,9 @@ def make(
     contradiction: Contradiction = "missing",
     guard: bool = False,
     definitions: bool = False,
+    steps: Literal["", "dot", "erd"] = "",
     sampling: Sampling = Sampling(),
-) -> LabelAnnotator:
+) -> LabelAnnotator | StepwiseAnnotator:
     """An annotator of cognitive distortions (`use = "distortions"`).
 
     Parameters
@@ -32,13 +34,16 @@ def make(
     definitions : bool
         Define the distortions in the prompt (Table 1), which the paper's prompts do not: an
         ablation.
+    steps : {"", "dot", "erd"}
+        What is asked first in the same conversation: the steps of Diagnosis of Thought (Chen et al.
+        2023) or of ERD (Lim et al. 2024), which section 2 names. The words are ours.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
     Raises
     ------
     InputError
-        There is no prompt of that name.
+        There is no prompt, or there are no steps, of that name.
 
     Examples
     --------
@@ -47,7 +52,7 @@ def make(
     {'Mind Reading': 1, 'Magnification': 2}
     """
     check_allowed("prompt", [prompt], PROMPTS, "distortions")
-    return LabelAnnotator(
+    annotator = LabelAnnotator(
         LABELS,
         prompt_of(prompt, definitions=definitions),
         AT_MOST[prompt],
@@ -56,3 +61,7 @@ def make(
         sampling,
         UNSURE,
     )
+    if not steps:
+        return annotator
+    check_allowed("steps", [steps], STEPS, "distortions")
+    return StepwiseAnnotator(annotator, STEPS[steps])

@@ -67,7 +67,7 @@ class DataSet:
 
 
 def configurations(study: Study) -> dict[str, dict[str, str]]:
-    """Configuration (model, temperature, defined or not) -> prompt -> annotator, in order.
+    """Configuration (model, temperature, defined, steps) -> prompt -> annotator, in order.
 
     Only annotators with `use = "distortions"` count; two of the same prompt, model and temperature
     are told apart by no rule, and an error. A model is called without its provider, unless two
@@ -80,6 +80,7 @@ def configurations(study: Study) -> dict[str, dict[str, str]]:
         model = short[rater.model or rater.name]
         heat = "" if rater.temperature is None else f"-{rater.temperature:g}"
         defined = " defined" if rater.options.get("definitions") else ""
+        defined += f" {steps}" if (steps := rater.options.get("steps")) else ""
         prompts = by_configuration.setdefault(f"{model}{heat}{defined}", {})
         prompt = str(rater.options.get("prompt", "ranked"))
         if prompt in prompts:

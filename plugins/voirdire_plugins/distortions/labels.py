@@ -20,6 +20,10 @@ _PROMPTS = resource("distortions", "prompts")
 PROMPTS: dict[str, str] = {name: one["text"] for name, one in _PROMPTS.items()}
 AT_MOST: dict[str, int | None] = {name: one.get("at_most") for name, one in _PROMPTS.items()}
 SHORT: dict[str, str] = {name: one["short"] for name, one in _PROMPTS.items()}
+#: Framework -> what it asks before one of the prompts.
+STEPS: dict[str, tuple[str, ...]] = {
+    name: tuple(one["steps"]) for name, one in resource("distortions", "steps").items()
+}
 
 
 def prompt_of(name: str, *, definitions: bool = False) -> str:

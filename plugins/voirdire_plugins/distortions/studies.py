@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import TableError
+from voirdire.errors import check_allowed
 from voirdire.study import named_models, write_study
 from voirdire.tables import read_labelled
-from voirdire_plugins.distortions.labels import PROMPTS
+from voirdire_plugins.distortions.labels import PROMPTS, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     runs: int = 5,
     at_least: int | None = None,
     definitions: Literal["without", "with", "both"] = "without",
+    steps: Sequence[str] = (),
     model_options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write study.toml and items.csv: an annotator for each model, temperature and prompt.
@@ -41,14 +43,17 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     definitions : {"without", "with", "both"}
         Define the distortions in the prompt, which the paper does not; "both" asks each model in
         both ways, so that the report sets them side by side.
+    steps : sequence of {"dot", "erd"}
+        Each model is asked in the steps of these frameworks too.
 
     Raises
     ------
     InputError
-        The same model twice, or another study in the folder.
+        The same model twice, steps of no framework, or another study in the folder.
     TableError
         A column is absent, or an id is empty or repeated.
     """
+    check_allowed("steps", steps, STEPS, "--steps")
     items = read_labelled(texts, (), columns)
     labelled = [name for name in ("dominant", "secondary") if name in columns]
     if "secondary" in labelled and "dominant" not in labelled:
@@ -57,18 +62,24 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
         )
     panel = [
         {
-            "name": f"{name} {heat:g} {prompt}{' defined' if defined else ''}",
+            "name": f"{name} {heat:g} {prompt}{' defined' if defined else ''}"
+            + (f" {first}" if first else ""),
             "kind": "annotator",
             "use": "distortions",
             "model": model,
             "temperature": heat,
             "runs": runs,
-            "options": {"prompt": prompt, **({"definitions": True} if defined else {})},
+            "options": {
+                "prompt": prompt,
+                **({"definitions": True} if defined else {}),
+                **({"steps": first} if first else {}),
+            },
             **({"model_options": dict(model_options)} if model_options else {}),
         }
         for name, model in named_models(models)
         for heat in temperatures
         for defined in _DEFINED[definitions]
+        for first in ("", *dict.fromkeys(steps))
         for prompt in PROMPTS
     ]
     study: dict[str, Any] = {

@@ -167,7 +167,7 @@ def test_figure_1_is_a_grid_of_runs_by_configurations(tmp_path):
     }  # fmt: skip
     printed = voirdire("paper", "distortions", "figure1", tmp_path / "session", "1", "--json")
     assert "m-0.7" in printed
-    with pytest.raises(InputError, match="asked about item '9'"):
+    with pytest.raises(InputError, match="there is no item '9'"):
         figure_1(tmp_path / "session", "9")
 
 

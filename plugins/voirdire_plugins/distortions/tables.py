@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire import InputError
 from voirdire.examining.labels import (
     AVERAGE,
     INCOMPLETE,
     agreement_frame,
+    grid_section,
     label_agreements,
     label_distribution,
     largest_counts,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from voirdire.examining.labels import LabelMatrix, LabelRuns
+    from voirdire.examining.labels import LabelRuns
     from voirdire_plugins.distortions.datasets import DataSet
 
     Configurations = Mapping[str, Mapping[str, str]]
@@ -99,42 +99,12 @@ def figure_1(session: Path, item: str) -> list[Section]:
     InputError
         No annotator of the session was asked about that item.
     """
-    annotations = read_annotations(session)
+    found = read_annotations(session)
+    heads: dict[str, dict[str, str]] = {}
+    for name, prompt, rater in _raters(found.by_configuration):
+        heads.setdefault(f"{SHORT[prompt]} prompt", {})[rater] = name
     short = resource("distortions", "labels")["short"]
-    sections = []
-    for prompt, name in SHORT.items():
-        raters = {
-            configuration: prompts[prompt]
-            for configuration, prompts in annotations.by_configuration.items()
-            if prompt in prompts
-        }
-        matrices = {head: annotations.runs.of(rater) for head, rater in raters.items()}
-        asked = {head: one for head, one in matrices.items() if item in one.items}
-        rows = [
-            (str(run), *(_shortly(one, item, run, short) for one in asked.values()))
-            for run in range(1, max((len(one.runs) for one in asked.values()), default=0) + 1)
-        ]
-        if rows:
-            columns = (text("Run"), *map(text, asked))
-            legend = ", ".join(f"{sign} = {label}" for label, sign in short.items())
-            sections.append(Section(f"{name} prompt", legend, (Table(columns, tuple(rows)),)))
-    if not sections:
-        raise InputError(f"session {session}: no annotator was asked about item {item!r}")
-    return sections
-
-
-def _shortly(matrix: LabelMatrix, item: str, run: int, short: Mapping[str, str]) -> str | None:
-    """What one run named; why it named nothing; None where there was no such run."""
-    if run > len(matrix.runs):
-        return None
-    place = matrix.items.index(item)
-    labels = matrix.named(place, run - 1)
-    if labels is None:
-        return f"({matrix.statuses[run - 1, place]})"
-    first = matrix.first[run - 1, place]
-    # As ranked: the dominant label first, the others as declared.
-    ranked = sorted(labels, key=lambda label: first < 0 or label != matrix.labels[first])
-    return ", ".join(short.get(label, label) for label in ranked) or "(none)"
+    return [grid_section(found.runs, item, title, own, short) for title, own in heads.items()]
 
 
 def dataset_table(data: Sequence[DataSet], whole: Mapping[str, int]) -> Section:

@@ -4,6 +4,7 @@ from voirdire.examining.labels.annotators import examine_labels as examine_label
 from voirdire.examining.labels.between import Between as Between
 from voirdire.examining.labels.between import between_annotators as between_annotators
 from voirdire.examining.labels.between import between_sections as between_sections
+from voirdire.examining.labels.between import grid_section as grid_section
 from voirdire.examining.labels.between import item_section as item_section
 from voirdire.examining.labels.between import sweep_section as sweep_section
 from voirdire.examining.labels.cells import split_labels as split_labels

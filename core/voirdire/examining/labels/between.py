@@ -245,3 +245,48 @@ def item_section(runs: LabelRuns, final: pl.DataFrame, item: str) -> Section:
         "What each run named; a run without an answer says why.",
         (Table(columns, tuple(rows)),),
     )
+
+
+def grid_section(
+    runs: LabelRuns, item: str, title: str, heads: Mapping[str, str], short: Mapping[str, str]
+) -> Section:
+    """One item: runs down, annotators across, labels shortened, the first-ranked label first.
+
+    Parameters
+    ----------
+    title : str
+    heads : mapping
+        Annotator -> what its column is called; those that were not asked about the item have none.
+    short : mapping
+        Label -> its short form, which the text explains.
+
+    Raises
+    ------
+    InputError
+        None of them was asked about it.
+    """
+    asked = {
+        head: runs.of(rater)
+        for rater, head in heads.items()
+        if rater in runs.raters and item in runs.of(rater).items
+    }
+    if not asked:
+        raise InputError(f"there is no item {item!r} among those that were labelled")
+    rows = tuple(
+        (str(run + 1), *(_shortly(matrix, item, run, short) for matrix in asked.values()))
+        for run in range(max(len(matrix.runs) for matrix in asked.values()))
+    )
+    legend = ", ".join(f"{sign} = {label}" for label, sign in short.items())
+    return Section(title, legend, (Table((text("Run"), *map(text, asked)), rows),))
+
+
+def _shortly(matrix: LabelMatrix, item: str, run: int, short: Mapping[str, str]) -> str | None:
+    """What one run named, or why it named nothing; None where there was no such run."""
+    if run >= len(matrix.runs):
+        return None
+    place = matrix.items.index(item)
+    labels, first = matrix.named(place, run), matrix.first[run, place]
+    if labels is None:
+        return f"({matrix.statuses[run, place]})"
+    ranked = sorted(labels, key=lambda label: first < 0 or label != matrix.labels[first])
+    return ", ".join(short.get(label, label) for label in ranked) or "(none)"

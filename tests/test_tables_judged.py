@@ -289,8 +289,8 @@ def test_probabilities_beside_yes_and_no():
     assert found.people == ("human_1", "human_2")
     case = next(label_cases(found, found.people))
     assert case.judge == "gpt"
-    assert case.judge_codes[0].tolist() == shares
-    assert case.human_codes[0].tolist() == [1.0, 0.0] * 10
+    assert case.scores[0].tolist() == shares
+    assert case.humans[0].tolist() == [1.0, 0.0] * 10
 
 
 def test_a_confidence_is_no_probability_by_its_name():
@@ -314,7 +314,7 @@ def test_cases_of_labels_hold_vectors_of_distinct_answers():
     found = read(wide(human_1=SETS, human_2=SETS, gpt=SETS))
     case = next(label_cases(found, found.people))
     assert case.table.shape == (5, 3)
-    vectors = case.table[case.human_codes.astype(int)]
+    vectors = case.table[case.humans.astype(int)]
     assert vectors[0, 0].tolist() == [1.0, 0.0, 1.0]  # calm, flat, tense
     assert case.reference == ("human_1", "human_2")
 

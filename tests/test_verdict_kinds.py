@@ -7,17 +7,26 @@ program `verdict_kinds_generators.py`.
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from kinds_work import STATES, comparison_panel, few_labels, generator, label_case, reference
 
+from voirdire.examining.spec import COMPONENTS, THESE, USES
+from voirdire.examining.spec.labels import found as labels
+from voirdire.examining.spec.labels.ground import LabelGround
+from voirdire.examining.spec.preferences import found as preferences
+from voirdire.examining.spec.preferences.ground import ComparedCase, ComparedGround
+from voirdire.examining.spec.probabilities import found as probabilities
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.verdict import labels, preferences, probabilities
 from voirdire.stats import comparisons, label_responses, leaks, probability, strengths, within
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 from voirdire.stats.probability import ProbabilityPanel
+from voirdire.examining.verdict.decide import Asked, decide
 from voirdire.study import Margins
 
 MARGINS = Margins()
@@ -55,45 +64,61 @@ def test_labels_equal_the_reference(shared):
             check_labels(case, wanted, place, f"{name}: {judge}")
 
 
+#: What the reference's program has a name of its own for.
+OF_LABELS = {
+    "READ_k": "READk", "RECALL": "SENS", "PRECISION": "PREC", "LABEL": "LABEL", "ITEM_k": "GITEM",
+    "SHARE": "SHARE",
+}  # fmt: skip
+#: Of section 5, which it does not have.
+LATER = ("DIV", "LEAK", "EMPTY", "TIE", "FLIP", "READ_s", "PAIR", "SYSSHARE", "HOM", "CTAIL")
+
+
+@contextmanager
+def without_later():
+    """The uses as they are before section 5, which the reference's program does not have."""
+    plain = {
+        key: replace(
+            spec,
+            required={
+                target: tuple(one for one in parts if one.key not in LATER)
+                for target, parts in spec.required.items()
+            },
+        )
+        for key, spec in USES.items()
+    }
+    with patch.object(USES, "_specs", plain):
+        yield
+
+
 def check_labels(case, wanted, place, what):
-    told, panel, humans = wanted["components"], case.panel(), range(len(case.humans))
-    found = labels.of_labels(case, panel, humans, MARGINS)
+    told, ground = wanted["components"], LabelGround(case, MARGINS)
+    found, two = ground.of_labels, len(case.humans) > 1
     near(found.shares.humans, told["p"], what)
     near(found.shares.between, told["btw"], what)
     near(found.margins, told["SHARE_m"], what)
-    near(found.shares.difference.at, told["SHARE_e"][place], what)
-    near([part.estimate for part in found.parts["READ"]], told["READk_e"][place], what)
-    same(found.parts["SHARE"], told["SHARE"][place], what)
-    read = responses.reading("READ", case, panel, MARGINS)
-    near(read.estimate, told["READ_e"][place], what)
-    same([read], told["READ"][place : place + 1], what)
-    for name in ("SENS", "PREC"):
-        same(found.parts[name], told[name][place], f"{what} {name}")
-    two = len(case.humans) > 1
-    parts = [read, *labels.for_single(case, panel, found, humans)]
+    for name, other in OF_LABELS.items():
+        parts = found.parts[name]
+        if f"{other}_e" in told and (two or other in ("SHARE", "READk")):
+            near([part.estimate for part in parts], told[f"{other}_e"][place], f"{what} {name}")
+        if other in told:
+            same(parts, told[other][place], f"{what} {name}")
     if two:
-        for name in ("SENS", "PREC", "LABEL", "GITEM"):
-            near([part.estimate for part in found.parts[name]], told[f"{name}_e"][place], what)
-            same(found.parts[name], told[name][place], f"{what} {name}")
         near(found.vouched * 1.0, wanted["vouched"][place], what)
-        table = within.item_table(panel, beside=True)
-        item = responses.item("ITEM", table, labels.item_times(case, panel, MARGINS), MARGINS)
-        near(item.estimate, told["ITEM_e"][place], what)
-        near(responses.humans_agree("HUMANS", table, MARGINS).estimate, told["HUMANS_e"], what)
-        parts.append(item)
-    groups = case.subgroups
-    contrast = label_responses.share_contrast(panel, humans, groups == "s")
+        near(ground.one("ITEM").estimate, told["ITEM_e"][place], what)
+        near(ground.one("HUMANS").estimate, told["HUMANS_e"], what)
+        same([ground.one("ITEM")], [told["ITEM"][place]], what)
+    near(ground.one("READ").estimate, told["READ_e"][place], what)
+    same([ground.one("READ")], [told["READ"][place]], what)
+    contrast = label_responses.share_contrast(
+        ground.panel, ground.humans, case.subgroups == "s"
+    )
     near(contrast.at, told["SUBSHARE_e"][place], what)
-    parts += labels.subgroup_shares(case, panel, humans, found, groups, MARGINS)
-    if "SUBITEM" in told:
-        table = panel.by_cluster(within.item_columns(panel), groups == "s", where=6)
-        parts.append(responses.item("SUBITEM", table, 4.0, MARGINS))
-    # DIV is of section 5, which the reference's program does not have.
-    states = [part.state for part in parts if part.name != "DIV"]
-    order = ("no", "open", "yes") if two else ("no", "not tested")
-    assert STATES[next(state for state in order if state in states)] == wanted["single"][place]
-    filters = [STATES[labels.filter_state(found.of(k))[0]] for k in range(len(case.labels))]
-    assert filters == list(wanted["filter"][place]), what
+    with without_later():
+        single = decide(ground, Asked("single", THESE)).state
+        # Every label, those that nobody uses included, as the reference's program has them.
+        filters = [decide(ground, Asked("filter", THESE, label)).state for label in case.labels]
+    assert STATES[single] == wanted["single"][place], what
+    assert [STATES[state] for state in filters] == list(wanted["filter"][place]), what
 
 
 def test_labels_beside_a_slow_twin():
@@ -206,7 +231,7 @@ def test_labels_renamed_or_in_another_order_change_nothing():
         panel = case.panel()
         found = labels.of_labels(case, panel, everyone, MARGINS)
         back = np.argsort(order)
-        one = labels.for_single(case, panel, found, everyone)
+        one = (labels.vouched_for(found), labels.differing(case, panel, everyone))
         return (
             {name: [parts[k].state for k in back] for name, parts in found.parts.items()},
             {part.name: (part.state, round(part.estimate, 12)) for part in one},
@@ -255,15 +280,20 @@ def check_preferences(panel, wanted, place, what):
             same([found[name]], [told[name][place]], f"{what} {name}")
     if "PICK10" in told:
         same([found["PICK"]], [told["PICK10"][place]], what)
-    # Section 5 is not in the reference's program.
-    own = {
-        name: part
-        for name, part in found.items()
-        if name not in {"TIE", "FLIP", "READ_S", "SUB", "PAIR"}
-    }
-    for use, states in wanted["uses"].items():
-        state = preferences.combined(own, *preferences.RULES[use.lower()])
-        assert STATES[state] == states[place], f"{what} {use}"
+    ground = ComparedGround(
+        ComparedCase(
+            "judge", "preference", tuple(map(str, range(len(panel.humans)))), panel.judge,
+            panel.humans, Compared(panel.systems[panel.a], panel.systems[panel.b], width),
+            np.arange(panel.n).astype(str),
+        ),
+        MARGINS,
+    )  # fmt: skip
+    # Family and lengths as the design draws them, by comparison.
+    ground.__dict__["panel"] = panel
+    with without_later():
+        for use, states in wanted["uses"].items():
+            state = decide(ground, Asked(use.lower(), THESE)).state
+            assert STATES[state] == states[place], f"{what} {use}"
 
 
 def few_comparisons(seed, n=80, clusters=None, systems=4, missing=0.0):
@@ -357,8 +387,13 @@ def test_what_is_not_recorded_is_not_tested():
     parts = preferences.compared_components(unknown, MARGINS)
     assert parts["POSITION"].reason == "order not recorded"
     assert parts["LENGTH"].reason == "no texts"
+    case = ComparedCase(
+        "judge", "preference", ("x", "y", "z"), panel.judge, panel.humans, compared,
+        np.arange(panel.n).astype(str),
+    )  # fmt: skip
+    ground = ComparedGround(case, MARGINS)
     for use in ("single", "pick"):
-        assert preferences.combined(parts, *preferences.RULES[use]) in {"not tested", "no"}
+        assert decide(ground, Asked(use, THESE)).state in {"not tested", "no"}
 
 
 def test_sparse_pairs_are_read_beside_strengths():
@@ -425,7 +460,7 @@ def check_probabilities(panel, read, sub, wanted, place, what):
             # One label a response is binomial: the exact tail, where the reference has Student's t.
             if not released.single:
                 same([part], [told[f"TOP{threshold}{suffix}"][place]], what)
-    states = [found[name].state for name in (*names, "SUB")]
+    states = [found[name].state for name in (*names, "CSUB")]
     use = next(state for state in ("no", "open", "yes") if state in states)
     assert STATES[use] == wanted["use"][place], what
 

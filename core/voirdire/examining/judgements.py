@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from voirdire.examining.spec.preferences.ground import ComparedCase
+from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
 
 if TYPE_CHECKING:
@@ -42,67 +44,10 @@ class Units:
     subgroups: NDArray[np.str_] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelCase:
-    """Labels, or probabilities of one, of a judge and of humans on N units.
-
-    Attributes
-    ----------
-    judge_codes : (K runs, N) float64
-        Rows of `table`; NaN is missing. Of probabilities these themselves.
-    human_codes : (R, N) float64
-        Rows of `table`. Beside probabilities 1 for the first label and 0 for the other.
-    table : (P, D) float64
-        The vector of each code.
-    asked : bool
-        Whether the judge has a row at all.
-    random : bool
-        Whether no label is said to have been chosen.
-    """
-
-    judge: str
-    question: LabelQuestion
-    reference: tuple[str, ...]
-    judge_codes: Floats
-    human_codes: Floats
-    table: Floats
-    units: Units
-    asked: bool = True
-    random: bool = True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparedCase:
-    """Preferences of a judge and of humans on N comparisons.
-
-    Attributes
-    ----------
-    scores : (K runs, N) float64
-        In favour of `compared.a`; NaN is missing.
-    humans : (R, N) float64
-        The same; in the order of the table where people are many and each made a few.
-    pooled : bool
-        Whether it is so.
-    """
-
-    judge: str
-    attribute: str
-    reference: tuple[str, ...]
-    scores: Floats
-    humans: Floats
-    compared: Compared
-    items: NDArray[np.str_]
-    clusters: NDArray[np.str_] | None
-    subgroups: NDArray[np.str_] | None = None
-    pooled: bool = False
-    asked: bool = True
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
 # --- labels and probabilities
 
 
-def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[LabelCase]:
+def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case]:
     """Every judge and question."""
     judges = [rater for rater in read.raters if rater not in reference]
     for question in read.questions:
@@ -119,14 +64,20 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Labe
         placed = placed.with_columns(pl.Series("code", codes))
         size = units.height
         present = [name for name in reference if name in set(placed["rater"])]
+        if not present:
+            continue
         humans = np.stack([_one(placed, name, size) for name in present])
+        column = "probability" if question.probability else "code"
         for judge in judges:
             own = placed.filter(pl.col("rater") == judge)
-            column = "probability" if question.probability else "code"
-            runs = _runs(own, size, column)
-            yield LabelCase(
-                judge, question, tuple(present), runs, humans, table, facts,
-                asked=own.height > 0, random=chosen.is_empty(),
+            yield Case(
+                judge, question.attribute, tuple(present), _runs(own, size, column), humans,
+                facts.items, 1.0, systems=facts.systems, clusters=facts.clusters,
+                subgroups=facts.subgroups, nominal=not question.probability,
+                random_labels=chosen.is_empty(), asked=own.height > 0,
+                labels=() if question.probability else question.labels,
+                table=None if question.probability else table, sets=question.sets,
+                probability=question.probability,
             )  # fmt: skip
 
 

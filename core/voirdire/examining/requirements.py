@@ -188,13 +188,15 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
     if not gate_values:
         raise InputError(f"requirement {gate.text!r}: {_nothing(examination, gate.name)}")
     if gate.of is not None and not any(gate.of in value.of for value in gate_values):
-        names = ", ".join(examination.attributes) or "none"
+        about = (verdict.about for verdict in examination.verdicts)
+        names = ", ".join(dict.fromkeys((*examination.attributes, *about))) or "none"
         if gate.name in _PROBED:
             names = ", ".join(dict.fromkeys(effect.probe for effect in _effects(examination)))
             raise InputError(
                 f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {names})"
             )
-        judges = ", ".join(dict.fromkeys(result.judge for result in examination.results)) or "none"
+        judged = [*examination.results, *examination.verdicts]
+        judges = ", ".join(dict.fromkeys(result.judge for result in judged)) or "none"
         raise InputError(
             f"requirement {gate.text!r}: no result for {gate.of!r} "
             f"(attributes: {names}; judges: {judges})"
@@ -246,8 +248,9 @@ def _value(
     # With one reference naming it in every line would say nothing.
     several = len({other.reference for other in examination.results}) > 1
     against = f" against {' and '.join(place.reference)}" if several else ""
-    where = f"{place.judge} on {place.attribute}{against}"
-    return GateValue(name, (place.judge, place.attribute), value, where)
+    about = place.about if isinstance(place, Verdict) else place.attribute
+    where = f"{place.judge} on {about}{against}"
+    return GateValue(name, (place.judge, about), value, where)
 
 
 def _end(evidence: Evidence, part: str, end: str) -> float:

@@ -12,7 +12,12 @@ import polars as pl
 from voirdire import tables
 from voirdire._manager import plugins
 from voirdire.errors import InputError, QuestionError
-from voirdire.examining.preferences.source import preferences_alone, split_preferences
+from voirdire.examining.preferences.source import (
+    ReadPreferences,
+    preferences_alone,
+    split_preferences,
+)
+from voirdire.examining.preferences.table import preference_table
 from voirdire.schema import Finding, by_severity
 from voirdire.study import ReadOptions, Study, load_study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from voirdire.examining.benchmarks import NamedBenchmark
-    from voirdire.examining.preferences.source import ReadPreferences
     from voirdire.tables import Tables
     from voirdire.tables.judged import ReadJudgements
 
@@ -92,7 +96,7 @@ def open_source(
     path = labelled_at(source, opened.session)
     if rated is not None and path is not None and path.is_file():
         study, rated = with_hand_labels(study, rated, path)
-    return Opened(study, rated, opened.preferences, opened.benchmark, opened.session)
+    return replace(opened, study=study, tables=rated)
 
 
 def options_of(
@@ -149,6 +153,7 @@ def inputs_of(opened: Opened) -> Inputs:
         audit_of(opened),
         "" if opened.benchmark is None else opened.benchmark.name,
         opened.session,
+        opened.judgements,
     )
 
 
@@ -167,6 +172,8 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
     study, rated, compared = opened.study, opened.tables, opened.preferences
     findings = list(_old_keys(study))
+    if opened.judgements is not None:
+        findings += opened.judgements.findings
     if study.juries:  # derived, so that no file holds a rating of theirs
         asked = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": asked})
@@ -264,14 +271,14 @@ def _resolved(
         raise InputError(f"{_names(joining)} joins labels of people: name their file by --human")
     if isinstance(source, Sequence) and not isinstance(source, str):
         if len(source) != 1:
-            return Opened(*tables.read_file(source, reference=reference, read=read))
+            several = _judged(source, reference, read)
+            return several or Opened(*tables.read_file(source, reference=reference, read=read))
         source = source[0]
     # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
     named = data is not None and str(source) in plugins().names("benchmark")
-    alone = None if named else preferences_alone(source)
+    alone = None if named else _alone(source, reference, read)
     if alone is not None:
-        study, compared = alone
-        return Opened(study, preferences=compared)
+        return alone
     if isinstance(source, pl.DataFrame):
         return Opened(*tables.from_frame(source, reference=reference, read=read))
     path = None if named or isinstance(source, Study) else Path(source)
@@ -287,6 +294,41 @@ def _resolved(
 
         session = Path(data) if is_session(data) else None
     return Opened(study, None, compared, benchmark, session)
+
+
+def _alone(source: Source, reference: Sequence[str], read: ReadOptions) -> Opened | None:
+    """A file or frame of other judgements than scores."""
+    alone = preferences_alone(source)
+    if alone is not None:
+        study, compared = alone
+        return Opened(study, preferences=compared)
+    return _judged(source, reference, read)
+
+
+def _judged(source: Source, reference: Sequence[str], read: ReadOptions) -> Opened | None:
+    """Files or frames of labels, preferences and probabilities; None for any other source."""
+    from voirdire.tables.judged import (  # noqa: PLC0415 - after what is cheaper to tell
+        nested_table,
+        read_judged,
+    )
+
+    nested = nested_table(source, read)
+    if nested is not None:
+        table, people = nested
+        return Opened(*tables.from_frame(table, reference=reference or people, read=read))
+    found = read_judged(source, reference=reference, read=read)
+    if found is None:
+        return None
+    study, judgements = found
+    return Opened(study, preferences=_compared(judgements), judgements=judgements)
+
+
+def _compared(judgements: ReadJudgements) -> ReadPreferences | None:
+    """The same comparisons as the tables of preferences want them."""
+    if judgements.preferences is None:
+        return None
+    kept = judgements.preferences.filter(pl.col("score").is_not_null())
+    return ReadPreferences(preference_table(kept), judgements.hashes, findings=judgements.findings)
 
 
 def _files(source: Source) -> Sequence[str | Path]:
@@ -354,4 +396,4 @@ def _benchmark(name: str, data: str | Path | None) -> tuple[Study, NamedBenchmar
 def _is_unrated(opened: Opened) -> bool:
     """Whether there is something to examine, and no ratings in it."""
     other = opened.preferences is not None or opened.benchmark is not None
-    return not opened.study.data.sources and other
+    return opened.judgements is not None or (not opened.study.data.sources and other)

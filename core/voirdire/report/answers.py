@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec import COMPONENTS, REASONS, THESE, TO_COME, USES
+from voirdire.examining.spec import COMPONENTS, REASONS, THESE, TO_COME, USES, UseSpec
 from voirdire.report.sentences import (
     because,
     margin_text,
@@ -37,6 +37,15 @@ _MOST_PARTS = 2
 _MOST_NAMED = 5
 
 
+#: What a judge with which nothing may be done gets wrong, by kind; of scores it is scores.
+_WHAT = {
+    "label": "its labels do not follow the items",
+    "label set": "its labels do not follow the items",
+    "preference": "its choices do not follow the responses",
+    "probability": "its probabilities do not follow the responses",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What is said of one judge, held against one reference."""
@@ -50,12 +59,12 @@ class Answer:
     @property
     def attributes(self) -> tuple[str, ...]:
         """In the order of the verdicts."""
-        return tuple(dict.fromkeys(verdict.attribute for verdict in self.verdicts))
+        return tuple(dict.fromkeys(verdict.about for verdict in self.verdicts))
 
     def verdict(self, attribute: str, use: str, target: Target = THESE) -> Verdict | None:
         """The verdict on one use, if there is one."""
         for verdict in self.verdicts:
-            if (verdict.attribute, verdict.use, verdict.target) == (attribute, use, target):
+            if (verdict.about, verdict.use, verdict.target) == (attribute, use, target):
                 return verdict
         return None
 
@@ -149,7 +158,8 @@ class _Saying:
         if not refused or not all(unread):
             return None
         first = next((REASONS[one] for one in reasons if one and REASONS[one].first), None)
-        told = first.words if first else "its scores do not follow the responses"
+        what = _WHAT.get(these[0].kind, "its scores do not follow the responses")
+        told = first.words if first else what
         return f"Trust {self.name} with nothing: {told}."
 
     def _by_state(self, use: str, state: State) -> list[Verdict]:
@@ -160,16 +170,29 @@ class _Saying:
         groups: dict[str, list[str]] = {}
         for use in USES.values():
             if verdicts := self._by_state(use.key, "yes"):
-                verb = use.verb.format(systems=f"these {plural(self.systems, 'system')}")
+                verb = self._verb(use, verdicts)
                 where = self._on(verdicts)
                 # "order these 5 systems and quote their means": the systems are named once.
-                if use.verb_after and groups.get(where):
+                if use.verb_after and groups.get(where) and verdicts[0].kind not in use.verb_of:
                     verb = use.verb_after
                 groups.setdefault(where, []).append(verb)
         if not groups:
             return []
         clauses = [f"{listed(verbs)}{where}" for where, verbs in groups.items()]
         return [f"use {self.name} {'only ' if only else ''}to {', and to '.join(clauses)}"]
+
+    def _verb(self, use: UseSpec, verdicts: Sequence[Verdict]) -> str:
+        """What a yes says, its systems or labels named, with what is not vouched for."""
+        verb = use.verb_of.get(verdicts[0].kind, use.verb)
+        verb = verb.format(
+            systems=f"these {plural(self.systems, 'system')}", label=_labels_of(use, verdicts)
+        )
+        out = [text for one in verdicts for part in one.components for text in part.not_shown]
+        hard = any(p.reason == "hard items" for one in verdicts for p in one.components)
+        spared = [*([f"not vouched for: {listed(out)}"] if out else []),
+                  *(["nor what people find hard"] if hard and out else
+                    ["what people find hard is not vouched for"] if hard else [])]  # fmt: skip
+        return f"{verb} ({', '.join(spared)})" if spared and not use.per_label else verb
 
     def _no(self, *, with_reasons: bool) -> list[str]:
         """What it is not for; uses with the same reason together."""
@@ -179,7 +202,8 @@ class _Saying:
             verdicts = self._by_state(use.key, "no")
             if verdicts and use.forbids is not None:
                 named, short = use.forbids
-                verb = named.format(judge=self.name) if first else short
+                label = _labels_of(use, verdicts)
+                verb = (named if first else short).format(judge=self.name, label=label)
                 first = False
                 why = _worst(verdicts) if with_reasons else ""
                 groups.setdefault((self._on(verdicts), why), []).append(verb)
@@ -195,7 +219,8 @@ class _Saying:
         for use in USES.values():
             verdicts = self._by_state(use.key, "open")
             if verdicts and use.whether:
-                open_.setdefault(self._on(verdicts), []).append(use.whether)
+                whether = use.whether.format(label=_labels_of(use, verdicts))
+                open_.setdefault(self._on(verdicts), []).append(whether)
             verdicts = self._by_state(use.key, "not tested")
             # Said only of the uses that people ask for by themselves, and only where no attribute
             # was tested: the grid says the rest.
@@ -211,12 +236,26 @@ class _Saying:
 
     def _on(self, verdicts: Sequence[Verdict]) -> str:
         """On which attributes; nothing where there is but one, or where it is all of them."""
+        if verdicts[0].label and USES[verdicts[0].use].per_label:  # the verb names the labels
+            verdicts = list({one.attribute: one for one in verdicts}.values())
+        elif verdicts[0].label:
+            about = [brief(verdict.about, 40) for verdict in verdicts]
+            shown = listed(about) if len(about) <= _MOST_NAMED else f"{len(about)} labels"
+            return f" on {shown}"
         names = [brief(verdict.attribute, 40) for verdict in verdicts]
         if len(names) == len(self.attributes):
             return "" if len(names) == 1 else " on every attribute"
         if len(names) > _MOST_NAMED:
             return f" on {len(names)} of {len(self.attributes)} attributes"
         return f" on {listed(names)}"
+
+
+def _labels_of(use: UseSpec, verdicts: Sequence[Verdict]) -> str:
+    """The labels that uses of single labels are about."""
+    if not use.per_label:
+        return ""
+    labels = [brief(one.label, 40) for one in verdicts]
+    return listed(labels) if len(labels) <= _MOST_NAMED else f"{len(labels)} labels"
 
 
 def _asks_to_read(verdict: Verdict) -> bool:
@@ -241,15 +280,15 @@ def _worst(verdicts: Sequence[Verdict]) -> str:
     level = [part for part in parts if COMPONENTS[part.name].unit == "points"]
     if level:
         part = max(level, key=lambda one: abs(one.estimate))
-        return _plain(part)
+        return _plain(part, verdicts[0].kind)
     if parts:
-        return _plain(parts[0])
+        return _plain(parts[0], verdicts[0].kind)
     return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
 
 
-def _plain(part: Component) -> str:
+def _plain(part: Component, kind: str) -> str:
     """A component without its interval and limit, which stand further down."""
-    return because(replace(part, low=math.nan, high=math.nan, margin=None))
+    return because(replace(part, low=math.nan, high=math.nan, margin=None), kind)
 
 
 def listed(parts: Sequence[str], word: str = "and") -> str:
@@ -296,8 +335,8 @@ def points(answer: Answer) -> tuple[Point, ...]:
         # The largest p is the attribute that is farthest from a yes.
         worst = max(verdicts, key=_p)
         why = reason_text(worst, _MOST_PARTS)
-        why = f"{worst.attribute}: {why}" if len(verdicts) > 1 and why else why
-        attributes = tuple(verdict.attribute for verdict in verdicts)
+        why = f"{worst.about}: {why}" if len(verdicts) > 1 and why else why
+        attributes = tuple(verdict.about for verdict in verdicts)
         step = next_text(worst.next, state)
         merged.setdefault((target, state, attributes, why, step), []).append(use)
     return tuple(Point(tuple(uses), *key) for key, uses in merged.items())
@@ -313,7 +352,7 @@ def why_section(answers: Sequence[Answer]) -> Section:
     rows = tuple(
         (
             answer.name,
-            verdict.attribute,
+            verdict.about,
             verdict.use,
             verdict.target,
             verdict.state,
@@ -368,8 +407,15 @@ def components_section(answers: Sequence[Answer]) -> Section:
 
 def parts_of(answer: Answer, attribute: str) -> tuple[Component, ...]:
     """The components of all uses of a judge on an attribute."""
-    own = [verdict for verdict in answer.verdicts if verdict.attribute == attribute]
-    return tuple({part.name: part for verdict in own for part in verdict.components}.values())
+    own = [verdict for verdict in answer.verdicts if verdict.about == attribute]
+    parts = (part for verdict in own for part in verdict.components)
+    # One of a name, but for those of single labels.
+    return tuple({_place(part): part for part in parts}.values())
+
+
+def _place(part: Component) -> tuple[str, tuple[str, ...]]:
+    by_label = COMPONENTS[part.name].kinds.isdisjoint({"score"})
+    return part.name, part.at if by_label else ()
 
 
 def multiplicity_text(examination: Examination) -> str:
@@ -406,4 +452,4 @@ def uses_of(examination: Examination) -> tuple[str, ...]:
 
 def attributes_of(examination: Examination) -> tuple[str, ...]:
     """The attributes that any verdict is about."""
-    return tuple(dict.fromkeys(verdict.attribute for verdict in examination.verdicts))
+    return tuple(dict.fromkeys(verdict.about for verdict in examination.verdicts))

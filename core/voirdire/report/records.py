@@ -144,7 +144,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     parts = [
         {
             **{key: plain(getattr(part, key)) for key in _PART_KEYS},
-            "note": because(part),
+            "note": because(part, verdict.kind),
             **{key: plain(getattr(part, key))
                for key in ("reason", "p", "at", "judge", "human", "count")},
         }
@@ -160,6 +160,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "step": plain(verdict.next),
         "p_holm": plain(verdict.p_holm),
         "reference": plain(verdict.reference),
+        **({} if verdict.kind == "score" else {"kind": verdict.kind, "label": verdict.label}),
     }
 
 

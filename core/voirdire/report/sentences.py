@@ -30,7 +30,7 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
     if verdict.state == "no" and (unread := [name for name in named if COMPONENTS[name].unread]):
         named = tuple(unread)
     parts = [part for name in named for part in verdict.components if part.name == name]
-    reasons += [because(part) for part in parts]
+    reasons += [because(part, verdict.kind) for part in parts]
     reasons = list(dict.fromkeys(reasons))
     return "; ".join(reasons if most is None else reasons[:most])
 

@@ -6,25 +6,42 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.parts.part import Examined
 from voirdire.examining.verdict.gathering import judged_of
+from voirdire.examining.verdict.judged import Judged
 from voirdire.examining.verdict.judging import careless_findings, copied_findings
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
-    from voirdire.examining.verdict.judged import Judged
     from voirdire.tabular import Section
 
 
 class VerdictsPart:
-    """Of sources with ratings."""
+    """Of sources with judgements of any kind."""
 
     def needs(self, inputs: Inputs) -> bool:
-        """Whether there are ratings."""
-        return inputs.tables is not None
+        """Whether there are ratings, labels, probabilities or preferences."""
+        return inputs.tables is not None or inputs.judgements is not None or inputs.compared
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[Judged]:
         """Verdicts by use, and raters that answered without reading."""
         del before
-        return examined(judged_of(inputs))
+        if inputs.judgements is None and not inputs.compared:
+            return examined(judged_of(inputs))
+        from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
+            judged_kinds,
+            leak_findings,
+        )
+
+        found = judged_kinds(inputs)
+        scores = None if inputs.tables is None else examined(judged_of(inputs))
+        odd = tuple(leak_findings(found.evidence))
+        if scores is None:
+            return Examined(found, odd)
+        both = Judged(
+            (*scores.facts.verdicts, *found.verdicts),
+            (*scores.facts.evidence, *found.evidence),
+            scores.facts.human_pairs,
+        )
+        return Examined(both, (*scores.findings, *odd))
 
     def sections(self, facts: Judged) -> tuple[Section, ...]:
         """None: verdicts are what the report begins with."""

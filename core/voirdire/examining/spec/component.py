@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from voirdire.examining.spec.registry import Registry
@@ -238,6 +238,8 @@ class ComponentSpec:
         In the page of docs: what it means, and what is asked of it.
     says : callable
         From a component to a clause: what was found, beside what is needed.
+    says_of : mapping
+        Kinds of judgements that are said otherwise.
     influence : callable or None
         From a ground and the component to what each response does to the estimate.
     change : ChangeRule or None
@@ -262,6 +264,7 @@ class ComponentSpec:
     unread: bool = False
     calibrated: bool = False
     after_no: Callable[[Any, Component], Next] | None = None
+    says_of: Mapping[str, Callable[[Component], str]] = field(default_factory=dict)
     influence: Callable[[Any, Component], NDArray[np.float64] | None] | None = None
     change: ChangeRule | None = None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec, Next
+from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec, Lack, Next
 from voirdire.examining.spec.scores import change, influence, needs, responses, systems
 from voirdire.examining.spec.words import (
     correlates,
@@ -22,7 +22,7 @@ from voirdire.stats import runs_needed, within
 from voirdire.stats import system_means as means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from voirdire.examining.spec.component import Component
     from voirdire.examining.spec.scores.ground import ScoreGround
@@ -31,10 +31,30 @@ if TYPE_CHECKING:
 __all__ = ["COMPONENTS"]
 
 #: The kinds that `ScoreGround` holds; labels without an order have no points and no means.
-SCORES, BOTH = frozenset({"score"}), frozenset({"score", "label"})
+SCORES, BOTH = frozenset({"score"}), frozenset({"score", "nominal"})
+#: Labels, sets of labels and probabilities have a ground derived from that of scores.
+READ_AS_SCORES = BOTH | {"label", "label set", "probability"}
+#: Preferences have a ground of their own, with components under the same keys.
+EVERY = READ_AS_SCORES | {"preference"}
+COMPARED = SCORES | {"preference"}
+
+
+def _of_scores(need: Callable[[Any], Lack | None]) -> Callable[[Any], Lack | None]:
+    """A need of all but preferences, whose own components say what they lack."""
+    return lambda ground: None if ground.kind == "preference" else need(ground)
+
+
+def _or_compared(
+    key: str, find: Callable[[Any], Component | Sequence[Component] | None]
+) -> Callable[[Any], Component | Sequence[Component] | None]:
+    """The component of a key: of preferences what their ground found."""
+    return lambda ground: ground.parts.get(key) if ground.kind == "preference" else find(ground)
+
 
 _CLUSTERS = (needs.clusters,)
-_OF_SYSTEMS = (needs.clusters, needs.two_systems, needs.every_system)
+_OF_SYSTEMS = (
+    needs.clusters, _of_scores(needs.two_systems), _of_scores(needs.every_system),
+)  # fmt: skip
 
 
 def _has_gate(ground: ScoreGround) -> bool:
@@ -78,7 +98,7 @@ COVERAGE = COMPONENTS.register(
         title="share answered",
         plain="It answered.",
         asked="90 % of what was asked",
-        kinds=BOTH,
+        kinds=EVERY,
         needs=(needs.asked,),
         find=_coverage,
         says=covered,
@@ -94,10 +114,19 @@ TRACKS_RESPONSES = COMPONENTS.register(
         title="follows responses",
         plain="Its scores follow the responses.",
         asked="a correlation above nothing",
-        kinds=BOTH,
+        kinds=EVERY,
         needs=_CLUSTERS,
-        find=_reading,
+        find=_or_compared(
+            "READ",
+            _reading,
+        ),
         says=correlates("its single scores correlate {value} with the humans' within systems"),
+        says_of={
+            "label": correlates("its single labels correlate {value} with people's"),
+            "label set": correlates("its single sets of labels correlate {value} with people's"),
+            "preference": correlates("its choices correlate {value} with people's within pairs"),
+            "probability": correlates("its probabilities correlate {value} with people's verdicts"),
+        },
         unit="correlation",
         side="above 0",
         unread=True,
@@ -113,10 +142,19 @@ HUMANS_AGREE = COMPONENTS.register(
         title="humans agree",
         plain="Humans agree on single responses.",
         asked="a correlation above nothing",
-        kinds=BOTH,
+        kinds=EVERY,
         declared=lambda g: not g.few and len(g.humans) > 1,
-        find=lambda g: responses.humans_agree("HUMANS", g.shared, g.margins),
+        find=_or_compared(
+            "HUMANS",
+            lambda g: responses.humans_agree("HUMANS", g.shared, g.margins),
+        ),
         says=correlates("single scores of one human have a reliability of {value}"),
+        says_of={
+            "label": correlates("single labels of one human have a reliability of {value}"),
+            "label set": correlates("single sets of one human have a reliability of {value}"),
+            "preference": correlates("single choices of one human have a reliability of {value}"),
+            "probability": correlates("single verdicts of one human have a reliability of {value}"),
+        },
         unit="correlation",
         side="least",
         stops_all="humans disagree",
@@ -130,9 +168,12 @@ BESIDE_ONE_HUMAN = COMPONENTS.register(
         title="beside one human",
         plain="Its error on one response is at most twice a human's.",
         asked="two judges replace one human",
-        kinds=BOTH,
-        needs=(needs.clusters, needs.two_humans),
-        find=lambda g: responses.item("ITEM", g.shared, g.times, g.margins),
+        kinds=EVERY - {"probability"},
+        needs=(needs.clusters, _of_scores(needs.two_humans)),
+        find=_or_compared(
+            "ITEM",
+            lambda g: responses.item("ITEM", g.shared, g.times, g.margins),
+        ),
         says=worth(),
         unit="excess",
         side="above 0",
@@ -148,7 +189,7 @@ POINTS_PER_POINT = COMPONENTS.register(
         plain="One point more for humans is about one point more for it.",
         asked="half a point to two",
         kinds=SCORES,
-        needs=(needs.clusters, needs.two_humans),
+        needs=(needs.clusters, _of_scores(needs.two_humans)),
         find=lambda g: responses.slope("SLOPE", g.shared, g.margins),
         says=correlates("for one point of the humans it moves {value} points"),
         unit="ratio",
@@ -220,10 +261,16 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
         title="order of systems",
         plain="Its means follow the humans' means.",
         asked="a correlation of 0.80",
-        kinds=SCORES,
-        needs=(*_OF_SYSTEMS, needs.systems_apart),
-        find=lambda g: systems.moment("ORDER", g.moments, means.correlation, g.margins.order),
+        kinds=COMPARED,
+        needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
+        find=_or_compared(
+            "ORDER",
+            lambda g: systems.moment("ORDER", g.moments, means.correlation, g.margins.order),
+        ),
         says=correlates("its system means correlate {value} with the humans'"),
+        says_of={
+            "preference": correlates("its strengths of systems correlate {value} with people's")
+        },
         unit="correlation",
         side="least",
         influence=influence.of_moments(means.correlation),
@@ -238,7 +285,7 @@ AGREEMENT_OF_MEANS = COMPONENTS.register(
         plain="Its means are the humans' means.",
         asked="0.75",
         kinds=SCORES,
-        needs=(*_OF_SYSTEMS, needs.systems_apart),
+        needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
         find=lambda g: systems.moment("AGREE", g.moments, means.agreement, g.margins.agree),
         says=correlates("its system means agree {value} with the humans'"),
         unit="correlation",
@@ -256,10 +303,13 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
         title="bias by system",
         plain="It is right on every single system.",
         asked="10 % of the scale",
-        kinds=SCORES,
+        kinds=COMPARED,
         needs=_OF_SYSTEMS,
-        find=lambda g: systems.level(
-            "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
+        find=_or_compared(
+            "LEVEL",
+            lambda g: systems.level(
+                "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
+            ),
         ),
         says=off(
             "{at} comes out {points} points too high",
@@ -281,10 +331,13 @@ REVERSED_PAIRS = COMPONENTS.register(
         title="reversed pairs",
         plain="It reverses no pair of systems that humans keep apart.",
         asked="10 % of the scale, twice for *yes*",
-        kinds=SCORES,
+        kinds=COMPARED,
         needs=_OF_SYSTEMS,
-        find=lambda g: systems.reversals(
-            "REVERSE", g.means, g.spread.allow(_margin_of_system(g), 2.0, 1), g.system_names
+        find=_or_compared(
+            "REVERSE",
+            lambda g: systems.reversals(
+                "REVERSE", g.means, g.spread.allow(_margin_of_system(g), 2.0, 1), g.system_names
+            ),
         ),
         says=reversed_pairs,
         unit="pairs",
@@ -320,10 +373,13 @@ OWN_FAMILY = COMPONENTS.register(
         title="own family",
         plain="It does not favour its own family.",
         asked="10 % of the scale",
-        kinds=SCORES,
+        kinds=COMPARED,
         declared=lambda g: g.has_family,
         needs=_OF_SYSTEMS,
-        find=lambda g: systems.family("FAM", g.means, g.own_family, g.spread, _margin_of_system(g)),
+        find=_or_compared(
+            "FAM",
+            lambda g: systems.family("FAM", g.means, g.own_family, g.spread, _margin_of_system(g)),
+        ),
         says=off(
             "it favours its own family by {points} points",
             "it marks its own family down by {points} points",
@@ -377,10 +433,13 @@ BIAS_BY_SUBGROUP = COMPONENTS.register(
         title="bias by subgroup",
         plain="It treats no subgroup differently.",
         asked="10 % of the scale",
-        kinds=BOTH,
+        kinds=BOTH | {"preference"},
         declared=lambda g: g.case.subgroups is not None,
         needs=_CLUSTERS,
-        find=lambda g: g.subgroups["SUB"],
+        find=_or_compared(
+            "SUB",
+            lambda g: g.subgroups["SUB"],
+        ),
         says=off(
             "subgroup {at} comes out {points} points higher than the rest",
             "subgroup {at} comes out {points} points lower than the rest",
@@ -398,7 +457,7 @@ SUBGROUP_BESIDE_A_HUMAN = COMPONENTS.register(
         title="subgroup beside a human",
         plain="It reads in each subgroup, too.",
         asked="four times a human's error",
-        kinds=BOTH,
+        kinds=BOTH | {"label", "label set"},
         declared=lambda g: g.case.subgroups is not None and not g.few and "SUBITEM" in g.subgroups,
         find=lambda g: g.subgroups["SUBITEM"],
         says=worth(),
@@ -513,6 +572,14 @@ RUNS_REPEAT = COMPONENTS.register(
         after_no=_average_runs,
     )
 )
+
+
+def _labels_saved(ground: Any) -> Component:
+    of_pairs = ground.kind == "preference"
+    case, panel = ground.as_scores if of_pairs else (ground.case, ground.panel)
+    return responses.labels_saved("GAIN", case, panel, ground.margins)
+
+
 LABELS_SAVED = COMPONENTS.register(
     ComponentSpec(
         key="GAIN",
@@ -520,9 +587,9 @@ LABELS_SAVED = COMPONENTS.register(
         title="labels it is worth",
         plain="A label counts for more with its scores beside it.",
         asked="1.2 labels",
-        kinds=BOTH,
+        kinds=EVERY,
         needs=_CLUSTERS,
-        find=lambda g: responses.labels_saved("GAIN", g.case, g.panel, g.margins),
+        find=_labels_saved,
         says=gain,
         unit="labels",
         side="least",

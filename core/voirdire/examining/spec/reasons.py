@@ -180,14 +180,32 @@ for _reason in (
     Reason("blocked", "a finding of the audit forbids a verdict", _plainly("correct the data")),
     Reason("nominal", "labels without an order have no such statistic"),
     Reason("not computed", "it was not computed"),
-    Reason("never used", "it never gives that label"),
-    Reason("looks bad", "a label that is not vouched for lies beyond what is allowed"),
-    Reason("order not recorded", "it is not known who was shown first"),
-    Reason("no texts", "neither the responses nor their lengths are there"),
+    Reason("never used", "it never says a label that people say"),
+    Reason(
+        "looks bad", "a label that is not vouched for does not look right either", explains=False
+    ),
+    Reason("humans unclear of it", "people are not shown to agree on the label"),
+    Reason("hard items", "nothing is known of responses on which people differ", explains=False),
+    Reason(
+        "leak unknown", "two humans cannot say whether it has seen their labels", explains=False
+    ),
+    Reason(
+        "seen",
+        "it follows one human beyond what people share: it may have seen those labels",
+        holds=True,
+        instead=True,
+    ),
+    Reason(
+        "order not recorded",
+        "who was shown first is not recorded",
+        _plainly("say who was first"),
+    ),
+    Reason(
+        "no texts", "neither the responses nor their lengths are there", _plainly("hand in texts")
+    ),
     Reason("not connected", "some systems were never compared, even through others"),
-    Reason("judge alike", "the judge does not tell these systems apart"),
-    Reason("few released", "there are too few responses of which it is so sure"),
-    Reason("hard items", "nothing is known of responses on which humans differ"),
+    Reason("judge alike", "it is not shown to tell these systems apart"),
+    Reason("few released", "it is sure of too few responses"),
 ):
     REASONS.register(_reason)
 
@@ -217,5 +235,10 @@ for _action in (
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
     Action("keep humans", "Keep the humans for this."),
     Action("correct the data", "Correct what the audit found first."),
+    Action(
+        "say who was first",
+        "Say who was shown first (--first, or a column shown_first), or draw the order each time.",
+    ),
+    Action("hand in texts", "Hand in the responses, so that a lean to length can be told."),
 ):
     ACTIONS.register(_action)

@@ -55,6 +55,8 @@ class UseSpec:
         What a yes says: "use J to ..."; `{systems}` is "these 5 systems".
     verb_after : str
         The same behind another use of the same systems; empty: the verb itself.
+    verb_of : mapping
+        Kinds of judgements of which a yes says something else.
     forbids : (str, str) or None
         What a no says, first with `{judge}`, then with "it"; None: a no is left to the table.
     whether : str
@@ -67,6 +69,8 @@ class UseSpec:
         Whether it is asked for in a ground at all.
     per_label : bool
         Whether each label is a use of its own.
+    these_only : frozenset of str
+        Kinds of judgements for which systems to come are no target.
     of_means : bool
         Whether it is about means of systems, of which one system has but one.
     forbidden_where_critical : bool
@@ -89,12 +93,14 @@ class UseSpec:
     permits: str
     verb: str
     verb_after: str = ""
+    verb_of: Mapping[str, str] = field(default_factory=dict)
     forbids: tuple[str, str] | None = None
     whether: str = ""
     untested_said: bool = False
     shown: tuple[str, ...] = ()
     declared: Callable[[Any], bool] = field(default=lambda _: True)
     per_label: bool = False
+    these_only: frozenset[str] = frozenset()
     of_means: bool = False
     forbidden_where_critical: bool = False
     without_humans: bool = False
@@ -117,6 +123,11 @@ def _unless_labels_decide(role: Role) -> Callable[[Any], Role]:
     return lambda ground: role if ground.labels_decide else "required"
 
 
+def _may_refuse_preferences(ground: Any) -> Role:
+    """Bias by system counts where systems are compared; of scores SYS says it."""
+    return "may refuse" if ground.kind == "preference" else "left out"
+
+
 def _of_labels(ground: Any) -> tuple[int, str]:
     # Labels of one column: each response has one, unless clusters are resampled.
     if ground.labels_alone and not ground.clustered:
@@ -129,13 +140,17 @@ def _label_twice(ground: Any) -> Next | None:
     return Next("label twice", needed=TWICE, unit="responses") if ground.labels_alone else None
 
 
-_OF_MEANS, _OF_SINGLE = frozenset({"score"}), frozenset({"score", "label"})
+_OF_MEANS, _OF_SINGLE = frozenset({"score"}), frozenset({"score", "nominal"})
+#: Uses that labels, sets of labels and preferences have, too.
+_LABELS = frozenset({"label", "label set"})
+_EVERY = _OF_SINGLE | _LABELS | {"preference", "probability"}
 
 ORDER_SYSTEMS = USES.register(
     UseSpec(
         key="order",
         name="order_systems",
-        kinds=_OF_MEANS,
+        kinds=_OF_MEANS | {"preference"},
+        these_only=frozenset({"preference"}),
         required={
             THESE: wanted("COVER", "READ", "ORDER", "REVERSE", "FAM"),
             TO_COME: wanted("COVER", "READ", "ORDER+", "REVERSE", "FAM"),
@@ -153,14 +168,18 @@ QUOTE_MEANS = USES.register(
     UseSpec(
         key="score",
         name="quote_means",
-        kinds=_OF_MEANS,
+        kinds=_OF_MEANS | {"preference"},
+        these_only=frozenset({"preference"}),
         required={
-            THESE: wanted("COVER", "READ", "BIAS", "LEVEL", "AGREE", "FAM"),
+            THESE: wanted(
+                "COVER", "READ", "BIAS", "LEVEL", "AGREE", "FAM", Wanted("PAIR", "may refuse")
+            ),
             TO_COME: wanted("COVER", "READ", "BIAS", "LEVEL", "LEVEL+", "FAM"),
         },
         question="Do its mean scores mean what the humans' mean?",
         permits="quote its means as numbers",
         verb="quote the means of {systems}",
+        verb_of={"preference": "quote the win rates of {systems}"},
         verb_after="quote their means",
         forbids=("quote the scores of {judge}", "quote its scores"),
         whether="its system means may be quoted",
@@ -173,13 +192,48 @@ STAND_IN = USES.register(
     UseSpec(
         key="single",
         name="stand_in_for_one_human",
-        kinds=_OF_SINGLE,
+        kinds=_OF_SINGLE | _LABELS | {"preference"},
         required={
-            THESE: wanted("COVER", "READ", "ITEM", "SLOPE", "BIAS1", "SYS", "FAM", "SUB", "SUBITEM")
+            THESE: wanted(
+                "COVER",
+                "READ",
+                "ITEM",
+                "SLOPE",
+                "BIAS1",
+                "SYS",
+                "FAM",
+                "SUB",
+                "SUBITEM",
+                # Labels: each may refuse; VOUCHED asks for most of what people say.
+                Wanted("LABEL", "may refuse"),
+                Wanted("SHARE", "may refuse"),
+                Wanted("RECALL1", "may refuse"),
+                Wanted("PRECISION1", "may refuse"),
+                "VOUCHED",
+                "DIV",
+                "LEAK",
+                Wanted("SUBSHARE", "may refuse"),
+                Wanted("SYSSHARE", "look"),
+                Wanted("EMPTY", "may refuse"),
+                # Preferences.
+                "POSITION",
+                "LENGTH",
+                "TIE",
+                Wanted("READ_s", "look"),
+                Wanted("FLIP", "look"),
+                Wanted("PAIR", "may refuse"),
+                Wanted("PICK1", "may refuse"),
+                Wanted("LEVEL", _may_refuse_preferences),
+            )
         },
         question="Can one run stand in for one human on a single response?",
         permits="replace one rater of a panel, never all",
         verb="stand in for one human on single responses",
+        verb_of={
+            "label": "stand in for one human on single items",
+            "label set": "stand in for one human on single items",
+            "preference": "stand in for one human on single comparisons",
+        },
         forbids=("let {judge} stand in for a human", "let it stand in for a human"),
         whether="it may stand in for a human on single responses",
         untested_said=True,
@@ -224,7 +278,7 @@ EXTEND_LABELS = USES.register(
     UseSpec(
         key="estimate",
         name="extend_labels",
-        kinds=_OF_SINGLE,
+        kinds=_OF_SINGLE | {"preference"},
         required={THESE: wanted("GAIN")},
         question="Do its scores and some labels together tell more than the labels alone?",
         permits="correct its scores with labels",
@@ -243,5 +297,99 @@ RELY_ON_ONE_RUN = USES.register(
         verb="rely on a single run",
         shown=("RUN",),
         without_humans=True,
+    )
+)
+PULL_OUT = USES.register(
+    UseSpec(
+        key="filter",
+        name="pull_out_a_label",
+        kinds=_LABELS,
+        required={THESE: wanted("COVER", "READ_k", "ITEM_k", "RECALL", "PRECISION", "HUMANS_k")},
+        question="Does it pull out what people call so?",
+        permits="pull out what it calls so",
+        verb="pull out {label}",
+        forbids=("pull out {label} with {judge}", "pull out {label} with it"),
+        whether="it may pull out {label}",
+        shown=("RECALL", "PRECISION"),
+        per_label=True,
+        forbidden_where_critical=True,
+    )
+)
+PICK_THE_BETTER = USES.register(
+    UseSpec(
+        key="pick",
+        name="pick_the_better",
+        kinds=frozenset({"preference"}),
+        required={
+            THESE: wanted(
+                "COVER",
+                "READ",
+                "PICK",
+                "POSITION",
+                "LENGTH",
+                "FAM",
+                "SUB",
+                Wanted("READ_s", "look"),
+                Wanted("FLIP", "look"),
+                Wanted("PAIR", "may refuse"),
+                Wanted("LEVEL", "may refuse"),
+            )
+        },
+        question="Of two responses, does it pick the one that people pick?",
+        permits="take the better of two by it",
+        verb="pick the better of two responses",
+        forbids=("pick the better of two with {judge}", "pick the better of two with it"),
+        whether="it may pick the better of two",
+        untested_said=True,
+        shown=("PICK",),
+        forbidden_where_critical=True,
+    )
+)
+TRUST_PROBABILITIES = USES.register(
+    UseSpec(
+        key="confidence",
+        name="take_at_its_word",
+        kinds=frozenset({"probability"}),
+        required={
+            THESE: wanted(
+                "COVER",
+                "READ",
+                "CSLOPE",
+                "CLARGE",
+                "SKILL",
+                Wanted("HOM", "look"),
+                Wanted("CTAIL", "look"),
+                Wanted("CSUB", "may refuse"),
+            )
+        },
+        question="Does 0.8 mean that people agree in 8 of 10?",
+        permits="read its probabilities as probabilities",
+        verb="take its probabilities at their word",
+        forbids=("take the probabilities of {judge} at their word", "take them at their word"),
+        whether="its probabilities may be taken at their word",
+        shown=("CSLOPE", "CLARGE"),
+    )
+)
+RELEASE_WHERE_SURE = USES.register(
+    UseSpec(
+        key="release",
+        name="release_where_sure",
+        kinds=frozenset({"probability"}),
+        required={
+            THESE: wanted(
+                "COVER", "READ", "TOP", Wanted("CTAIL", "look"), Wanted("CSUB", "may refuse")
+            )
+        },
+        question="May what it is sure of go out unseen?",
+        permits="release what it is sure of, on that side",
+        verb="release what it puts {label} the threshold",
+        forbids=(
+            "release what {judge} puts {label} the threshold",
+            "release what it puts {label} the threshold",
+        ),
+        whether="what it puts {label} the threshold may be released",
+        shown=("TOP",),
+        per_label=True,
+        forbidden_where_critical=True,
     )
 )

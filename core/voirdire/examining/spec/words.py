@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.component import Component
 
 
-def because(part: Component) -> str:
+def because(part: Component, kind: str = "score") -> str:
     """One component as a clause: what was found, its interval, and what is needed or allowed."""
     reason = REASONS[part.reason or "no interval"]
     if not math.isfinite(part.estimate) or (part.reason and reason.instead):
         return reason.words
-    return COMPONENTS[part.name].says(part)
+    spec = COMPONENTS[part.name]
+    return spec.says_of.get(kind, spec.says)(part)
 
 
 def span_text(part: Component) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import check_allowed
-from voirdire.examining.spec import COMPONENTS, REASONS, USES, Component, Next
+from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, Component, Next
 from voirdire.examining.verdict.facts import Verdict
 from voirdire.stats.multiplicity import adjust_p
 
@@ -56,6 +56,7 @@ def asked_uses(uses: Sequence[str], ground: Ground) -> list[AskedUse]:
         for use in USES.values()
         if (not uses or use.key in uses) and ground.kind in use.kinds and use.declared(ground)
         for target in use.required
+        if target == THESE or ground.kind not in use.these_only
         for label in (ground.labels if use.per_label else ("",))
     ]
 
@@ -88,12 +89,14 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
     """What counts of the components that a use asks for."""
     for wanted in asked.spec.required[asked.target]:
         spec, role = COMPONENTS[wanted.key], wanted.role_in(ground)
-        if role == "left out" or not spec.declared(ground):
+        if role == "left out":
             continue
         if ground.kind not in spec.kinds:
             # A use of this kind goes without what is not; no other use is tested.
             if ground.kind not in asked.spec.kinds:
                 yield spec.untested("nominal")
+            continue
+        if not spec.declared(ground):
             continue
         found = ground.of(wanted.key)
         if not found:
@@ -171,4 +174,5 @@ def verdict_of(ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool
         made.parts,
         ground.reference,
         label=asked.label,
+        kind=ground.kind,
     )

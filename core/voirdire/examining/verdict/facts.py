@@ -57,6 +57,8 @@ class Verdict:
         Those that the use requires and that were computed.
     label : str
         The label that it is about, where each label is a use of its own.
+    kind : str
+        The kind of judgements.
     """
 
     judge: str
@@ -72,6 +74,12 @@ class Verdict:
     reference: tuple[str, ...] = ()
     p_holm: float = 1.0
     label: str = ""
+    kind: str = "score"
+
+    @property
+    def about(self) -> str:
+        """The attribute, and the label where it is about one: ``"intent:refund"``."""
+        return f"{self.attribute}:{self.label}" if self.label else self.attribute
 
     @property
     def remains(self) -> bool:

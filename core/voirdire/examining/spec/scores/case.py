@@ -73,6 +73,8 @@ class Case:
         The vector of 0 and 1 that each code stands for.
     sets : bool
         Whether a code stands for any number of labels, none included.
+    probability : bool
+        Whether the judge's scores are probabilities of what humans say, 1 or 0.
     """
 
     judge: str
@@ -95,6 +97,7 @@ class Case:
     labels: tuple[str, ...] = ()
     table: Floats | None = None
     sets: bool = False
+    probability: bool = False
 
     def size(self, kept: NDArray[np.bool_]) -> int:
         """Responses that are kept."""

@@ -70,8 +70,8 @@ class ScoreGround(GroundBase):
 
     @property
     def kind(self) -> str:
-        """``"label"`` for codes without an order, else ``"score"``."""
-        return "label" if self.case.nominal else "score"
+        """``"nominal"`` for codes without an order, else ``"score"``."""
+        return "nominal" if self.case.nominal else "score"
 
     @property
     def judge(self) -> str:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
-from voirdire.examining.verdict.facts import Component
+from voirdire.examining.spec.component import Component
+from voirdire.examining.spec.scores.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
 from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.facts import ComponentName, State
+    from voirdire.examining.spec.component import State
     from voirdire.stats.probability import ProbabilityPanel, Side
     from voirdire.stats.sums import Jackknifed
     from voirdire.study import Margins
@@ -47,15 +47,15 @@ def probability_components(
     threshold: float = SURE,
     target: float = TARGET,
     subgroups: NDArray[np.str_] | None = None,
-) -> dict[ComponentName | tuple[ComponentName, Side], Component]:
+) -> dict[str | tuple[str, Side], Component]:
     """Every component of the probabilities of one judge.
 
     `read` is READ of the scores' rule on the same numbers, systems taken out. TOP and TAIL have one
     component a side.
     """
-    found: dict[ComponentName | tuple[ComponentName, Side], Component] = {"READ": read}
+    found: dict[str | tuple[str, Side], Component] = {"READ": read}
     if panel.n_clusters < margins.clusters:
-        few: tuple[ComponentName, ...] = ("CSLOPE", "CLARGE", "SKILL")
+        few: tuple[str, ...] = ("CSLOPE", "CLARGE", "SKILL")
         found |= {name: untested(name, "few clusters", count=panel.n_clusters) for name in few}
         return found
     large = stats.calibration_in_the_large(panel)
@@ -67,13 +67,13 @@ def probability_components(
         found["HOM"] = spread
     apart = _apart(panel, subgroups, margins)
     if apart is not None:
-        found["SUB"] = apart
+        found["CSUB"] = apart
     sides: tuple[Side, ...] = ("yes", "no")
     for side in sides:
         found["TOP", side] = top(panel, threshold, target, side)
         tail = _tail(panel, side)
         if tail is not None:
-            found["TAIL", side] = tail
+            found["CTAIL", side] = tail
     return found
 
 
@@ -147,7 +147,7 @@ def _tail(panel: ProbabilityPanel, side: Side) -> Component | None:
     reach = quantile(SURE_NO, found.df) * found.se
     state: State = "no" if found.at - reach > 0 else "open" if found.at > 0 else "yes"
     return Component(
-        "TAIL", state, found.at, found.at - reach, found.at + reach, 0.0, found.se, found.df, 0.0,
+        "CTAIL", state, found.at, found.at - reach, found.at + reach, 0.0, found.se, found.df, 0.0,
         at=(side,),
     )  # fmt: skip
 
@@ -163,7 +163,7 @@ def _apart(
         members = np.asarray(subgroups == name)
         if len(np.unique(panel.cluster[members])) < margins.clusters:
             continue
-        large = inside("SUB", stats.large_contrast(panel, members), LARGE_APART)
+        large = inside("CSUB", stats.large_contrast(panel, members), LARGE_APART)
         slope = stats.slope_within(panel, members)
         # Probabilities that do not vary at all are refused by CSLOPE already.
         unsure = slope is not None and (

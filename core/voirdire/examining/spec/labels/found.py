@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec.margins import (
+from voirdire.examining.spec.component import Component
+from voirdire.examining.spec.reasons import FEWEST_SUCH
+from voirdire.examining.spec.scores import responses
+from voirdire.examining.spec.scores.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_YES,
@@ -21,9 +24,6 @@ from voirdire.examining.spec.margins import (
     inside,
     untested,
 )
-from voirdire.examining.spec.reasons import FEWEST_SUCH
-from voirdire.examining.spec.scores import responses
-from voirdire.examining.verdict.facts import Component
 from voirdire.stats import label_responses, within
 from voirdire.stats.held_out import rate_against
 from voirdire.stats.intervals import share_interval
@@ -31,12 +31,12 @@ from voirdire.stats.label_responses import LabelRates, Shares
 from voirdire.stats.sums import above_t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.spec.component import State
     from voirdire.examining.spec.scores.case import Case
-    from voirdire.examining.verdict.facts import ComponentName, State
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.study import Margins
 
@@ -80,13 +80,13 @@ class OfLabels:
     """
 
     labels: tuple[str, ...]
-    parts: Mapping[ComponentName, tuple[Component, ...]]
-    refusing: Mapping[ComponentName, tuple[Component, ...]]
+    parts: Mapping[str, tuple[Component, ...]]
+    refusing: Mapping[str, tuple[Component, ...]]
     shares: Shares
     margins: Floats
     vouched: NDArray[np.bool_]
 
-    def of(self, place: int) -> dict[ComponentName, Component]:
+    def of(self, place: int) -> dict[str, Component]:
         """The components of one label."""
         return {name: parts[place] for name, parts in self.parts.items()}
 
@@ -99,8 +99,8 @@ def of_labels(
     p = shares.humans
     narrow = np.minimum(OF_DEVIATION * np.sqrt(p * (1 - p)), OF_SHARE * p)
     allowed = np.maximum(np.maximum(narrow, LEAST_SHARE), shares.between)
-    parts: dict[ComponentName, list[Component]] = {}
-    refusing: dict[ComponentName, list[Component]] = {}
+    parts: dict[str, list[Component]] = {}
+    refusing: dict[str, list[Component]] = {}
     for place, label in enumerate(case.labels):
         bits = panel.label(place)
         found = _single_label(case, bits, humans, margins)
@@ -123,17 +123,23 @@ def of_labels(
 
 def _single_label(
     case: Case, bits: ResponsePanel, humans: Sequence[int], margins: Margins
-) -> dict[ComponentName, Component]:
-    """READ, HUMANS, LABEL, GITEM, SENS and PREC of one label."""
-    found = {"READ": responses.reading("READ", replace(case, width=1.0), bits, margins)}
+) -> dict[str, Component]:
+    """READ_k, HUMANS_k, LABEL, ITEM_k, RECALL and PRECISION of one label."""
+    found = {"READ_k": responses.reading("READ_k", replace(case, width=1.0), bits, margins)}
     if len(humans) < 2:
-        found |= {name: untested(name, "one human") for name in ("HUMANS", "LABEL", "GITEM")}
+        found |= {name: untested(name, "one human") for name in ("HUMANS_k", "LABEL", "ITEM_k")}
         found |= _against_labels(bits, humans[0])
         return found
     table = within.item_table(bits.only_humans(humans), beside=True)
-    found["HUMANS"] = responses.humans_agree("HUMANS", table, margins)
+    agree = responses.humans_agree("HUMANS_k", table, margins)
+    # On a label of which people are not shown to agree nobody can be held against them.
+    found["HUMANS_k"] = (
+        agree
+        if agree.state in ("yes", "not tested")
+        else replace(agree, state="not tested", reason="humans unclear of it")
+    )
     many = len(case.labels)
-    for name, times, tests in (("LABEL", TIMES_LABEL, many), ("GITEM", margins.times_gate, 1)):
+    for name, times, tests in (("LABEL", TIMES_LABEL, many), ("ITEM_k", margins.times_gate, 1)):
         if table.total[0] < FEWEST_SHARED or table.met(0) < margins.clusters:
             found[name] = untested(name, "few shared", count=int(table.total[0]))
             continue
@@ -148,13 +154,13 @@ def _single_label(
 
 def _beside_human(
     bits: ResponsePanel, humans: Sequence[int], margins: Margins
-) -> dict[ComponentName, Component]:
+) -> dict[str, Component]:
     """SENS and PREC of a label, as whoever pulls it out needs them."""
     rates = LabelRates.of(bits, humans)
-    found: dict[ComponentName, Component] = {}
+    found: dict[str, Component] = {}
     for name, (jackknifed, between), (judge, human), size, least in (
-        ("SENS", rates.recall(), rates.recalls, rates.given, 2 * FEWEST_SUCH),
-        ("PREC", rates.precision(), rates.precisions, rates.said, FEWEST_SUCH),
+        ("RECALL", rates.recall(), rates.recalls, rates.given, 2 * FEWEST_SUCH),
+        ("PRECISION", rates.precision(), rates.precisions, rates.said, FEWEST_SUCH),
     ):
         part = above(name, jackknifed, -max(margins.gate, between))
         part = replace(part, judge=judge, human=human, count=math.floor(size + 1e-6))
@@ -166,12 +172,12 @@ def _beside_human(
     return found
 
 
-def _against_labels(bits: ResponsePanel, human: int) -> dict[ComponentName, Component]:
+def _against_labels(bits: ResponsePanel, human: int) -> dict[str, Component]:
     """SENS and PREC against one column of labels, which are taken as right."""
-    found: dict[ComponentName, Component] = {}
+    found: dict[str, Component] = {}
     for name, (jackknifed, n), least in (
-        ("SENS", rate_against(bits, human, passes=True), LEAST_RECALL),
-        ("PREC", label_responses.precision_against(bits, human), LEAST_PRECISION),
+        ("RECALL", rate_against(bits, human, passes=True), LEAST_RECALL),
+        ("PRECISION", label_responses.precision_against(bits, human), LEAST_PRECISION),
     ):
         if n == 0:
             found[name] = untested(name, "few such", margin=least)
@@ -182,7 +188,7 @@ def _against_labels(bits: ResponsePanel, human: int) -> dict[ComponentName, Comp
         state: State = "yes" if sure.low >= least else "no" if high < least else "open"
         facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": df}
         # Few labels may refuse where they are missed by far, and not license.
-        few = n < FEWEST_SUCH and not (name == "SENS" and n >= 8 and high < 0.5)
+        few = n < FEWEST_SUCH and not (name == "RECALL" and n >= 8 and high < 0.5)
         if few:
             found[name] = Component(
                 name, "not tested", value, sure.low, sure.high, least, reason="few such", **facts
@@ -197,104 +203,76 @@ def _refusals(
     case: Case,
     bits: ResponsePanel,
     humans: Sequence[int],
-    found: Mapping[ComponentName, Component],
-) -> dict[ComponentName, Component]:
+    found: Mapping[str, Component],
+) -> dict[str, Component]:
     """SENS and PREC as *single* reads them: they may only refuse, and only far below."""
     if len(humans) < 2:
         # Against one column of labels only a label that is never used refuses.
         never = float(np.nansum(bits.judge)) / max(len(bits.judge), 1) < 0.5
-        recall = found["SENS"]
+        recall = found["RECALL"]
         state: State = "no" if never and recall.state == "no" else "yes"
-        return {"SENS": replace(recall, state=state, reason="never used" if state == "no" else "")}
+        reason = "never used" if state == "no" else ""
+        return {"RECALL1": replace(recall, name="RECALL1", state=state, reason=reason)}
     rates = LabelRates.of(bits, humans)
-    made: dict[ComponentName, Component] = {}
-    for name, (jackknifed, between) in (("SENS", rates.recall()), ("PREC", rates.precision())):
+    made: dict[str, Component] = {}
+    for name, (jackknifed, between) in (
+        ("RECALL", rates.recall()), ("PRECISION", rates.precision()),
+    ):  # fmt: skip
         margin = max(FAR_BELOW, between)
-        part = inside(name, jackknifed, margin, many=2 * len(case.labels))
+        part = inside(f"{name}1", jackknifed, margin, many=2 * len(case.labels))
         # Above a human's is no fault.
         state = "no" if part.state == "no" and part.estimate < 0 else "yes"
         own = found[name]
-        made[name] = replace(
+        made[f"{name}1"] = replace(
             part, state=state, p=0.0, reason="", judge=own.judge, human=own.human, count=own.count
         )
     return made
 
 
 def _vouched(
-    parts: Mapping[ComponentName, Sequence[Component]],
-    refusing: Mapping[ComponentName, Sequence[Component]],
+    parts: Mapping[str, Sequence[Component]],
+    refusing: Mapping[str, Sequence[Component]],
 ) -> NDArray[np.bool_]:
     """(D,) LABEL and SHARE yes, humans agree on the label, SENS and PREC not no."""
     shown = [
-        all(parts[name][place].state == "yes" for name in ("HUMANS", "LABEL", "SHARE"))
+        all(parts[name][place].state == "yes" for name in ("HUMANS_k", "LABEL", "SHARE"))
         and all(each[place].state != "no" for each in refusing.values())
         for place in range(len(parts["SHARE"]))
     ]
     return np.array(shown, dtype=np.bool_)
 
 
-# --- one component for all labels
+# --- of all labels together
 
 
-def for_single(
-    case: Case, panel: ResponsePanel, found: OfLabels, humans: Sequence[int]
-) -> list[Component]:
-    """What *single* requires of all labels: each component that may refuse, and VOUCHED."""
-    agreed = [part.state == "yes" for part in found.parts["HUMANS"]]
-    labels = [
-        # Where people are not shown to agree on a label, no judge can be refused for it.
-        part if part.state != "no" or known else replace(part, state="open")
-        for part, known in zip(found.parts["LABEL"], agreed, strict=True)
-    ]
-    made = [
-        _worst("LABEL", labels),
-        _worst("SHARE", found.parts["SHARE"]),
-        *(_worst(name, each) for name, each in found.refusing.items()),
-    ]
-    if len(humans) < 2:
-        return made
-    made.append(_vouched_for(found))
-    differing = _differing(case, panel, humans)
-    return made if differing is None else [*made, differing]
+def may_refuse(found: OfLabels) -> tuple[Component, ...]:
+    """LABEL of each label as *single* reads it: where people do not agree it cannot refuse."""
+    return tuple(
+        part if part.state != "no" or known.state == "yes" else replace(part, state="open")
+        for part, known in zip(found.parts["LABEL"], found.parts["HUMANS_k"], strict=True)
+    )
 
 
-def _worst(name: ComponentName, parts: Iterable[Component]) -> Component:
-    """The labels of which one component says no, the worst first; else yes: it may only refuse."""
-    each = list(parts)
-    bad = [part for part in each if part.state == "no"]
-    tested = [part for part in each if part.state != "not tested"]
-    if not tested:
-        return each[0] if each else untested(name, "not computed")
-    beyond = sorted(bad or tested, key=_distance, reverse=True)
-    at = tuple(label for part in (beyond if bad else beyond[:1]) for label in part.at)
-    return replace(beyond[0], name=name, state="no" if bad else "yes", at=at, p=0.0)
-
-
-def _distance(part: Component) -> float:
-    """How far an estimate lies beyond its margin, in units of its error."""
-    if not math.isfinite(part.estimate):
-        return -math.inf
-    error = part.se if math.isfinite(part.se) and part.se > 0 else 1.0
-    off = abs(part.estimate) if part.name == "SHARE" else -part.estimate
-    return off / error
-
-
-def _vouched_for(found: OfLabels) -> Component:
+def vouched_for(found: OfLabels) -> Component:
     """VOUCHED: the share of what humans say that is vouched for; nothing else may look bad."""
     weights = found.shares.humans / max(float(found.shares.humans.sum()), 1e-300)
     share = float(weights[found.vouched].sum())
     bad = looks_bad(found) & ~found.vouched
     state: State = "yes" if share >= VOUCHED and not bad.any() else "open"
-    out = [
-        label
+    left = [
+        (label, int(given))
         for label, vouched, given in zip(
             found.labels, found.vouched, found.shares.given, strict=True
         )
         if not vouched and given > 0
     ]
+    # The rarest last would hide the most frequent one that is missing.
+    left.sort(key=lambda one: -one[1])
+    out = [label for label, _ in left]
+    counted = [f"{label} ({given:,} items)" for label, given in left]
     return Component(
         "VOUCHED", state, share, share, share, VOUCHED, p=_largest_needed(found, weights),
-        at=tuple(out), count=int(found.vouched.sum()),
+        at=tuple(out), count=int(found.vouched.sum()), not_shown=tuple(counted),
         reason="looks bad" if bad.any() and share >= VOUCHED else "",
     )  # fmt: skip
 
@@ -306,8 +284,9 @@ def looks_bad(found: OfLabels) -> NDArray[np.bool_]:
     } | {name: np.array([part.estimate for part in each]) for name, each in found.refusing.items()}
     bad = np.abs(estimates["SHARE"]) > found.margins
     bad |= estimates["LABEL"] < 0
-    for name in ("SENS", "PREC"):
-        bad |= np.nan_to_num(estimates[name]) < -FAR_BELOW
+    for name in ("RECALL1", "PRECISION1"):
+        if name in estimates:
+            bad |= np.nan_to_num(estimates[name]) < -FAR_BELOW
     return np.asarray(bad & (found.shares.given >= SEEN))
 
 
@@ -315,7 +294,7 @@ def _largest_needed(found: OfLabels, weights: Floats) -> float:
     """The p-value at which labels of enough weight would all be shown."""
     each = np.array(
         [
-            max(found.parts[name][place].p for name in ("HUMANS", "LABEL", "SHARE"))
+            max(found.parts[name][place].p for name in ("HUMANS_k", "LABEL", "SHARE"))
             for place in range(len(found.labels))
         ]
     )
@@ -324,10 +303,9 @@ def _largest_needed(found: OfLabels, weights: Floats) -> float:
     return float(each[order][enough[0]]) if len(enough) else 1.0
 
 
-def _differing(case: Case, panel: ResponsePanel, humans: Sequence[int]) -> Component | None:
+def differing(case: Case, panel: ResponsePanel, humans: Sequence[int]) -> Component:
     """DIV: whether the judge still reads where two humans differ."""
-    codes = panel.humans[list(humans)]
-    used = len(np.unique(codes[~np.isnan(codes)]))
+    used = int((label_responses.shares(panel, humans).humans >= LEAST_SHARE).sum())
     if case.sets or used < 3 or len(humans) < 3:
         # With two labels one of them is always taken; sets have too many ways to differ.
         return untested("DIV", "hard items")
@@ -351,7 +329,7 @@ def subgroup_shares(
     found: OfLabels,
     groups: NDArray[Any],
     margins: Margins,
-    name: ComponentName = "SUBSHARE",
+    name: str = "SUBSHARE",
 ) -> list[Component]:
     """SUBSHARE or SYSSHARE: shares in a group less elsewhere, which refuse or look bad.
 
@@ -400,21 +378,3 @@ def item_times(case: Case, panel: ResponsePanel, margins: Margins) -> float:
     """How many times a human's error variance: two labels are as coarse as pass and fail."""
     codes = panel.humans[~np.isnan(panel.humans)]
     return margins.times_gate if not case.sets and len(np.unique(codes)) == 2 else margins.times
-
-
-def filter_state(
-    parts: Mapping[ComponentName, Component],
-) -> tuple[State, tuple[ComponentName, ...]]:
-    """No before "humans not shown to agree on it" before not tested before open."""
-    names: tuple[ComponentName, ...] = ("READ", "GITEM", "SENS", "PREC")
-    held = [parts[name] for name in names if name in parts]
-    if parts["HUMANS"].reason == "one human":
-        held = [part for part in held if part.name != "GITEM"]
-    humans = parts["HUMANS"]
-    for state in ("no", "not tested", "open"):
-        hit = tuple(part.name for part in held if part.state == state)
-        if state == "not tested" and humans.state != "yes" and humans.reason != "one human":
-            return "not tested", ("HUMANS",)
-        if hit:
-            return state, hit
-    return "yes", ()

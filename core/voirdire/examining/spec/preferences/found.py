@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec.margins import (
+from voirdire.examining.spec.component import Component
+from voirdire.examining.spec.scores.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_READ,
@@ -21,16 +22,15 @@ from voirdire.examining.spec.margins import (
     inside,
     untested,
 )
-from voirdire.examining.verdict.facts import Component
 from voirdire.stats import comparisons, strengths
 from voirdire.stats.sums import above_t, natural, on_scale, quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.verdict.facts import ComponentName, Reason, State
+    from voirdire.examining.spec.component import State
     from voirdire.stats.comparisons import ComparisonPanel, Reading
     from voirdire.stats.sums import Jackknifed
     from voirdire.study import Margins
@@ -54,7 +54,7 @@ FEWEST_IN_PAIR = 10
 
 def compared_components(
     panel: ComparisonPanel, margins: Margins, subgroups: NDArray[np.str_] | None = None
-) -> dict[ComponentName, Component]:
+) -> dict[str, Component]:
     """Every component that the comparisons can tell."""
     names = [str(name) for name in panel.systems]
     of_systems = _system_groups(panel)
@@ -74,7 +74,7 @@ def compared_components(
         *_flips(panel),
         *_ties(panel),
         *_pairs(panel, names),
-        *_everywhere("READ_S", apart[: len(of_systems)], read, len(names)),
+        *_everywhere("READ_s", apart[: len(of_systems)], read, len(names)),
         *_everywhere("SUB", apart[len(of_systems) :], read, 1),
     ]
     return {part.name: part for part in parts}
@@ -95,7 +95,7 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
         return [untested("ITEM", "one human")]
     found = comparisons.shared_within(panel, TIMES_COMPARED)
     if found.pairs < FEWEST_SHARED or found.beyond.df + 1 < margins.clusters:
-        reason: Reason = "one human" if not found.pairs else "few shared"
+        reason = "one human" if not found.pairs else "few shared"
         return [untested("ITEM", reason, count=found.pairs)]
     limit = float(natural(0.02, "fisher"))
     humans = replace(above("HUMANS", found.reliability, limit, margins.read), margin=limit)
@@ -240,7 +240,7 @@ def _subgroup_groups(subgroups: NDArray[np.str_] | None) -> list[tuple[str, NDAr
 
 
 def _everywhere(
-    name: ComponentName,
+    name: str,
     each: Sequence[tuple[tuple[str, NDArray[np.bool_]], Reading]],
     read: Reading,
     many: int,
@@ -252,7 +252,7 @@ def _everywhere(
 
 
 def reads_everywhere(
-    name: ComponentName,
+    name: str,
     each: Sequence[tuple[str, Jackknifed, int]],
     whole: Jackknifed,
     many: int,
@@ -281,32 +281,3 @@ def reads_everywhere(
             at=(group,),
         )
     ]  # fmt: skip
-
-
-#: Required of each use, and what may only refuse.
-RULES: Mapping[str, tuple[tuple[ComponentName, ...], tuple[ComponentName, ...]]] = {
-    "order": (("READ", "ORDER", "REVERSE", "FAM"), ()),
-    "score": (("READ", "LEVEL", "PAIR", "FAM"), ()),
-    "single": (
-        ("READ", "ITEM", "POSITION", "LENGTH", "FAM", "TIE", "FLIP", "READ_S", "SUB", "PAIR"),
-        ("LEVEL", "PICK1"),
-    ),
-    "pick": (
-        ("READ", "PICK", "POSITION", "LENGTH", "FAM", "FLIP", "READ_S", "SUB", "PAIR"),
-        ("LEVEL",),
-    ),
-}
-
-
-def combined(
-    parts: Mapping[ComponentName, Component],
-    required: Sequence[ComponentName],
-    refusing: Sequence[ComponentName],
-) -> State:
-    """No before not tested before open before yes."""
-    states = [parts[name].state for name in required if name in parts]
-    states += ["no" for name in refusing if name in parts and parts[name].state == "no"]
-    for state in ("no", "not tested", "open"):
-        if state in states:
-            return state
-    return "yes"

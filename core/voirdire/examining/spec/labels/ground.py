@@ -1,0 +1,93 @@
+"""What the components of one judge's labels on one question rest on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.examining.spec.labels import found as labels
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.stats.leaks import leak
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.examining.spec.component import Component
+    from voirdire.examining.spec.labels.found import OfLabels
+    from voirdire.examining.spec.scores.case import Case
+    from voirdire.stats.sums import Jackknifed
+
+#: A slope on what one human alone says beyond which the judge has seen it, and how sure.
+LEAKED, SURE_LEAK = 0.10, 0.001
+
+
+class LabelGround(ScoreGround):
+    """Labels, or sets of labels, of one judge and of humans: codes that stand for vectors."""
+
+    @property
+    def kind(self) -> str:
+        """``"label"`` or ``"label set"``."""
+        return "label set" if self.case.sets else "label"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels that some human gives: each may be pulled out by itself."""
+        used = self.of_labels.shares.given > 0 if not self.few else ()
+        return tuple(label for label, one in zip(self.case.labels, used, strict=False) if one)
+
+    @cached_property
+    def of_labels(self) -> OfLabels:
+        """Every component of every label."""
+        return labels.of_labels(self.case, self.panel, self.humans, self.margins)
+
+    @cached_property
+    def times(self) -> float:
+        """The error variance allowed beside one human's."""
+        return labels.item_times(self.case, self.panel, self.margins)
+
+    @property
+    def groups(self) -> NDArray[np.str_] | None:
+        """(N,) the declared subgroup of each response of both."""
+        if self.case.subgroups is None:
+            return None
+        return np.asarray(self.case.subgroups[self.case.paired].astype(str))
+
+    @cached_property
+    def leaks(self) -> tuple[tuple[str, Jackknifed], ...]:
+        """The slope of the judge on what each human alone says, where there are three."""
+        each = ((k, leak(self.panel, self.humans, k)) for k in self.humans)
+        return tuple((self.reference[k], found) for k, found in each if found is not None)
+
+    def share_shift(self, key: str) -> tuple[Component, ...]:
+        """SUBSHARE or SYSSHARE."""
+        groups = self.groups
+        if key == "SYSSHARE":
+            groups = self.panel.systems[self.panel.system].astype(str)
+        if groups is None:
+            return ()
+        made = labels.subgroup_shares(
+            self.case, self.panel, self.humans, self.of_labels, groups, self.margins, key
+        )
+        return tuple(made)
+
+
+def of_one_label(case: Case, label: str) -> Case:
+    """The 0/1 attribute of one label, on the engine for scores; w = 2 sqrt(p (1 - p))."""
+    place = case.labels.index(label)
+    table = np.zeros((1, 1)) if case.table is None else case.table
+
+    def bits(codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        missing = np.isnan(codes)
+        column = table[np.where(missing, 0, codes).astype(np.intp), place]
+        return np.where(missing, np.nan, column)
+
+    humans = bits(case.humans)
+    share = float(np.nanmean(humans)) if not np.isnan(humans).all() else 0.0
+    width = max(2 * float(np.sqrt(share * (1 - share))), 1e-6)
+    return replace(
+        case, scores=bits(case.scores), humans=humans, width=width, nominal=False, labels=(),
+        table=None, sets=False, gate=None,
+    )  # fmt: skip

@@ -1,0 +1,357 @@
+"""The components of the verdict on labels and label sets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec.labels import found as labels
+from voirdire.examining.spec.labels.ground import LEAKED, SURE_LEAK
+from voirdire.examining.spec.preferences.found import reads_everywhere
+from voirdire.examining.spec.scores import needs
+from voirdire.examining.spec.words import correlates, needed_text, span_text, worth
+from voirdire.stats import within
+from voirdire.tabular import number_text, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voirdire.examining.spec.labels.ground import LabelGround
+
+#: Labels and label sets alike; DIV is of labels alone, EMPTY of sets.
+LABELS = frozenset({"label", "label set"})
+_CLUSTERS = (needs.clusters,)
+_TWO = (needs.clusters, needs.two_humans)
+
+
+def _each(key: str) -> Callable[[LabelGround], tuple[Component, ...]]:
+    return lambda ground: ground.of_labels.parts.get(key, ())
+
+
+def _refusing(key: str) -> Callable[[LabelGround], tuple[Component, ...]]:
+    return lambda ground: ground.of_labels.refusing.get(key, ())
+
+
+def _points(part: Component) -> str:
+    return f"{number_text(100 * abs(part.estimate), 0)} points"
+
+
+def _share(part: Component) -> str:
+    way = "more" if part.estimate > 0 else "less"
+    said = f"it says {part.at[0]} {_points(part)} {way} often than people"
+    allowed = (
+        ""
+        if not isinstance(part.margin, float)
+        else (f" (allowed: {number_text(100 * part.margin, 0)})")
+    )
+    return said + allowed
+
+
+def _at(say: Callable[[Component], str]) -> Callable[[Component], str]:
+    """With the label namedin the place of @."""
+    return lambda part: say(part).replace("@", part.at[0] if part.at else "the label")
+
+
+def _rate(what: str) -> Callable[[Component], str]:
+    def say(part: Component) -> str:
+        label = part.at[0] if part.at else "it"
+        if part.reason == "never used":
+            return f"it never says {label}"
+        told = what.format(label=label, judge=share_text(part.judge))
+        if math.isnan(part.human):
+            return told + needed_text(part)
+        return f"{told}, another human {share_text(part.human)}"
+
+    return say
+
+
+def _worth(part: Component) -> str:
+    where = f"on {part.at[0]} " if part.at else ""
+    return where + worth()(replace(part, at=()))
+
+
+def _vouched(part: Component) -> str:
+    out = ", ".join(part.at)
+    told = f"labels that make up {share_text(part.estimate)} of what people say are vouched for"
+    return f"{told}, not {out}" if out else told
+
+
+def _differing(part: Component) -> str:
+    return (
+        f"where two humans differ it says what one of them says in {share_text(part.judge)}, a "
+        f"third human in {share_text(part.human)}"
+    )
+
+
+def _shift(part: Component) -> str:
+    label, group = (*part.at, "", "")[:2]
+    way = "more" if part.estimate > 0 else "less"
+    return f"in {group} it says {label} {_points(part)} {way} often beside people than elsewhere"
+
+
+def _empty(part: Component) -> str:
+    way = "more" if part.estimate > 0 else "less"
+    return f"it gives no label {_points(part)} {way} often than people"
+
+
+def _leaked(part: Component) -> str:
+    human = part.at[0] if part.at else "one human"
+    return f"it follows {human} beyond what people share: it may have seen those labels"
+
+
+def find_leak(ground: LabelGround) -> Component:
+    """Not tested where it has seen what one human says; else yes, as far as that can be told."""
+    if not ground.leaks:
+        return Component("LEAK", "not tested", reason="leak unknown")
+    share = SURE_LEAK / len(ground.humans)
+    sure = [(found.bound(share), name, found) for name, found in ground.leaks]
+    low, name, worst = max(sure, key=lambda one: one[0])
+    part = Component(
+        "LEAK", "yes", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
+        float(worst.se), float(worst.df), 0.0, at=(name,),
+    )  # fmt: skip
+    return replace(part, state="not tested", reason="seen") if low > LEAKED else part
+
+
+def _by_system(ground: LabelGround) -> Component | None:
+    read = within.reading_sums(ground.panel).jackknife(within.ratio, "fisher")
+    each = [
+        (str(name), *found)
+        for name, found in zip(
+            ground.panel.systems, within.reading_by_system(ground.panel), strict=True
+        )
+        if found is not None
+    ]
+    made = reads_everywhere("READ_s", each, read, len(ground.panel.systems))
+    return made[0] if made else None
+
+
+def _has_subgroups(ground: LabelGround) -> bool:
+    return ground.case.subgroups is not None
+
+
+for _spec in (
+    ComponentSpec(
+        key="READ_k",
+        name="tracks_label",
+        title="follows the label",
+        plain="It says the label where people do.",
+        asked="a correlation above nothing",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_each("READ_k"),
+        says=_at(correlates("its use of @ correlates {value} with people's")),
+        unit="correlation",
+        side="above 0",
+    ),
+    ComponentSpec(
+        key="HUMANS_k",
+        name="humans_agree_on_label",
+        title="humans agree on the label",
+        plain="People agree on the label.",
+        asked="a correlation above nothing",
+        kinds=LABELS,
+        declared=lambda g: len(g.humans) > 1,
+        needs=_CLUSTERS,
+        find=_each("HUMANS_k"),
+        says=_at(correlates("one human's use of @ has a reliability of {value}")),
+        unit="correlation",
+        side="least",
+    ),
+    ComponentSpec(
+        key="LABEL",
+        name="label_beside_one_human",
+        title="a label beside one human",
+        plain="On each label its error is at most four times a human's.",
+        asked="worth above a quarter of a human",
+        kinds=LABELS,
+        needs=_TWO,
+        find=lambda g: labels.may_refuse(g.of_labels),
+        says=_worth,
+        unit="excess",
+        side="above 0",
+    ),
+    ComponentSpec(
+        key="ITEM_k",
+        name="label_pulled_out",
+        title="the label beside one human",
+        plain="On the label its error is at most three times a human's.",
+        asked="three judges replace one human",
+        kinds=LABELS,
+        declared=lambda g: len(g.humans) > 1,
+        needs=_CLUSTERS,
+        find=_each("ITEM_k"),
+        says=_worth,
+        unit="excess",
+        side="above 0",
+    ),
+    ComponentSpec(
+        key="SHARE",
+        name="share_of_labels",
+        title="share of each label",
+        plain="It says each label as often as people do.",
+        asked="a fifth of a standard deviation, or what people differ by",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_each("SHARE"),
+        says=_share,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="RECALL",
+        name="recall",
+        title="recall",
+        plain="It finds what people call so.",
+        asked="10 points below a human; 80 % against one column of labels",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_each("RECALL"),
+        says=_rate("of what people call {label} it finds {judge}"),
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="PRECISION",
+        name="precision",
+        title="precision",
+        plain="What it calls so people call so.",
+        asked="10 points below a human; 80 % against one column of labels",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_each("PRECISION"),
+        says=_rate("of what it calls {label} people agree with {judge}"),
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="RECALL1",
+        name="recall_beside_a_human",
+        title="recall beside a human",
+        plain="RECALL, for one that takes a human's place: it may only refuse.",
+        asked="20 points below a human",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_refusing("RECALL1"),
+        says=_rate("of what people call {label} it finds {judge}"),
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="PRECISION1",
+        name="precision_beside_a_human",
+        title="precision beside a human",
+        plain="PRECISION, for one that takes a human's place: it may only refuse.",
+        asked="20 points below a human",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=_refusing("PRECISION1"),
+        says=_rate("of what it calls {label} people agree with {judge}"),
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="VOUCHED",
+        name="labels_vouched_for",
+        title="labels vouched for",
+        plain="Most of what people say is vouched for, and no other label looks bad.",
+        asked="80 % of what people say",
+        kinds=LABELS,
+        needs=_TWO,
+        find=lambda g: labels.vouched_for(g.of_labels),
+        says=_vouched,
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="DIV",
+        name="reads_where_humans_differ",
+        title="where humans differ",
+        plain="Where two humans differ it says what one of them says.",
+        asked="60 % of a third human's lead over chance (50 % with three labels)",
+        kinds=frozenset({"label"}),
+        needs=_TWO,
+        find=lambda g: labels.differing(g.case, g.panel, g.humans),
+        says=_differing,
+        unit="share",
+        side="least",
+        skipped_untested=True,
+    ),
+    ComponentSpec(
+        key="SUBSHARE",
+        name="share_by_subgroup",
+        title="share by subgroup",
+        plain="It says each label as often as people in each subgroup, too.",
+        asked="twice the margin of SHARE; it may only refuse",
+        kinds=LABELS,
+        declared=_has_subgroups,
+        needs=_CLUSTERS,
+        find=lambda g: g.share_shift("SUBSHARE"),
+        says=_shift,
+        unit="share",
+        side="within",
+        skipped_untested=True,
+    ),
+    ComponentSpec(
+        key="SYSSHARE",
+        name="share_by_system",
+        title="share by system",
+        plain="It says each label as often as people of each system.",
+        asked="twice the margin of SHARE; it may refuse, or look bad",
+        kinds=LABELS,
+        declared=lambda g: g.systems > 1,
+        needs=_CLUSTERS,
+        find=lambda g: g.share_shift("SYSSHARE") or None,
+        says=_shift,
+        unit="share",
+        side="within",
+        skipped_untested=True,
+    ),
+    ComponentSpec(
+        key="EMPTY",
+        name="share_of_empty_sets",
+        title="empty sets",
+        plain="It gives no label as often as people.",
+        asked="8 points; it may only refuse",
+        kinds=frozenset({"label set"}),
+        needs=_CLUSTERS,
+        find=lambda g: labels.silent_sets(g.panel, g.humans),
+        says=_empty,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="LEAK",
+        name="has_not_seen_the_labels",
+        title="follows one human alone",
+        plain="It has not seen what one human says.",
+        asked="a slope of 0.10 on what one human alone says",
+        kinds=LABELS,
+        needs=_CLUSTERS,
+        find=find_leak,
+        says=_leaked,
+        unit="ratio",
+        side="within",
+        skipped_untested=True,
+    ),
+    ComponentSpec(
+        key="READ_s",
+        name="tracks_each_system",
+        title="follows in each system",
+        plain="READ in every single system.",
+        asked="a third of READ; it may refuse, or look bad",
+        kinds=LABELS | {"preference"},
+        declared=lambda g: g.systems > 2,
+        needs=_CLUSTERS,
+        find=lambda g: g.parts.get("READ_s") if g.kind == "preference" else _by_system(g),
+        says=correlates("among the responses of one system it correlates {value} with people"),
+        unit="correlation",
+        side="least",
+        skipped_untested=True,
+    ),
+):
+    COMPONENTS.register(_spec)
+
+__all__ = ["LABELS", "find_leak", "span_text"]

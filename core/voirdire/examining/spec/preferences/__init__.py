@@ -1,0 +1,1 @@
+"""Preferences: what their components rest on, and the components themselves."""

@@ -1,0 +1,164 @@
+"""The components of the verdict on preferences alone; READ, ITEM and more are of scores, too."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec.scores import needs
+from voirdire.tabular import number_text, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voirdire.examining.spec.preferences.ground import ComparedGround
+
+PREFERENCES = frozenset({"preference"})
+_CLUSTERS = (needs.clusters,)
+
+
+def _part(key: str) -> Callable[[ComparedGround], Component | None]:
+    return lambda ground: ground.parts.get(key)
+
+
+def _has(key: str) -> Callable[[ComparedGround], bool]:
+    return lambda ground: not ground.few and key in ground.parts
+
+
+def _leans(what: str, other: str) -> Callable[[Component], str]:
+    def say(part: Component) -> str:
+        way = what if part.estimate > 0 else other
+        allowed = (
+            ""
+            if not isinstance(part.margin, float)
+            else (f" (allowed: {number_text(part.margin, 2)})")
+        )
+        return f"it leans to {way} by {number_text(abs(part.estimate), 2)} points{allowed}"
+
+    return say
+
+
+def _favours(part: Component) -> str:
+    way = "favours" if part.estimate > 0 else "marks down"
+    points = number_text(abs(part.estimate), 2)
+    where = part.at[0] if part.at else "a pair"
+    return f"in {where} it {way} the first by {points} points beside people"
+
+
+def _picks(part: Component) -> str:
+    if math.isnan(part.human):
+        return f"it picks what people pick in {share_text(part.judge)}"
+    return (
+        f"it picks what a human picks in {share_text(part.judge)}, another human in "
+        f"{share_text(part.human)}"
+    )
+
+
+def _flips(part: Component) -> str:
+    beside = "" if math.isnan(part.human) else f", two humans in {share_text(part.human)}"
+    return f"in the other order it names the other winner in {share_text(part.judge)}{beside}"
+
+
+def _ties(part: Component) -> str:
+    way = "more" if part.estimate > 0 else "less"
+    return f"it ties {number_text(100 * abs(part.estimate), 0)} points {way} often than people"
+
+
+for _spec in (
+    ComponentSpec(
+        key="POSITION",
+        name="leans_to_a_place",
+        title="leans to a place",
+        plain="It does not lean to the response shown first, or second.",
+        asked="10 % of the scale",
+        kinds=PREFERENCES,
+        needs=_CLUSTERS,
+        find=_part("POSITION"),
+        says=_leans("the response shown first", "the response shown second"),
+        unit="points",
+        side="within",
+    ),
+    ComponentSpec(
+        key="LENGTH",
+        name="leans_to_length",
+        title="leans to length",
+        plain="It does not lean to longer, or shorter, responses more than people.",
+        asked="10 % of the scale for one standard deviation of length",
+        kinds=PREFERENCES,
+        needs=_CLUSTERS,
+        find=_part("LENGTH"),
+        says=_leans("longer responses", "shorter responses"),
+        unit="points",
+        side="within",
+    ),
+    ComponentSpec(
+        key="PICK",
+        name="picks_what_humans_pick",
+        title="picks what humans pick",
+        plain="Of two it picks what people pick.",
+        asked="10 points below a human",
+        kinds=PREFERENCES,
+        needs=_CLUSTERS,
+        find=_part("PICK"),
+        says=_picks,
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="PICK1",
+        name="picks_beside_a_human",
+        title="picks beside a human",
+        plain="PICK, for one that takes a human's place: it may only refuse.",
+        asked="5 points below a human",
+        kinds=PREFERENCES,
+        declared=_has("PICK1"),
+        needs=_CLUSTERS,
+        find=_part("PICK1"),
+        says=_picks,
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="FLIP",
+        name="opposite_in_the_other_order",
+        title="opposite in the other order",
+        plain="It names the same winner when the order is swapped.",
+        asked="5 points more often than two humans; it may look bad",
+        kinds=PREFERENCES,
+        declared=_has("FLIP"),
+        needs=_CLUSTERS,
+        find=_part("FLIP"),
+        says=_flips,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="TIE",
+        name="ties_as_often",
+        title="ties",
+        plain="It ties as often as people.",
+        asked="15 points",
+        kinds=PREFERENCES,
+        needs=_CLUSTERS,
+        find=_part("TIE"),
+        says=_ties,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="PAIR",
+        name="bias_by_pair",
+        title="bias by pair",
+        plain="It is right on every single pair of systems.",
+        asked="15 % of the scale; it may only refuse",
+        kinds=PREFERENCES,
+        declared=_has("PAIR"),
+        needs=_CLUSTERS,
+        find=_part("PAIR"),
+        says=_favours,
+        unit="points",
+        side="within",
+    ),
+):
+    COMPONENTS.register(_spec)

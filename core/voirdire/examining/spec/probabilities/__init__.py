@@ -1,0 +1,1 @@
+"""Probabilities: what their components rest on, and the components themselves."""

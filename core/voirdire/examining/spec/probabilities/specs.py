@@ -1,0 +1,161 @@
+"""The components of the verdict on probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec.probabilities.ground import ABOVE, BELOW
+from voirdire.examining.spec.scores import needs
+from voirdire.examining.spec.words import correlates
+from voirdire.tabular import number_text, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voirdire.examining.spec.probabilities.ground import ProbabilityGround
+
+PROBABILITIES = frozenset({"probability"})
+_CLUSTERS = (needs.clusters,)
+#: Of the two sides, as uses have them and as statistics do.
+_SIDE = {"yes": ABOVE, "no": BELOW}
+
+
+def _parts(key: str) -> Callable[[ProbabilityGround], tuple[Component, ...]]:
+    return lambda ground: ground.parts.get(key, ())
+
+
+def _sides(key: str) -> Callable[[ProbabilityGround], tuple[Component, ...]]:
+    return lambda ground: tuple(
+        replace(part, at=(_SIDE[part.at[0]],)) for part in ground.parts.get(key, ())
+    )
+
+
+def _has(key: str) -> Callable[[ProbabilityGround], bool]:
+    return lambda ground: not ground.few and key in ground.parts
+
+
+def _large(part: Component) -> str:
+    way = "high" if part.estimate > 0 else "low"
+    points = number_text(100 * abs(part.estimate), 1)
+    return f"its probabilities are {points} points too {way} on the whole"
+
+
+def _top(part: Component) -> str:
+    which = "sure" if not part.at else f"sure {'of it' if part.at[0] == ABOVE else 'that not'}"
+    if part.reason == "few released":
+        return f"it is {which} of {part.count} responses alone"
+    return (
+        f"of the {part.count:,} of which it is {which} people agree with "
+        f"{share_text(part.estimate)}, and it claims {share_text(part.judge)}"
+    )
+
+
+def _tail(part: Component) -> str:
+    side = part.at[0] if part.at else ABOVE
+    where = "where it is surest of it" if side == ABOVE else "where it is surest that not"
+    found = number_text(part.estimate, 1)
+    return f"{where} it errs {found} times oftener than twice what it claims"
+
+
+for _spec in (
+    ComponentSpec(
+        key="CSLOPE",
+        name="calibration_slope",
+        title="slope of calibration",
+        plain="It is as sure as it may be.",
+        asked="0.7 to 1.43",
+        kinds=PROBABILITIES,
+        needs=_CLUSTERS,
+        find=_parts("CSLOPE"),
+        says=correlates("the slope of what people say on its log odds is {value}"),
+        unit="ratio",
+        side="range",
+    ),
+    ComponentSpec(
+        key="CLARGE",
+        name="calibration_in_the_large",
+        title="calibration in the large",
+        plain="Its mean probability is what people say.",
+        asked="5 points",
+        kinds=PROBABILITIES,
+        needs=_CLUSTERS,
+        find=_parts("CLARGE"),
+        says=_large,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="SKILL",
+        name="skill",
+        title="skill",
+        plain="It says more than the base rate.",
+        asked="a Brier score below that of the base rate",
+        kinds=PROBABILITIES,
+        needs=_CLUSTERS,
+        find=_parts("SKILL"),
+        says=correlates("its Brier score is better than the base rate's by {value}"),
+        unit="ratio",
+        side="above 0",
+    ),
+    ComponentSpec(
+        key="CSUB",
+        name="calibration_by_subgroup",
+        title="calibration by subgroup",
+        plain="It is calibrated in each subgroup, too.",
+        asked="10 points and a slope of 0.49; it may only refuse",
+        kinds=PROBABILITIES,
+        declared=_has("CSUB"),
+        needs=_CLUSTERS,
+        find=_parts("CSUB"),
+        says=_large,
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="TOP",
+        name="right_where_sure",
+        title="right where it is sure",
+        plain="Where it is sure, people agree.",
+        asked="85 % above .9, or the declared target",
+        kinds=PROBABILITIES,
+        needs=_CLUSTERS,
+        find=_sides("TOP"),
+        says=_top,
+        unit="share",
+        side="least",
+    ),
+    ComponentSpec(
+        key="HOM",
+        name="calibration_by_system",
+        title="calibration by system",
+        plain="It is calibrated alike in every system.",
+        asked="a spread of 4 points; it may look bad",
+        kinds=PROBABILITIES,
+        declared=_has("HOM"),
+        needs=_CLUSTERS,
+        find=_parts("HOM"),
+        says=lambda part: (
+            f"its calibration differs between systems by {number_text(100 * part.estimate, 0)} "
+            f"points, most in {part.at[0] if part.at else 'one'}"
+        ),
+        unit="share",
+        side="within",
+    ),
+    ComponentSpec(
+        key="CTAIL",
+        name="errors_where_surest",
+        title="errors where it is surest",
+        plain="Where it is surest it errs no more than twice as often as it claims.",
+        asked="twice what it claims; it may refuse, or look bad",
+        kinds=PROBABILITIES,
+        declared=_has("CTAIL"),
+        needs=_CLUSTERS,
+        find=_sides("CTAIL"),
+        says=_tail,
+        unit="ratio",
+        side="within",
+    ),
+):
+    COMPONENTS.register(_spec)

@@ -1,0 +1,165 @@
+"""Verdicts on labels, sets of labels, preferences and probabilities, and what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from voirdire.examining.judgements import compared_cases, label_cases
+from voirdire.examining.spec.labels.ground import LabelGround, of_one_label
+from voirdire.examining.spec.preferences.ground import ComparedGround
+from voirdire.examining.spec.probabilities.ground import ProbabilityGround
+from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.advise import next_step
+from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
+from voirdire.examining.verdict.facts import Evidence
+from voirdire.schema import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    import polars as pl
+
+    from voirdire.examining.spec import Ground
+    from voirdire.examining.verdict.facts import Verdict
+    from voirdire.study import Study
+    from voirdire.tables.judged import ReadJudgements
+
+#: What is asked of the share of each label, on the engine for scores.
+OF_SHARES = ("order", "score", "estimate")
+
+
+def ground_of(case: Any, study: Study) -> Ground:
+    """The ground of a case, by its kind."""
+    if not isinstance(case, Case):
+        return ComparedGround(case, study.margins)
+    if case.probability:
+        return ProbabilityGround(case, study.margins)
+    return (LabelGround if case.table is not None else ScoreGround)(case, study.margins)
+
+
+def judge_judgements(
+    study: Study,
+    read: ReadJudgements | None = None,
+    preferences: pl.DataFrame | None = None,
+    *,
+    reference: Sequence[str] = (),
+    blocked: Collection[tuple[str, str]] = (),
+) -> tuple[tuple[Verdict, ...], tuple[Evidence, ...]]:
+    """Verdicts on every judge and question of labels, probabilities and preferences.
+
+    Parameters
+    ----------
+    study : Study
+        Whose margins, uses and safety-critical attributes hold.
+    read : ReadJudgements, optional
+        Labels and probabilities, and preferences, of files.
+    preferences : DataFrame, optional
+        Comparisons of a study or session.
+    reference : sequence of str
+        The humans.
+    blocked : collection of (str, str)
+        Judges and attributes on which a finding of the audit forbids a verdict.
+    """
+    critical = {part.name for part in study.rubric.attributes if part.safety_critical}
+    verdicts: list[Verdict] = []
+    evidence: list[Evidence] = []
+    for case in _cases(study, read, preferences, reference):
+        ground = ground_of(case, study)
+        evidence.append(_evidence(ground))
+        for use in _asked(study, ground):
+            made = verdict_of(
+                use[0], use[1], critical=ground.attribute in critical,
+                blocked=(ground.judge, ground.attribute) in blocked,
+            )  # fmt: skip
+            made = replace(made, label=use[2] or made.label, kind=ground.kind)
+            verdicts.append(replace(made, next=next_step(use[0], use[1], made)))
+    return with_holm(verdicts), tuple(evidence)
+
+
+def _cases(
+    study: Study,
+    read: ReadJudgements | None,
+    preferences: pl.DataFrame | None,
+    reference: Sequence[str],
+) -> Iterator[Any]:
+    if read is not None and read.questions:
+        yield from label_cases(read, reference)
+    table = preferences if read is None or read.preferences is None else read.preferences
+    if table is not None:
+        yield from compared_cases(table, reference, families(study))
+
+
+def families(study: Study) -> dict[str, tuple[str, ...]]:
+    """Judge -> systems of its own family, where both declare one."""
+    return {
+        rater.name: tuple(s.name for s in study.systems if s.family == rater.family)
+        for rater in study.panel
+        if rater.family
+    }
+
+
+def _asked(study: Study, ground: Ground) -> Iterator[tuple[Ground, Any, str]]:
+    """What is asked of a ground; of labels also the shares of each, on the engine for scores."""
+    for asked in asked_uses(study.uses, ground):
+        yield ground, asked, ""
+    if not isinstance(ground, LabelGround):
+        return
+    wanted = [use for use in OF_SHARES if not study.uses or use in study.uses]
+    for label in ground.labels if wanted else ():
+        shares = ScoreGround(of_one_label(ground.case, label), ground.margins)
+        for asked in asked_uses(wanted, shares):
+            if asked.use == "estimate" or shares.systems > 1:
+                yield shares, asked, label
+
+
+def _evidence(ground: Ground) -> Evidence:
+    made: Any = ground
+    case = made.case
+    systems = made.panel.systems if ground.kind == "preference" or case.systems is not None else ()
+    paired = int(case.paired.sum())
+    return Evidence(
+        judge=ground.judge,
+        attribute=ground.attribute,
+        reference=ground.reference,
+        systems=tuple(str(name) for name in systems),
+        n_responses=paired,
+        n_labelled=int(case.labelled.sum()),
+        n_judged=int((~_missing(case.scores)).sum()),
+        clusters=ground.units[0],
+        clustered=case.clusters is not None,
+        runs=len(case.scores),
+        width=case.compared.width if ground.kind == "preference" else case.width,
+        gate=float("nan"),
+        constant=float("nan"),
+        humans_below=made.humans_below,
+        careless=getattr(made, "careless", ()),
+        components=made.all(),
+    )
+
+
+def _missing(scores: Any) -> Any:
+    import numpy as np  # noqa: PLC0415 - one line
+
+    return np.isnan(scores).all(axis=0)
+
+
+def leak_findings(evidence: Sequence[Evidence]) -> list[Finding]:
+    """One finding a judge and human whose labels it seems to have seen."""
+    found = []
+    for one in evidence:
+        part = one.component("LEAK")
+        if part is None or part.reason != "seen":
+            continue
+        found.append(
+            Finding(
+                "judge_follows_one_human", "serious", one.judge, 1,
+                (f"{one.attribute}: slope {part.estimate:.2f} on what {part.at[0]} alone says",),
+                f"{one.judge} follows {part.at[0]} beyond what people share ({one.attribute}).",
+                f"Check that {part.at[0]}'s labels did not reach {one.judge}: until then it cannot "
+                f"be held against them.",
+                (one.attribute,),
+            )
+        )  # fmt: skip
+    return found

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from kinds_work import STATES, comparison_panel, few_labels, generator, label_case, reference
 
-from voirdire.examining.spec import COMPONENTS, THESE, USES
+from voirdire.examining.spec import THESE, USES
 from voirdire.examining.spec.labels import found as labels
 from voirdire.examining.spec.labels.ground import LabelGround
 from voirdire.examining.spec.preferences import found as preferences
@@ -23,10 +23,10 @@ from voirdire.examining.spec.preferences.ground import ComparedCase, ComparedGro
 from voirdire.examining.spec.probabilities import found as probabilities
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
-from voirdire.stats import comparisons, label_responses, leaks, probability, strengths, within
+from voirdire.examining.verdict.decide import Asked, decide
+from voirdire.stats import comparisons, label_responses, leaks, probability, strengths
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 from voirdire.stats.probability import ProbabilityPanel
-from voirdire.examining.verdict.decide import Asked, decide
 from voirdire.study import Margins
 
 MARGINS = Margins()
@@ -109,9 +109,7 @@ def check_labels(case, wanted, place, what):
         same([ground.one("ITEM")], [told["ITEM"][place]], what)
     near(ground.one("READ").estimate, told["READ_e"][place], what)
     same([ground.one("READ")], [told["READ"][place]], what)
-    contrast = label_responses.share_contrast(
-        ground.panel, ground.humans, case.subgroups == "s"
-    )
+    contrast = label_responses.share_contrast(ground.panel, ground.humans, case.subgroups == "s")
     near(contrast.at, told["SUBSHARE_e"][place], what)
     with without_later():
         single = decide(ground, Asked("single", THESE)).state

@@ -195,8 +195,9 @@ def _values(examination: Examination, gate: Gate) -> list[GateValue]:
             raise InputError(
                 f"requirement {gate.text!r}: no result for {gate.of!r} (probes: {names})"
             )
-        judged = [*examination.results, *examination.verdicts]
-        judges = ", ".join(dict.fromkeys(result.judge for result in judged)) or "none"
+        told = [one.judge for one in examination.results]
+        told += [one.judge for one in examination.verdicts]
+        judges = ", ".join(dict.fromkeys(told)) or "none"
         raise InputError(
             f"requirement {gate.text!r}: no result for {gate.of!r} "
             f"(attributes: {names}; judges: {judges})"
@@ -248,7 +249,8 @@ def _value(
     # With one reference naming it in every line would say nothing.
     several = len({other.reference for other in examination.results}) > 1
     against = f" against {' and '.join(place.reference)}" if several else ""
-    about = place.about if isinstance(place, Verdict) else place.attribute
+    # A verdict on one label says which.
+    about = getattr(place, "about", place.attribute)
     where = f"{place.judge} on {about}{against}"
     return GateValue(name, (place.judge, about), value, where)
 

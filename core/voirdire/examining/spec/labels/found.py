@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.spec.component import Component
-from voirdire.examining.spec.reasons import FEWEST_SUCH
-from voirdire.examining.spec.scores import responses
-from voirdire.examining.spec.scores.margins import (
+from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_YES,
@@ -24,6 +22,8 @@ from voirdire.examining.spec.scores.margins import (
     inside,
     untested,
 )
+from voirdire.examining.spec.reasons import FEWEST_SUCH
+from voirdire.examining.spec.scores import responses
 from voirdire.stats import label_responses, within
 from voirdire.stats.held_out import rate_against
 from voirdire.stats.intervals import share_interval

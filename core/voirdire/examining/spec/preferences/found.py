@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.spec.component import Component
-from voirdire.examining.spec.scores.margins import (
+from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_READ,

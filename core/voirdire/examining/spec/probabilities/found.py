@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.spec.component import Component
-from voirdire.examining.spec.scores.margins import SURE_NO, SURE_YES, above, inside, untested
+from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
 from voirdire.stats.sums import above_t, quantile
 

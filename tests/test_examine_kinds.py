@@ -1,0 +1,165 @@
+"""Labels, preferences and probabilities from a file to verdicts, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from command_line import typed
+
+WORDS = np.array(["refund", "delivery", "other"])
+
+
+def labels_file(folder, seed=1, n=260, judge=0.92, blind=False):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, n, p=[0.55, 0.33, 0.12])
+
+    def person(right):
+        return np.where(rng.random(n) < right, truth, rng.integers(0, 3, n))
+
+    said = person(judge)
+    if blind:
+        said = np.where(said == 2, 0, said)
+    columns = {"ann_1": person(0.9), "ann_2": person(0.9), "ann_3": person(0.9), "gpt": said}
+    table = pl.DataFrame({"id": range(n), **{k: WORDS[v] for k, v in columns.items()}})
+    path = folder / "labels.csv"
+    table.write_csv(path)
+    return path
+
+
+def battles_file(folder, n=320, lean=0.0, texts=True):
+    rng = np.random.default_rng(2)
+    names, rows = np.array(["alpha", "beta", "gamma", "delta"]), []
+    strength = np.array([0.7, 0.2, -0.2, -0.7])
+    for k in range(n):
+        a, b = rng.choice(4, 2, replace=False)
+        gap = strength[a] - strength[b] + rng.normal(0, 0.9)
+        sizes = rng.integers(20, 200, 2)
+        for judge in ("human_1", "human_2", "gpt-4"):
+            own = gap + rng.normal(0, 0.7) + (lean if judge == "gpt-4" else 0.0)
+            winner = "model_a" if own > 0.3 else "model_b" if own < -0.3 else "tie"
+            shown = ["x" * int(size) for size in sizes] if texts else ["", ""]
+            rows.append((k, names[a], names[b], judge, winner, *shown))
+    heads = ["question_id", "model_a", "model_b", "judge", "winner", "response_a", "response_b"]
+    table = pl.DataFrame(rows, schema=heads, orient="row")
+    path = folder / "battles.csv"
+    (table if texts else table.drop("response_a", "response_b")).write_csv(path)
+    return path
+
+
+def probabilities_file(folder, n=500, sharp=1.0):
+    rng = np.random.default_rng(3)
+    odds = rng.normal(0.3, 1.8, n)
+    people = {
+        f"human_{k}": np.where(rng.random(n) < 1 / (1 + np.exp(-odds)), "yes", "no") for k in (1, 2)
+    }
+    claims = 1 / (1 + np.exp(-sharp * odds))
+    table = pl.DataFrame({"id": range(n), **people, "gpt_probability": np.round(claims, 4)})
+    path = folder / "claims.csv"
+    table.write_csv(path)
+    return path
+
+
+def verdicts(path, *options, code=0):
+    done = typed("examine", path, "--json", *options)
+    assert done.returncode == code, done.stderr
+    return {(one["use"], one.get("label", "")): one for one in json.loads(done.stdout)["verdicts"]}
+
+
+def test_labels_end_in_verdicts(tmp_path):
+    path = labels_file(tmp_path)
+    found = verdicts(path)
+    assert found["single", ""]["state"] == "yes"
+    assert found["filter", "refund"]["state"] == "yes"
+    assert {label for use, label in found if use == "filter"} == set(WORDS.tolist())
+    assert found["estimate", "refund"]["state"] == "yes"
+    said = typed("examine", path).stdout.replace("\n", " ")
+    assert "stand in for one human on single items" in said
+    assert "pull out" in said
+
+
+def test_a_judge_that_never_says_a_label_is_refused_by_name(tmp_path):
+    path = labels_file(tmp_path, blind=True)
+    found = verdicts(path)
+    single = found["single", ""]
+    assert single["state"] == "no"
+    assert "other" in single["why"]
+    assert found["filter", "other"]["state"] == "no"
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("verdict.filter@label:refund=yes", 0),
+        ("verdict.filter@label:refund=no", 4),
+        ("verdict.single@label=yes", 0),
+    ],
+)
+def test_verdicts_on_one_label_are_gates(tmp_path, gate, code):
+    done = typed("examine", labels_file(tmp_path), "--require", gate)
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_an_unknown_label_in_a_gate_names_those_there_are(tmp_path):
+    done = typed("examine", labels_file(tmp_path), "--require", "verdict.filter@label:refnd=yes")
+    assert done.returncode == 1
+    assert "label:refund" in done.stderr + done.stdout
+
+
+def test_preferences_end_in_verdicts(tmp_path):
+    path = battles_file(tmp_path)
+    found = verdicts(path, "--first", "a")
+    assert found["order", ""]["state"] == "yes"
+    assert found["pick", ""]["state"] == "yes"
+    assert {part["name"] for part in found["single", ""]["components"]} >= {
+        "READ", "ITEM", "POSITION", "LENGTH", "TIE",
+    }  # fmt: skip
+
+
+def test_a_judge_that_leans_to_the_first_is_no_stand_in(tmp_path):
+    path = battles_file(tmp_path, lean=0.9)
+    leaning = verdicts(path, "--first", "a")
+    # In one order alone everybody is shown a first: what leans to it cannot be told from taste.
+    assert leaning["single", ""]["state"] in {"no", "open"}
+    assert leaning["pick", ""]["state"] in {"no", "open"}
+
+
+def test_an_order_that_is_not_recorded_is_said(tmp_path):
+    path = battles_file(tmp_path, texts=False)
+    found = verdicts(path)
+    assert found["pick", ""]["state"] == "not tested"
+    assert found["pick", ""]["reason"] == "order not recorded"
+    assert "--first" in found["pick", ""]["next"]
+    assert found["order", ""]["state"] == "yes"
+
+
+def test_probabilities_are_held_against_what_they_claim(tmp_path):
+    calibrated = verdicts(probabilities_file(tmp_path))
+    assert calibrated["confidence", ""]["state"] == "yes"
+    surer = verdicts(probabilities_file(tmp_path, sharp=3.0))
+    assert surer["confidence", ""]["state"] == "no"
+    assert "CSLOPE" in surer["confidence", ""]["deciding"]
+    assert {label for use, label in surer if use == "release"} == {"above", "below"}
+
+
+def test_nested_numbers_are_examined_as_scores(tmp_path):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(1, 6, 80)
+    people = {
+        f"student_{k}": {
+            f"{i}": int(np.clip(t + rng.integers(-1, 2), 1, 5)) for i, t in enumerate(truth)
+        }
+        for k in (1, 2, 3)
+    }
+    gpt = {"gpt": {f"{i}": int(t) for i, t in enumerate(truth)}}
+    files = [tmp_path / "human_annotations.json", tmp_path / "llm_annotations.json"]
+    for path, said in zip(files, (people, gpt), strict=True):
+        path.write_text(json.dumps(said))
+    done = typed("examine", *files, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["verdicts"]
+    assert {one["use"] for one in found} >= {"single", "estimate"}
+    assert all(math.isfinite(one["p"]) for one in found)

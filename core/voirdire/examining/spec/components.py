@@ -596,3 +596,8 @@ LABELS_SAVED = COMPONENTS.register(
         after_no=_label_instead,
     )
 )
+
+# The other kinds register theirs behind those of scores.
+from voirdire.examining.spec.labels import specs as label_specs  # noqa: E402, F401
+from voirdire.examining.spec.preferences import specs as preference_specs  # noqa: E402, F401
+from voirdire.examining.spec.probabilities import specs as probability_specs  # noqa: E402, F401

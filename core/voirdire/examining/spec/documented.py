@@ -38,7 +38,11 @@ def _needed_for(key: str, kind: str) -> str:
     """The uses of a kind that ask for a component; a plus is for systems to come alone."""
     needed = []
     for use in USES.values():
-        asking = [t for t, asked in use.required.items() if any(one.key == key for one in asked)]
+        asking = [
+            target
+            for target, asked in use.required.items()
+            if any(one.key == key and (not one.kinds or kind in one.kinds) for one in asked)
+        ]
         if kind in use.kinds and asking:
             needed.append(use.key + ("+" if asking == [TO_COME] else ""))
     return ", ".join(needed) or "all" if COMPONENTS[key].stops_all else ", ".join(needed)

@@ -27,13 +27,19 @@ TWICE = 50
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A component that a use asks for, and how it counts; `role` may depend on the ground."""
+    """A component that a use asks for, and how it counts; `role` may depend on the ground.
+
+    `kinds` are the kinds of judgements of which it is asked, where it is for others as well.
+    """
 
     key: str
     role: Role | Callable[[Any], Role] = "required"
+    kinds: frozenset[str] | None = None
 
     def role_in(self, ground: Ground) -> Role:
         """How it counts in a ground."""
+        if self.kinds is not None and ground.kind not in self.kinds:
+            return "left out"
         return self.role(ground) if callable(self.role) else self.role
 
 
@@ -121,11 +127,6 @@ def wanted(*keys: str | Wanted) -> tuple[Wanted, ...]:
 def _unless_labels_decide(role: Role) -> Callable[[Any], Role]:
     """Beside one column of labels and minima, which decide, a component has that role instead."""
     return lambda ground: role if ground.labels_decide else "required"
-
-
-def _may_refuse_preferences(ground: Any) -> Role:
-    """Bias by system counts where systems are compared; of scores SYS says it."""
-    return "may refuse" if ground.kind == "preference" else "left out"
 
 
 def _of_labels(ground: Any) -> tuple[int, str]:
@@ -223,7 +224,7 @@ STAND_IN = USES.register(
                 Wanted("FLIP", "look"),
                 Wanted("PAIR", "may refuse"),
                 Wanted("PICK1", "may refuse"),
-                Wanted("LEVEL", _may_refuse_preferences),
+                Wanted("LEVEL", "may refuse", frozenset({"preference"})),
             )
         },
         question="Can one run stand in for one human on a single response?",

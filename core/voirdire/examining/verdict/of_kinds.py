@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.judgements import compared_cases, label_cases
-from voirdire.examining.spec.labels.ground import LabelGround, of_one_label
+from voirdire.examining.spec.labels.ground import LEAK, LabelGround, of_one_label
 from voirdire.examining.spec.preferences.ground import ComparedGround
 from voirdire.examining.spec.probabilities.ground import ProbabilityGround
 from voirdire.examining.spec.scores.case import Case
@@ -14,13 +14,15 @@ from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import Evidence
+from voirdire.examining.verdict.judged import Judged
 from voirdire.schema import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import polars as pl
 
+    from voirdire.examining.inputs import Inputs
     from voirdire.examining.spec import Ground
     from voirdire.examining.verdict.facts import Verdict
     from voirdire.study import Study
@@ -145,11 +147,28 @@ def _missing(scores: Any) -> Any:
     return np.isnan(scores).all(axis=0)
 
 
-def leak_findings(evidence: Sequence[Evidence]) -> list[Finding]:
+def judged_kinds(inputs: Inputs) -> Judged:
+    """Verdicts on the labels, probabilities and preferences of what was read."""
+    read = inputs.judgements
+    compared = None if inputs.preferences is None else inputs.preferences.table
+    reference = inputs.reference if read is None else read.people
+    blocked = {
+        (judge, attribute)
+        for finding in inputs.findings
+        if finding.severity == "blocking"
+        for judge in ([finding.table] if finding.table else [])
+        for attribute in finding.attributes
+    }
+    return Judged(
+        *judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
+    )
+
+
+def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     """One finding a judge and human whose labels it seems to have seen."""
     found = []
     for one in evidence:
-        part = one.component("LEAK")
+        part = one.component(LEAK)
         if part is None or part.reason != "seen":
             continue
         found.append(

@@ -7,12 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
-from voirdire.examining.spec.labels import found as labels
-from voirdire.examining.spec.labels.ground import LEAKED, SURE_LEAK
-from voirdire.examining.spec.preferences.found import reads_everywhere
 from voirdire.examining.spec.scores import needs
-from voirdire.examining.spec.words import correlates, needed_text, span_text, worth
-from voirdire.stats import within
+from voirdire.examining.spec.words import correlates, needed_text, worth
 from voirdire.tabular import number_text, share_text
 
 if TYPE_CHECKING:
@@ -101,33 +97,6 @@ def _leaked(part: Component) -> str:
     return f"it follows {human} beyond what people share: it may have seen those labels"
 
 
-def find_leak(ground: LabelGround) -> Component:
-    """Not tested where it has seen what one human says; else yes, as far as that can be told."""
-    if not ground.leaks:
-        return Component("LEAK", "not tested", reason="leak unknown")
-    share = SURE_LEAK / len(ground.humans)
-    sure = [(found.bound(share), name, found) for name, found in ground.leaks]
-    low, name, worst = max(sure, key=lambda one: one[0])
-    part = Component(
-        "LEAK", "yes", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
-        float(worst.se), float(worst.df), 0.0, at=(name,),
-    )  # fmt: skip
-    return replace(part, state="not tested", reason="seen") if low > LEAKED else part
-
-
-def _by_system(ground: LabelGround) -> Component | None:
-    read = within.reading_sums(ground.panel).jackknife(within.ratio, "fisher")
-    each = [
-        (str(name), *found)
-        for name, found in zip(
-            ground.panel.systems, within.reading_by_system(ground.panel), strict=True
-        )
-        if found is not None
-    ]
-    made = reads_everywhere("READ_s", each, read, len(ground.panel.systems))
-    return made[0] if made else None
-
-
 def _has_subgroups(ground: LabelGround) -> bool:
     return ground.case.subgroups is not None
 
@@ -168,7 +137,7 @@ for _spec in (
         asked="worth above a quarter of a human",
         kinds=LABELS,
         needs=_TWO,
-        find=lambda g: labels.may_refuse(g.of_labels),
+        find=lambda g: g.may_refuse(),
         says=_worth,
         unit="excess",
         side="above 0",
@@ -260,7 +229,7 @@ for _spec in (
         asked="80 % of what people say",
         kinds=LABELS,
         needs=_TWO,
-        find=lambda g: labels.vouched_for(g.of_labels),
+        find=lambda g: g.vouched_for(),
         says=_vouched,
         unit="share",
         side="least",
@@ -273,7 +242,7 @@ for _spec in (
         asked="60 % of a third human's lead over chance (50 % with three labels)",
         kinds=frozenset({"label"}),
         needs=_TWO,
-        find=lambda g: labels.differing(g.case, g.panel, g.humans),
+        find=lambda g: g.differing(),
         says=_differing,
         unit="share",
         side="least",
@@ -317,7 +286,7 @@ for _spec in (
         asked="8 points; it may only refuse",
         kinds=frozenset({"label set"}),
         needs=_CLUSTERS,
-        find=lambda g: labels.silent_sets(g.panel, g.humans),
+        find=lambda g: g.silent_sets(),
         says=_empty,
         unit="share",
         side="within",
@@ -330,7 +299,7 @@ for _spec in (
         asked="a slope of 0.10 on what one human alone says",
         kinds=LABELS,
         needs=_CLUSTERS,
-        find=find_leak,
+        find=lambda g: g.leak(),
         says=_leaked,
         unit="ratio",
         side="within",
@@ -345,7 +314,7 @@ for _spec in (
         kinds=LABELS | {"preference"},
         declared=lambda g: g.systems > 2,
         needs=_CLUSTERS,
-        find=lambda g: g.parts.get("READ_s") if g.kind == "preference" else _by_system(g),
+        find=lambda g: g.parts.get("READ_s") if g.kind == "preference" else g.by_system(),
         says=correlates("among the responses of one system it correlates {value} with people"),
         unit="correlation",
         side="least",
@@ -353,5 +322,3 @@ for _spec in (
     ),
 ):
     COMPONENTS.register(_spec)
-
-__all__ = ["LABELS", "find_leak", "span_text"]

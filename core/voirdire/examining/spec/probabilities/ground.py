@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examining.spec.probabilities.found import probability_components
+from voirdire.examining.spec.probabilities.specs import ABOVE, BELOW
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.stats.probability import ProbabilityPanel
 
 if TYPE_CHECKING:
     from voirdire.examining.spec.component import Component
-
-#: What is released: what the judge is sure of, and what it is sure is not so.
-ABOVE, BELOW = "above", "below"
 
 
 class ProbabilityGround(ScoreGround):

@@ -283,7 +283,7 @@ _UNKNOWN = (
 def _used(session: Path, wanted: pl.Expr) -> dict[str, dict[str, Any]]:
     """Rater -> what its replies used; failed attempts count, for they were paid."""
     used = replies_frame(session).filter(wanted).group_by("rater").agg(
-        pl.len().alias("calls"), pl.col("input", "output", "cached", "latency").sum(),
+        pl.len().alias("calls"), pl.col("input", "output", "cached", "written", "latency").sum(),
         pl.col("input", "output").null_count().name.suffix("_unknown"),
     )  # fmt: skip
     return {row["rater"]: row for row in used.to_dicts()}
@@ -296,7 +296,7 @@ def _spent(row: Mapping[str, Any], study: Study, model: str) -> tuple[Any, ...]:
     prices = study.run.prices.get(model)
     cost = None
     if counted and prices is not None:
-        cost = prices.cost(row["input"], row["output"], row["cached"])
+        cost = prices.cost(row["input"], row["output"], row["cached"], row["written"])
     return row["calls"], given, out, row["latency"] / row["calls"], cost
 
 

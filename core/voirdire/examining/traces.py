@@ -145,7 +145,8 @@ def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
         if prices is None:
             priced = False
         else:
-            money += prices.cost(usage.input, usage.output, usage.cached or 0)
+            cached, written = usage.cached or 0, usage.written or 0
+            money += prices.cost(usage.input, usage.output, cached, written)
     return Use(tokens, money if priced else None)
 
 

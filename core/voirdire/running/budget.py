@@ -45,7 +45,7 @@ def cost_of(usage: Usage, prices: Prices | None) -> float | None:
     # Half a count would make a cost that looks whole.
     if prices is None or usage.input is None or usage.output is None:
         return None
-    return prices.cost(usage.input, usage.output, usage.cached or 0)
+    return prices.cost(usage.input, usage.output, usage.cached or 0, usage.written or 0)
 
 
 def estimate_tokens(request: Request) -> tuple[int, int]:

@@ -42,9 +42,11 @@ _SUMS = """count(*), total(a.finish IS NOT NULL AND (a.input IS NULL OR a.output
 total(CASE WHEN a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.input IS NOT NULL THEN a.output END),
 total(CASE WHEN a.output IS NOT NULL THEN min(a.cached, a.input) END),
+total(CASE WHEN a.output IS NOT NULL THEN min(a.written, a.input) END),
 total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN a.input END),
 total(CASE WHEN a.batch IS NOT NULL AND a.input IS NOT NULL THEN a.output END),
-total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.cached, a.input) END)
+total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.cached, a.input) END),
+total(CASE WHEN a.batch IS NOT NULL AND a.output IS NOT NULL THEN min(a.written, a.input) END)
 FROM attempts a JOIN calls c ON c.id = a.call JOIN raters r ON r.id = c.rater"""
 _SPENT = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name, r.model) = (?, ?, ?) GROUP BY c.role"
 _SPENT_BY_NAME = f"SELECT c.role, {_SUMS} WHERE (r.stage, r.name) = (?, ?) GROUP BY c.role"
@@ -99,7 +101,7 @@ class Counts:
 class Spent:
     """What all attempts of one rater (or model) used, edited prompts included.
 
-    `blind` counts replies whose tokens the provider did not say; they are in no sum. The last three
+    `blind` counts replies whose tokens the provider did not say; they are in no sum. The last four
     are the part of the tokens that came in batches, which have a price of their own.
     """
 
@@ -108,9 +110,11 @@ class Spent:
     input: int = 0
     output: int = 0
     cached: int = 0
+    written: int = 0
     batch_input: int = 0
     batch_output: int = 0
     batch_cached: int = 0
+    batch_written: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         """Both together."""
@@ -118,19 +122,22 @@ class Spent:
 
     def with_call(self, usage: Usage | None) -> Spent:
         """These and one call more, with the tokens that it used, if any."""
-        calls, blind, given, out, cached, *batches = _fields(self)
+        calls, blind, given, out, cached, written, *batches = _fields(self)
         if usage is not None:
             if usage.input is None or usage.output is None:
                 blind += 1
             else:
                 given, out = given + usage.input, out + usage.output
                 cached += min(usage.cached or 0, usage.input)
-        return Spent(calls + 1, blind, given, out, cached, *batches)
+                written += min(usage.written or 0, usage.input)
+        return Spent(calls + 1, blind, given, out, cached, written, *batches)
 
     def cost(self, prices: Prices) -> float:
         """What the tokens cost, those of batches at their share of the price."""
-        whole = prices.cost(self.input, self.output, self.cached)
-        batched = prices.cost(self.batch_input, self.batch_output, self.batch_cached)
+        whole = prices.cost(self.input, self.output, self.cached, self.written)
+        batched = prices.cost(
+            self.batch_input, self.batch_output, self.batch_cached, self.batch_written
+        )
         # The sums hold all tokens: the discount on those of batches is taken off.
         return whole - (1 - prices.batch) * batched
 

@@ -98,26 +98,37 @@ class GeneratorSpec(Part):
 
 
 class Prices(Part):
-    """What a model costs a million tokens; `cached` defaults to `input`.
+    """What a model costs a million tokens; `cached` and `written` default to `input`.
 
+    `cached` is the price of input read from the provider's cache, `written` of input written to it.
     `batch` is the share of the price that calls cost in a batch: half of it at all three providers.
     """
 
     input: Price
     output: Price
     cached: Price | None = None
+    written: Price | None = None
     batch: Share = 0.5
 
-    def cost(self, input: float, output: float, cached: float = 0) -> float:  # noqa: A002 - as tokens are called
-        """What so many tokens cost; `cached` of the input, and no more than there are.
+    def cost(
+        self,
+        input: float,  # noqa: A002 - as tokens are called
+        output: float,
+        cached: float = 0,
+        written: float = 0,
+    ) -> float:
+        """What so many tokens cost; `cached` and `written` of the input, no more than there are.
 
         >>> Prices(input=1.0, output=2.0, cached=0.1).cost(1000, 0, 800)
         0.00028
         """
         cached = min(cached, input)
+        written = min(written, input - cached)
         cached_price = self.input if self.cached is None else self.cached
-        fresh = (input - cached) * self.input
-        return (fresh + cached * cached_price + output * self.output) / MILLION
+        written_price = self.input if self.written is None else self.written
+        fresh = (input - cached - written) * self.input
+        stored = cached * cached_price + written * written_price
+        return (fresh + stored + output * self.output) / MILLION
 
 
 class ModelLimits(Part):

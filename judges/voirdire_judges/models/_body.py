@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import ENDED, Note, Usage
+from voirdire.schema import ENDED, Note, Part, Usage
 from voirdire_judges.models._faults import MalformedBodyError, WireError, stated_status
 
 if TYPE_CHECKING:
@@ -196,6 +196,58 @@ _PARTS = frozenset(
 )
 
 
+def parts_in(content: Any) -> list[Part]:
+    """The parts of a message's content in order, of every format that has such parts."""
+    if isinstance(content, str):
+        return [Part("text", content)] if content else []
+    return [
+        part
+        for each in (content if isinstance(content, list) else [])
+        for part in _parts_of(each)
+        if part.text or part.name
+    ]
+
+
+def _parts_of(each: Any) -> list[Part]:
+    if isinstance(each, str):
+        return [Part("text", each)]
+    part = mapping(each)
+    kind, phase = text(part.get("type", "text")), text(part.get("phase"))
+    if kind in {"text", "output_text"}:
+        return [Part("text", text(part.get("text")), phase)]
+    if kind == "refusal":
+        return [Part("refusal", text(part.get("refusal")))]
+    if kind in {"tool_use", "function_call", "tool_call"}:
+        given = part.get("input", part.get("arguments", part.get("args")))
+        name = text(part.get("name"))
+        return [Part("tool_call", "" if given is None else arguments_of(given), "", name)]
+    if kind in {"thinking", "reasoning", "reasoning_content", "redacted_thinking"}:
+        return [Part("reasoning", _thought(part))]
+    return []
+
+
+def _thought(part: dict[str, Any]) -> str:
+    """The words of a thought, under whichever name: a text, or a list of texts."""
+    for name in ("thinking", "reasoning", "text", "summary", "content", "reasoning_content"):
+        value = part.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if inner := "\n".join(filter(None, (text(one.get("text")) for one in items(value)))):
+            return inner
+    return ""
+
+
+def call_parts(calls: Iterable[ToolCall]) -> list[Part]:
+    """Calls of tools as parts."""
+    return [Part("tool_call", call.arguments, "", call.name) for call in calls]
+
+
+def ended_by(field: str, word: str) -> str:
+    """The field of a provider that says how a reply ended, and its word, short and plain."""
+    plain = re.sub(r"[^\w.-]+", "_", word)[:_SHOWN]
+    return f"{field} {plain}" if plain else ""
+
+
 def given_to(calls: Iterable[Any]) -> str:
     r"""What a model handed to tools in place of a text, one JSON value a line.
 
@@ -257,28 +309,29 @@ def usage_of(usage: dict[str, Any], *, beside: bool = False) -> Usage:
 
     >>> details = {"completion_tokens_details": {"reasoning_tokens": 94}}
     >>> usage_of({"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135, **details})
-    Usage(input=32, output=103, cached=None, reasoning=94)
+    Usage(input=32, output=103, cached=None, reasoning=94, written=None)
     >>> usage_of({"prompt_tokens": 1000, "completion_tokens": 10, "prompt_cache_hit_tokens": 800})
-    Usage(input=1000, output=10, cached=800, reasoning=None)
+    Usage(input=1000, output=10, cached=800, reasoning=None, written=None)
     """
     given = _first(usage, _INPUT)
     out = _first(usage, _OUTPUT)
-    cached = reasoning = None
+    cached = reasoning = written = None
     # A server of one's own mostly gives the three plain counts: no need to look for others
     # then.
     if not usage.keys() <= _PLAIN:
         cached, reasoning = _first(usage, _CACHED), _first(usage, _REASONING)
+        written = _first(usage, _WRITTEN) or None
     total = _first(usage, _TOTAL)
     if out is None:
-        return Usage(given, out, cached, reasoning)
+        return Usage(given, out, cached, reasoning, written)
     if total is None or given is None:
         apart = (reasoning or 0) if beside or (reasoning or 0) > out else 0
-        return Usage(given, out + apart, cached, reasoning)
+        return Usage(given, out + apart, cached, reasoning, written)
     # A total below its parts is a mistake, and no refund.
     rest = max(total - given - out, 0)
     if rest and rest == cached and rest != reasoning:
-        return Usage(given + rest, out, cached, reasoning)
-    return Usage(given, out + rest, cached, reasoning)
+        return Usage(given + rest, out, cached, reasoning, written)
+    return Usage(given, out + rest, cached, reasoning, written)
 
 
 #: Where the counts stand, each as the way through the object; the first that is there counts.
@@ -294,6 +347,13 @@ _CACHED = (
     "num_cached_tokens",
     "cache_read_input_tokens",  # Anthropic's field, as routers hand it on
     "cachedContentTokenCount",
+)  # fmt: skip
+# What was written to a cache is input at a price of its own (OpenAI, OpenRouter, Anthropic).
+_WRITTEN = (
+    ("prompt_tokens_details", "cache_write_tokens"),
+    ("input_tokens_details", "cache_write_tokens"),
+    ("input_token_details", "cache_creation"), "cache_creation_input_tokens",
+    "cache_write_tokens",
 )  # fmt: skip
 _REASONING = (
     ("completion_tokens_details", "reasoning_tokens"),
@@ -356,6 +416,40 @@ def finish_of(reason: str, answer: str, refusal: str = "") -> FinishReason:
     if not answer.strip():
         return "empty"
     return "stop" if word in ENDED else "length"
+
+
+def is_filtered(results: Any) -> bool:
+    """Whether Azure's results of filters say that one withheld the answer."""
+    return any(mapping(each).get("filtered") is True for each in mapping(results).values())
+
+
+def sure_end(
+    reason: str, native: str, usage: Usage, cap: int | None, *, filtered: bool = False
+) -> tuple[str, str]:
+    """The word for how a reply ended, and the field that says so, where several do.
+
+    Some servers and routers say *stop* of every reply: the provider's own word goes before it
+    (``native_finish_reason``), a filter's result, and as many tokens as were allowed.
+
+    >>> sure_end("stop", "MAX_TOKENS", Usage(), None)
+    ('MAX_TOKENS', 'native_finish_reason MAX_TOKENS')
+    >>> sure_end("stop", "", Usage(output=20), 20)
+    ('length', 'completion_tokens 20')
+    """
+    word = _word(reason)
+    if native and word in ENDED | {""} and _word(native) in _LENGTH | _FILTERED | _REFUSED:
+        return native, ended_by("native_finish_reason", native)
+    if filtered and word in ENDED | {""}:
+        return "content_filter", "content_filter_results filtered"
+    if word in ENDED - _CALLED and cap is not None and usage.output is not None:
+        reasoning = usage.reasoning or 0
+        if usage.output == cap or usage.output - reasoning == cap:
+            return "length", ended_by("completion_tokens", str(cap))
+    return reason, ended_by("finish_reason", reason)
+
+
+#: Ends that a call of a tool gives: whatever it counts, the call is whole.
+_CALLED = frozenset({"tool_calls", "tool_use", "function_call"})
 
 
 def unknown_finish(reason: str) -> tuple[Note, ...]:

@@ -117,6 +117,11 @@ def capped_session(
                 self._body = b"".join(parts)
             return bytes(self._body)
 
+        async def text(self, encoding: str | None = None, errors: str = "replace") -> str:
+            # An SDK that decodes by itself would throw a paid reply away for one damaged byte.
+            del errors
+            return str(await super().text(encoding, errors="replace"))
+
     # Deadlines are the model's (`RemoteModel`), and cookies mean nothing to an API.
     return aiohttp.ClientSession(
         connector=connector, trust_env=trust_env, auto_decompress=False, response_class=Capped,

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -158,12 +159,14 @@ def error_of(body: Any) -> dict[str, Any]:
 
 
 def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
-    """Seconds that the provider asks to wait: the header (seconds or a date), or Google's detail.
+    """Seconds that the provider asks to wait: by a header, a field of the body, or its text.
 
-    >>> retry_after({"retry-after-ms": "1500"}, None)
-    1.5
-    >>> retry_after({}, {"error": {"details": [{"retryDelay": "37s"}]}})
-    37.0
+    >>> retry_after({"retry-after-ms": "1500"}, None), retry_after({"retry-after": "60s"}, None)
+    (1.5, 60.0)
+    >>> retry_after({}, {"error": {"details": [{"retryDelay": "1m30s"}]}})
+    90.0
+    >>> retry_after({}, {"error": {"message": "Rate limit: please try again in 6m0s."}})
+    360.0
     >>> retry_after({"retry-after": "soon"}, None) is None
     True
     """
@@ -173,10 +176,71 @@ def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
         return milliseconds / 1000
     # Seconds or a date (RFC 9110, section 10.2.3).
     header = headers.get("retry-after")
-    seconds = _seconds(header)
+    seconds = _duration(header)
     if seconds is None and header:
         seconds = _until(header)
-    return _delay(body) if seconds is None else seconds
+    if seconds is None:
+        seconds = _delay(body)
+    # Last what only tells when a window ends: of several the longest, since all must pass.
+    return _reset(headers) if seconds is None else seconds
+
+
+#: "6m0s", "1m30s", "26.66s", "120ms", "1h2m": as Go and Google write a time.
+_SPAN = re.compile(
+    r"(?:(?P<h>\d{1,3})h)?(?:(?P<m>\d{1,4})m(?!s))?(?:(?P<s>\d{1,6}(?:\.\d+)?)s)?"
+    r"(?:(?P<ms>\d{1,7}(?:\.\d+)?)ms)?"
+)
+#: "Please try again in 6m0s", "Please retry in 26.66s", "retry after 12 seconds".
+_ASKS = re.compile(
+    r"(?:try\s+again|retry|wait)\s+(?:in|after|for)\s+(?:about\s+)?(?P<span>\d[\d.hms]*)"
+    r"(?:\s*(?P<unit>ms|milliseconds?|seconds?|secs?|minutes?|mins?|hours?)\b)?",
+    re.IGNORECASE,
+)
+_UNITS = {"ms": 0.001, "mil": 0.001, "sec": 1, "min": 60, "hou": 3600}
+#: Fields of a body that hold seconds, or a time.
+_FIELDS = ("retry_after", "retryAfter", "retry_after_seconds", "retryDelay", "retry_after_ms")
+#: Headers that tell when a window ends: seconds from now, a span, or a moment.
+_RESETS = re.compile(
+    r"(?:x-)?ratelimit-reset(?:-(?:requests|tokens))?|anthropic-ratelimit-.+-reset"
+)
+#: Seconds since 1970 are larger than any wait.
+_MOMENT = 1e9
+
+
+def _duration(text: Any) -> float | None:
+    """Seconds, plain or with units."""
+    if (seconds := _seconds(text)) is not None:
+        return seconds
+    match = _SPAN.fullmatch(text.strip()) if isinstance(text, str) and text.strip() else None
+    if match is None or not any(match.groups()):
+        return None
+    hours, minutes, seconds_of, thousandths = (float(part or 0) for part in match.groups())
+    return 3600 * hours + 60 * minutes + seconds_of + thousandths / 1000
+
+
+def _reset(headers: Mapping[str, str]) -> float | None:
+    """The longest of the windows that headers tell of; a window that is not used up is none."""
+    waits = []
+    for name, value in headers.items():
+        if not _RESETS.fullmatch(name):
+            continue
+        left = headers.get(name.replace("reset", "remaining"))
+        if left is not None and (_seconds(left) or 0) > 0:
+            continue
+        wait = _duration(value)
+        if wait is not None and wait > _MOMENT:  # in thousandths at some
+            wait = max(0.0, (wait / 1000 if wait > 1000 * _MOMENT else wait) - time.time())
+        if wait is None and "-" in value:
+            wait = _until_iso(value)
+        waits += [wait] if wait is not None else []
+    return max(waits, default=None)
+
+
+def _until_iso(moment: str) -> float | None:
+    try:
+        return max(0.0, datetime.fromisoformat(moment).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _seconds(text: Any) -> float | None:
@@ -196,18 +260,27 @@ def _until(date: str) -> float | None:
 
 
 def _delay(body: Any) -> float | None:
-    details = error_of(body).get("details")
-    for detail in details if isinstance(details, list) else []:
-        # google.rpc.RetryInfo, among the details of a 429 of the Gemini API.
-        if isinstance(detail, dict) and str(detail.get("retryDelay", "")).endswith("s"):
-            return _seconds(str(detail["retryDelay"])[:-1])
-    return None
+    """What a body asks for: google.rpc.RetryInfo among its details, a field, or its text."""
+    error = error_of(body)
+    details = error.get("details")
+    places = [*(details if isinstance(details, list) else []), error, error.get("metadata"), body]
+    for place in places:
+        for name in _FIELDS if isinstance(place, dict) else ():
+            wait = _duration(place.get(name)) if not isinstance(place.get(name), bool) else None
+            if wait is not None:
+                return wait / 1000 if name.endswith("ms") else wait
+    asked = _ASKS.search(" ".join(words(body))[:4000])
+    if asked is None:
+        return None
+    span = _duration(asked["span"].rstrip("."))
+    unit = (asked["unit"] or "").casefold()
+    return span if span is None or not unit else span * _UNITS.get(unit[:3], _UNITS.get(unit, 1))
 
 
 # Azure's code and innererror, OpenAI's policy violation, OpenRouter's "flagged", Alibaba's data
 # inspection, DeepSeek's "Content Exists Risk", and "sensitive content" of Chinese providers.
 _FILTERED = re.compile(
-    r"content_filter|content_policy_violation|ResponsibleAIPolicyViolation"
+    r"content_filter|content_?policy_?violation|ResponsibleAIPolicyViolation"
     r"|blocked by content filter|(?:prompt|input|content|request) (?:\w+ ){0,2}flagged"
     r"|data_?inspection_?failed|content exists risk|inappropriate content"
     r"|safety system|(?:usage|content) polic|敏感内容",

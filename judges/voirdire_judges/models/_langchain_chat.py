@@ -14,11 +14,14 @@ from voirdire.secrets import Hider
 from voirdire_judges.models._body import (
     arguments_of,
     asked_calls,
+    call_parts,
+    ended_by,
     finish_of,
     given_to,
     items,
     mapping,
     object_in,
+    parts_in,
     stated_error,
     text,
     texts_in,
@@ -303,6 +306,8 @@ def read(
         notes=(*notes, *unknown_finish(reason)),
         tool_calls=calls,
         thoughts=_thoughts(getattr(message, "content", ""), extra) if calls else (),
+        parts=(*parts_in(getattr(message, "content", "")), *call_parts(calls)),
+        ended_by=ended_by("finish_reason", reason),
     )
 
 

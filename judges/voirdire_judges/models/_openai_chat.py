@@ -6,19 +6,24 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from voirdire.schema import Reply, ToolCall
+from voirdire.schema import Part, Reply, ToolCall
 from voirdire_judges.models._body import (
     RAW,
     arguments_of,
     asked_calls,
+    call_parts,
     content_of,
+    count,
     finish_of,
     given_to,
+    is_filtered,
     items,
     mapping,
     object_in,
     parse_body,
+    parts_in,
     stated_error,
+    sure_end,
     text,
     texts_in,
     unknown_finish,
@@ -108,29 +113,55 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     choices = items(body.get("choices"))
     if not choices:
         raise MalformedBodyError("an answer without choices", body)
-    choice, message = choices[0], mapping(choices[0].get("message"))
+    # The first by its number: some servers send several answers in the order in which they ended.
+    choice = min(choices, key=lambda each: count(each.get("index")) or 0)
+    message = mapping(choice.get("message"))
     # A refusal has a field of its own, and comes with the finish reason "stop" (API reference,
     # The chat completion object).
-    answer, refusal = texts_in(message.get("content")), text(message.get("refusal"))
-    reason = text(choice.get("finish_reason"))
+    parts = _parts(message)
+    answer = texts_in(message.get("content"))
+    refusal = "".join(part.text for part in parts if part.kind == "refusal")
+    usage = billed(body)
+    reason, ended = sure_end(
+        text(choice.get("finish_reason")),
+        text(choice.get("native_finish_reason")),
+        usage,
+        request.max_tokens,
+        filtered=is_filtered(choice.get("content_filter_results")),
+    )
     calls = asked_calls(_calls(message), request) if request.tools else ()
     # Where no tools were offered, a call is how some servers hand over a structured answer.
     if not (calls or answer):
         answer = given_to(_handed(message))
+        parts += [Part("object", answer)] if answer else []
     handed = "call" if calls else ""
     _check_error(body, choice, reason, answer or refusal or handed)
     positions = items(mapping(choice.get("logprobs")).get("content"))
     return Reply(
         text=answer or refusal,
         finish_reason=finish_of(reason, answer or handed, refusal),
-        usage=billed(body),
+        usage=usage,
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(reason), *unknown_parts(message.get("content"))),
         option_logprobs=option_logprobs(positions_of(positions), request.options, answer),
         tool_calls=calls,
         thoughts=_thoughts(message) if calls else (),
+        parts=(*parts, *call_parts(calls)),
+        ended_by=ended,
+        candidate=count(choice.get("index")) or 0,
     )
+
+
+def _parts(message: dict[str, Any]) -> list[Part]:
+    """Thoughts, texts and the refusal of a message, in that order."""
+    thought = text(message.get("reasoning_content")) or text(message.get("reasoning"))
+    refusal = text(message.get("refusal"))
+    return [
+        *([Part("reasoning", thought)] if thought else []),
+        *parts_in(message.get("content")),
+        *([Part("refusal", refusal)] if refusal else []),
+    ]
 
 
 def _calls(message: dict[str, Any]) -> list[ToolCall]:

@@ -270,6 +270,7 @@ class RemoteModel:
             reply,
             text=self._hide(reply.text),
             tool_calls=tuple(calls),
+            parts=tuple(replace(part, text=self._hide(part.text)) for part in reply.parts),
             model=reply.model or self.model,
             params=shown(sent),
             notes=notes,

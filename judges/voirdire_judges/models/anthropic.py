@@ -25,11 +25,13 @@ from voirdire_judges.models._body import (
     asked_calls,
     content_of,
     count,
+    ended_by,
     finish_of,
     items,
     mapping,
     object_in,
     parse_body,
+    parts_in,
     text,
     unknown_finish,
     unknown_parts,
@@ -186,6 +188,8 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         notes=(*notes, *unknown_finish(reason), *unknown_parts(blocks)),
         tool_calls=calls,
         thoughts=tuple(blocks) if calls and _thinks(blocks) else (),
+        parts=tuple(parts_in(blocks)),
+        ended_by=ended_by("stop_reason", reason),
     )
 
 
@@ -206,6 +210,7 @@ def billed(body: dict[str, Any]) -> Usage:
         input=None if fresh is None else added(fresh, cached, written),
         output=count(usage.get("output_tokens")),
         cached=cached,
+        written=written or None,
     )
 
 

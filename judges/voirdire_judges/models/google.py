@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.lazy import require
-from voirdire.schema import BatchState, Note, Reply, ToolCall, Usage
+from voirdire.schema import BatchState, Note, Part, PartKind, Reply, ToolCall, Usage
 from voirdire_judges.models._batches import BatchWire
 from voirdire_judges.models._body import (
     added,
     arguments_of,
     asked_calls,
     count,
+    ended_by,
     finish_of,
     given_to,
     items,
@@ -172,7 +173,8 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     """
     # The prompt was withheld, and the answer is a 200 (API reference, PromptFeedback).
     blocked = text(mapping(body.get("promptFeedback")).get("blockReason"))
-    candidate = next(iter(items(body.get("candidates"))), {})
+    candidates = items(body.get("candidates"))
+    candidate = min(candidates, key=lambda each: count(each.get("index")) or 0, default={})
     parts = items(mapping(candidate.get("content")).get("parts"))
     answer = joined(
         text(part.get("text")) if "text" in part and part.get("thought") is not True else None
@@ -196,7 +198,17 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         notes=tuple(notes),
         option_logprobs=option_logprobs(_positions(candidate), request.options, answer),
         tool_calls=calls,
+        parts=tuple(filter(None, map(_part, parts))),
+        ended_by=ended_by("blockReason", blocked) or ended_by("finishReason", reason),
+        candidate=count(candidate.get("index")) or 0,
     )
+
+
+def _part(part: dict[str, Any]) -> Part | None:
+    if call := mapping(part.get("functionCall")):
+        return Part("tool_call", arguments_of(call.get("args") or {}), "", text(call.get("name")))
+    kind: PartKind = "reasoning" if part.get("thought") is True else "text"
+    return Part(kind, text(part.get("text"))) if part.get("text") else None
 
 
 def _call(part: dict[str, Any]) -> ToolCall:

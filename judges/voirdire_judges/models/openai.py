@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from voirdire.lazy import require
-from voirdire.schema import BatchState, Reply, ToolCall
+from voirdire.schema import BatchState, Part, Reply, ToolCall
 from voirdire_judges.models import _openai_chat
 from voirdire_judges.models._batches import (
     BatchWire,
@@ -24,12 +24,14 @@ from voirdire_judges.models._body import (
     asked_calls,
     content_of,
     dump_body,
+    ended_by,
     finish_of,
     given_to,
     items,
     mapping,
     one_answer,
     parse_body,
+    parts_in,
     stated_error,
     text,
     texts_in,
@@ -153,21 +155,37 @@ def read_response(body: dict[str, Any], request: Request) -> Reply:
         answer = answer or given_to(call.get("arguments") for call in calls)
     handed = "call" if asked else ""
     positions = [token for part in parts for token in items(part.get("logprobs"))]
-    ended = _why_ended(body)
+    usage, ended = _openai_chat.billed(body), _why_ended(body)
     # A message may have been cut though the response says that it is complete.
     if ended == "completed" and any(m.get("status") == "incomplete" for m in messages[-1:]):
+        ended = "max_output_tokens"
+    if ended == "completed" and usage.output is not None and usage.output == request.max_tokens:
         ended = "max_output_tokens"
     return Reply(
         text=answer or refusal,
         finish_reason=finish_of(ended, answer or handed, refusal),
-        usage=_openai_chat.billed(body),
+        usage=usage,
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*unknown_finish(ended), *unknown_parts(parts), *several),
         option_logprobs=option_logprobs(positions_of(positions), request.options, answer),
         tool_calls=asked,
         thoughts=_kept_whole(items(body.get("output"))) if asked else (),
+        parts=tuple(_parts(items(body.get("output")))),
+        ended_by=ended_by("status", ended),
     )
+
+
+def _parts(output: list[dict[str, Any]]) -> list[Part]:
+    """All items of a response: thoughts, the texts of each message with its phase, calls."""
+    parts: list[Part] = []
+    for item in output:
+        if item.get("type") == "message":
+            phase = text(item.get("phase"))
+            parts += [replace(part, phase=phase) for part in parts_in(item.get("content"))]
+        else:
+            parts += parts_in([item])
+    return parts
 
 
 def _final_messages(output: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import polars as pl
 
 from voirdire import plugins
 from voirdire.running import run
-from voirdire.schema import Message, Parsed, Sampling
+from voirdire.schema import Message, Parsed, Sampling, ToolCall
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tools import AgentTool
 
@@ -66,10 +66,10 @@ class Shown:
     def requests(self, task):
         said = [Message("system", "Calculate by the tool.")]
         for sum_, result in (("12 + 7", 19), ("20 + 15", 35), ("31 + 4", 35)):
-            call = json.dumps({"tool": "calculate", "arguments": {"expression": sum_}})
+            call = ToolCall(f"sum_{result}", "calculate", json.dumps({"expression": sum_}))
             said += [
-                Message("user", sum_), Message("assistant", f"CALL {call}"),
-                Message("user", f"Result of calculate:\n{result}"),
+                Message("user", sum_), Message("assistant", "", (call,)),
+                Message("tool", str(result), call_id=call.id, name=call.name),
                 Message("assistant", f"Answer: {result}"),
             ]  # fmt: skip
         return [self.sampling.request((*said, Message("user", task.response.text)))]

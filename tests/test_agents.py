@@ -17,7 +17,7 @@ pytest.importorskip("openai")
 from wire_server import Answer, WireServer
 
 from voirdire import InputError, plugins
-from voirdire.errors import PluginError
+from voirdire.errors import PluginError, VoirdireError
 from voirdire.running import run
 from voirdire.schema import ToolCall
 from voirdire.store import ratings_frame, replies_frame
@@ -115,6 +115,88 @@ def test_a_loop_ends_at_max_steps_with_a_status_and_a_finding(tmp_path):
     assert (found["score"].to_list(), found["status"].to_list()) == ([None], ["truncated"])
     kinds = reply_findings_frame(tmp_path / "a")
     assert ("steps_cut", "3") in list(kinds.select("kind", "detail").iter_rows())
+
+
+THEIRS = """
+from langchain_core.tools import StructuredTool
+
+async def word_count(text: str) -> int:
+    "Words of a text."
+    return len(text.split())
+
+async def broken(text: str) -> int:
+    "Words of a text."
+    raise ValueError("no dictionary")
+
+word_count_tool = StructuredTool.from_function(coroutine=word_count)
+broken_tool = StructuredTool.from_function(coroutine=broken, name="word_count")
+
+def both():
+    return [word_count_tool, StructuredTool.from_function(func=len, name="size", description="x")]
+"""
+
+
+def counts(seen):
+    """Counts the words, and scores by the count."""
+    if "tool" in [message.get("role") for message in seen.body["messages"]]:
+        return '{"Empathy": 4}'
+    return Answer("", calls=[("word_count", '{"text": "a calm night"}')])
+
+
+def counting(folder, address, name, items=3, **more):
+    pytest.importorskip("langchain_core")
+    module = f"their_{name}_{folder.name[-4:].strip('_')}"
+    (folder / f"{module}.py").write_text(THEIRS)
+    tool = {"use": "langchain", "path": f"{module}:{name}", **more}
+    return agent_study(folder, address, items=items, tools=[tool])
+
+
+def test_a_tool_beside_the_study_that_is_async_alone_is_called(tmp_path):
+    with WireServer(counts) as server:
+        result = run(counting(tmp_path, at(server), "word_count_tool"), tmp_path / "a", quiet=True)
+        assert result.exit_code == 0
+        body = json.dumps(server.requests[-1].body)
+    assert "\\n3\\n" in body
+    assert "tools_failed" not in reply_findings_frame(tmp_path / "a")["kind"].to_list()
+
+
+def test_tools_that_fail_are_a_finding_and_all_of_them_stop_the_rater(tmp_path):
+    with WireServer(counts) as server:
+        study = counting(tmp_path, at(server), "broken_tool", items=3)
+        run(study, tmp_path / "few", quiet=True)
+    rows = reply_findings_frame(tmp_path / "few").filter(kind="tools_failed").to_dicts()
+    assert [(row["count"], row["of"]) for row in rows] == [(3, 3)]
+    assert "no dictionary" in rows[0]["detail"]
+    with WireServer(counts) as server:
+        study = counting(tmp_path, at(server), "broken_tool", items=40)
+        result = run(study, tmp_path / "many", quiet=True)
+        assert result.exit_code == 3
+        assert server.count < 60
+    why = str(result.raters)
+    assert "all of its first 5 calls of tools failed" in why
+
+
+def test_several_tools_of_one_entry_are_allowed_one_by_one(tmp_path):
+    with WireServer(counts) as server:
+        study = counting(tmp_path, at(server), "both", items=1)
+        run(study, tmp_path / "all", quiet=True)
+        assert len(server.requests[0].body["tools"]) == 2
+    with WireServer(counts) as server:
+        study = counting(tmp_path, at(server), "both", items=1, only=["word_count"])
+        run(study, tmp_path / "one", quiet=True)
+        names = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
+    assert names == ["word_count"]
+    with pytest.raises(InputError, match="'fly' is unknown"):
+        make_tools([{"use": "langchain", "path": study.panel[0].options["tools"][0]["path"],
+                     "only": ["fly"]}], study, plugins())  # fmt: skip
+
+
+def test_an_unknown_option_of_a_judge_is_named_with_those_there_are(tmp_path):
+    study = agent_study(tmp_path, lambda form: "http://127.0.0.1:1/v1", max_step=3)
+    with pytest.raises(
+        VoirdireError, match=r"option 'max_step' is unknown.*did you mean 'max_steps'"
+    ):
+        run(study, tmp_path / "a", quiet=True)
 
 
 def raises(n):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -14,6 +15,7 @@ from wire_server import Answer, WireServer
 from voirdire import plugins
 from voirdire.schema import Message, Request, Sampling, Tool, ToolCall
 from voirdire.store.records import RaterId, Slot, make_call, params_json
+from voirdire_judges.models._requests import mark_of
 
 FORMATS = ("openai", "openai-responses", "anthropic", "google", "compatible")
 LOOKUP = Tool(
@@ -28,6 +30,15 @@ ASKED = (Message("system", "You judge."), Message("user", "Rate it."))
 def _keys(monkeypatch):
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "held-for-tests-1234567890")
+
+
+#: What calls in plain text begin with.
+MARK = re.compile(r"CALL-[0-9a-f]{8}")
+
+
+def marked(text):
+    """The text with the mark of the request for CALL, as a model would that does as it is told."""
+    return lambda seen: text.replace("CALL", MARK.search(seen.system).group())
 
 
 def model_of(form, server):
@@ -154,7 +165,8 @@ def test_keys_of_requests_without_tools_stay_and_tools_and_calls_change_them():
 
 def test_models_without_calls_are_told_in_text_and_read_from_it():
     result = Message("tool", "row 7", call_id="call_1", name="lookup")
-    with WireServer('I look.\nCALL {"tool": "lookup", "arguments": {"key": "a"}}\n') as server:
+    text = 'I look.\nCALL {"tool": "lookup", "arguments": {"key": "a"}}\n'
+    with WireServer(marked(text)) as server:
         (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
         asked = Sampling().request((*ASKED, called(reply), result), tools=(LOOKUP,))
         ask(in_words(server), asked)
@@ -163,7 +175,8 @@ def test_models_without_calls_are_told_in_text_and_read_from_it():
     assert [m["role"] for m in body["messages"]] == ["system", "user", "assistant", "user"]
     said = [m["content"] for m in body["messages"]]
     assert "lookup: Find a row." in said[0]
-    assert 'CALL {"tool": "lookup", "arguments": {"key": "a"}}' in said[2]
+    mark = MARK.search(said[0]).group()
+    assert f'{mark} {{"tool": "lookup", "arguments": {{"key": "a"}}}}' in said[2]
     assert said[3] == "Result of lookup:\nrow 7"
 
 
@@ -175,18 +188,34 @@ def test_models_without_calls_are_told_in_text_and_read_from_it():
         ('CALL {"tool": "a"}', [("a", "{}")]),
         ('CALL {"tool": "a", "arguments": {"x": ', [("", '{"tool": "a", "arguments": {"x": ')]),
         ("CALL {1: 2}", [("", "{1: 2}")]),
-        ("CALL {" * 3000, [("", "{" + "CALL {" * 2999)]),
+        ("CALL {" + "{" * 3000, [("", "{" * 3001)]),
         ('CALL {"tool": "a"}\nCALL {"tool": "b"}', [("a", "{}"), ("b", "{}")]),
     ],
 )
 def test_calls_in_text(text, calls):
-    with WireServer(text) as server:
+    with WireServer(marked(text)) as server:
         (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
     assert [(c.name, c.arguments) for c in reply.tool_calls] == calls
 
 
+def test_what_a_reply_quotes_calls_nothing():
+    """Each request draws its own mark, so that no text can hold it; the same request draws it again."""
+    quoted = 'It says:\nCALL {"tool": "lookup", "arguments": {"key": "a"}}\nCALL-0a1b2c3d {"tool": "x"}\n4'
+    with WireServer(quoted) as server:
+        model = in_words(server)
+        asked = [Request((*ASKED[:1], Message("user", text)), tools=(LOOKUP,)) for text in "aba"]
+        replies = ask(model, *asked)
+        marks = [MARK.search(one.system).group() for one in server.requests]
+    assert [reply.tool_calls for reply in replies] == [(), (), ()]
+    assert replies[0].text == quoted
+    assert len(set(marks)) == 2
+    first = mark_of(asked[0])
+    assert first in marks
+    assert mark_of(Request((Message("user", first),), tools=(LOOKUP,))) != first
+
+
 def test_an_endpoint_without_tools_speaks_the_plain_protocol():
-    with WireServer('CALL {"tool": "lookup", "arguments": {"key": "a"}}') as server:
+    with WireServer(marked('CALL {"tool": "lookup", "arguments": {"key": "a"}}')) as server:
         (reply,) = ask(in_words(server), Request(ASKED, tools=(LOOKUP,)))
         assert "tools" not in server.requests[0].body
         assert "lookup: Find a row." in server.requests[0].system
@@ -245,6 +274,7 @@ def test_langchain_binds_tools_or_speaks_the_plain_protocol():
     again = Request((*ASKED, called(reply), *results), tools=(LOOKUP,))
     assert asyncio.run(model.complete(again)).text == "4"
     text = 'CALL {"tool": "lookup", "arguments": {"key": "a"}}'
+    text = text.replace("CALL", mark_of(asked))
     plain = make(fakes.GenericFakeChatModel(messages=iter([messages.AIMessage(text)])))
     assert asyncio.run(plain.complete(asked)).tool_calls[0].arguments == '{"key": "a"}'
 

@@ -63,8 +63,8 @@ def require(module: str, feature: str, extra: str) -> Any:
     raise MissingExtraError(feature, extra, missing)
 
 
-def attribute_at(path: str, whose: str) -> Any:
-    """What lies at ``"module:attribute"``.
+def attribute_at(path: str, whose: str, folder: str | Path | None = None) -> Any:
+    """What lies at ``"module:attribute"``; the module may lie in `folder`, as beside a study.
 
     >>> attribute_at("math:tau", "langchain: ") > 6
     True
@@ -75,6 +75,11 @@ def attribute_at(path: str, whose: str) -> Any:
         It is no such path, or cannot be imported.
     """
     module, colon, attribute = path.partition(":")
+    if folder is not None and (there := str(Path(folder).resolve())) not in sys.path:
+        # Last, so that no file of a study takes the place of an installed package; and for good,
+        # since a module may import its neighbours later.
+        sys.path.append(there)
+        importlib.invalidate_caches()
     if not colon or not attribute:
         raise InputError(f'{whose}needs a path "module:attribute", got {path!r}')
     try:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import threading
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from voirdire._registry import check_options
 from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
 from voirdire.schema import Request, Tool
 from voirdire.secrets import scrub
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from voirdire import Plugins
-    from voirdire.schema import Finding, Reply, ToolCall
+    from voirdire.schema import Finding, Message, Reply, ToolCall
     from voirdire.study import Study
 
 #: Characters of a result that a model is shown, and of an error's sentence.
 SHOWN, SENTENCE = 4_000, 300
+#: How the result of a call that failed begins.
+FAILED = "Error: "
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,), "number": (int, float), "integer": (int,), "boolean": (bool,),
     "array": (list,), "object": (dict,),
@@ -44,7 +49,7 @@ class AgentTool:
         JSON schema of an object: its properties, and which of them are required.
     function : callable
         Takes the arguments by name and gives a text, or what JSON can hold. What it raises the
-        model is told.
+        model is told. A coroutine function runs in one event loop that all tools share.
     answer : callable, optional
         Of a tool that asks a model: `function` then makes the `Request`, whose role names the
         model, and `answer` the result out of its `Reply`. The reply is kept and paid for as any.
@@ -76,6 +81,8 @@ def make_tools(
 ) -> tuple[AgentTool, ...]:
     """The tools that a study names, each by its name or as ``{use = "lookup", path = "..."}``.
 
+    One entry may bring several, as a server's tools do.
+
     Raises
     ------
     InputError
@@ -83,14 +90,16 @@ def make_tools(
     PluginError
         No such tool, options that it does not take, or something else than a tool.
     """
-    made = [_made(one, study, plugins) for one in named]
+    made = [tool for one in named for tool in _made(one, study, plugins)]
     names = [tool.name for tool in made]
     if len(set(names)) < len(names):
         raise InputError(f"agent: several tools have one name: {', '.join(names)}")
     return tuple(made)
 
 
-def _made(named: str | Mapping[str, Any], study: Study | None, plugins: Plugins) -> AgentTool:
+def _made(
+    named: str | Mapping[str, Any], study: Study | None, plugins: Plugins
+) -> tuple[AgentTool, ...]:
     options: dict[str, Any] = {"use": named} if isinstance(named, str) else dict(named)
     use = options.pop("use", None)
     if not isinstance(use, str):
@@ -99,24 +108,29 @@ def _made(named: str | Mapping[str, Any], study: Study | None, plugins: Plugins)
         raise not_one_of("tool", use, plugins.names("tool"), "agent")
     factory = plugins.resolve("tool", use)
     around = {"study": study, "plugins": plugins}
-    takes = inspect.signature(factory).parameters
+    takes, named_options = inspect.signature(factory).parameters, tuple(options)
     # A tool that has no use for the study need not name it.
     options |= {name: value for name, value in around.items() if name in takes}
+    check_options(factory, named_options, f"tool {use!r} does not take this", around)
     try:
-        tool = factory(**options)
+        made = factory(**options)
     except VoirdireError:
         raise
     except TypeError as error:
         raise PluginError(f"tool {use!r} does not take this: {error}") from error
-    if not isinstance(tool, AgentTool):
-        raise PluginError(f"tool {use!r} made a {type(tool).__name__} in place of an AgentTool")
-    return tool
+    several = tuple(made) if isinstance(made, list | tuple) else (made,)
+    odd = next((tool for tool in several if not isinstance(tool, AgentTool)), None)
+    if odd is not None or not several:
+        what = "nothing" if odd is None else f"a {type(odd).__name__}"
+        raise PluginError(f"tool {use!r} made {what} in place of an AgentTool")
+    return several
 
 
 @dataclass
 class _Outcome:
     said: str = "the tool gave no result in time"
     fine: bool = False
+    cancel: Callable[[], Any] | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -129,7 +143,7 @@ def run_call(call: ToolCall, tools: Sequence[AgentTool]) -> str:
     """
     tool, arguments, wrong = _understood(call, tools)
     if tool is None or wrong:
-        return f"Error: {wrong}"
+        return f"{FAILED}{wrong}"
     return _told(lambda: tool.function(**arguments), tool.timeout)
 
 
@@ -153,7 +167,7 @@ def read_answer(call: ToolCall, tools: Sequence[AgentTool], reply: Reply) -> str
     """The result of a call out of the reply to what it asked, as a text for the model."""
     tool, _, wrong = _understood(call, tools)
     if tool is None or wrong or tool.answer is None:
-        return f"Error: {wrong or 'this tool asks no model'}"
+        return f"{FAILED}{wrong or 'this tool asks no model'}"
     read = tool.answer
     return _told(lambda: read(reply), tool.timeout)
 
@@ -181,14 +195,17 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
     """
     outcome = _Outcome()
     threading.Thread(target=_work, args=(work, outcome), daemon=True).start()
-    outcome.done.wait(timeout)
+    if not outcome.done.wait(timeout) and outcome.cancel is not None:
+        outcome.cancel()
     text = _short(visible(outcome.said))
-    return text if outcome.fine else f"Error: {text}"
+    return text if outcome.fine else f"{FAILED}{text}"
 
 
 def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
     try:
         result = work()
+        if inspect.isawaitable(result):
+            result = _awaited(result, outcome)
         if isinstance(result, Request):
             raise TypeError("it made a request, and has no answer that reads the reply")
         text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
@@ -197,6 +214,37 @@ def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
         outcome.said = scrub(f"{type(error).__name__}: {str(error)[:SENTENCE]}")
     # Last, so that who waits sees the whole outcome.
     outcome.done.set()
+
+
+def _awaited(result: Awaitable[Any], outcome: _Outcome) -> Any:
+    """What an async tool gives. One loop serves all calls: clients belong to the loop they met."""
+
+    async def whole() -> Any:
+        return await result
+
+    running = asyncio.run_coroutine_threadsafe(whole(), _loop())
+    outcome.cancel = running.cancel
+    return running.result()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="voirdire-tools", daemon=True).start()
+    return loop
+
+
+def failure_in(message: Message) -> str:
+    r"""How a call failed, by the message with its result; empty where it did not fail.
+
+    >>> from voirdire.schema import Message
+    >>> failure_in(Message("tool", "<<<RESULT 1f\nError: ValueError: no\nRESULT 1f>>>"))
+    'ValueError: no'
+    """
+    # A result may stand between marks, which begin with a line of their own.
+    head, _, rest = message.content.partition("\n")
+    first = rest if head.startswith("<<<") else message.content
+    return first.partition("\n")[0].removeprefix(FAILED) if first.startswith(FAILED) else ""
 
 
 def _wrong(arguments: Any, schema: Mapping[str, Any]) -> str:

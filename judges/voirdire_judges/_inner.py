@@ -6,6 +6,7 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire._registry import check_options
 from voirdire.errors import InputError
 from voirdire.protocols import SaysTask
 from voirdire.schema import Message
@@ -34,6 +35,8 @@ def inner_judge(
     handed = {key: one for key, one in around.items() if one is not None and key in takes}
     if sampling is not None:  # a judge that takes none says so
         handed["sampling"] = sampling
+    where = f"judge {name!r}, key 'options'"
+    check_options(factory, options or {}, where, [next(iter(takes), ""), *around])
     made: Judge = factory(rubric, **(options or {}), **handed)
     return made
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError
 from voirdire.schema import Beside, Flag, Message, Parsed, Reply, Sampling, Trace
-from voirdire.tools import AgentTool, asked_by, make_tools, read_answer, run_call
+from voirdire.tools import FAILED, AgentTool, asked_by, make_tools, read_answer, run_call
 from voirdire_judges._inner import inner_judge, only_question, task_of, told_more
 from voirdire_judges._parsed import flagged
 from voirdire_judges.prompts import delimited
@@ -167,7 +167,7 @@ class AgentJudge:
 
     def _result(self, at: int, call: ToolCall, answer: Reply | None) -> Message:
         if at >= AT_ONCE:
-            result = f"Error: at most {AT_ONCE} calls are made at once"
+            result = f"{FAILED}at most {AT_ONCE} calls are made at once"
         elif answer is not None:
             result = read_answer(call, self.tools, answer)
         else:

@@ -68,6 +68,11 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "Tasks that were cut at {detail} steps, where the rater had more to ask: {count}.",
         "What it had until then counts; give the panel's key max_steps more if it needs more.",
     ),
+    "tools_failed": (
+        "serious",
+        "Calls of tools that failed: {count} of {of}: {detail}.",
+        "The rater answered without what they would have said.",
+    ),
     "several_models": (
         "serious",
         "Replies of one rater came from several models: {detail}.",

@@ -254,6 +254,7 @@ async def _further_steps(job: Job) -> None:
                 else worker.follow_up(replies)
             )
             more = checked_requests(asked or ())
+            worker.heard(more)
         if not more:
             return
         at, role = len(steps), steps[0].request.role

@@ -20,10 +20,11 @@ from voirdire.schema import Reply, Usage
 from voirdire.secrets import Hider, environment_keys
 from voirdire.store.counts import Spent
 from voirdire.store.records import Attempt, CallMaker
+from voirdire.tools import failure_in
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from voirdire.protocols import Batches
     from voirdire.running._stop import Stop
@@ -117,6 +118,8 @@ class Worker:
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None
     unread: int = 0
+    tools_called: int = 0
+    tools_failed: int = 0
 
     def __post_init__(self) -> None:
         rater = self.asker.rater
@@ -237,6 +240,26 @@ class Worker:
         self.unread = self.unread + 1 if broken else 0
         if self.unread >= self.spec.breaker:
             self.park(f"its parser broke on {self.unread} replies in a row ({broken})")
+
+    def heard(self, requests: Sequence[Request]) -> None:
+        """The rater asks further; `requests` quote what its tools said since.
+
+        A rater whose tools have all failed, as often as the study's `breaker` says, judges without
+        them and is parked.
+        """
+        for request in requests:
+            for message in reversed(request.messages):
+                if message.role != "tool":
+                    break
+                failure = failure_in(message)
+                self.tools_called += 1
+                self.tools_failed += bool(failure)
+                if self.tools_failed == self.tools_called >= self.spec.breaker:
+                    self.park(
+                        f"all of its first {self.tools_called} calls of tools failed "
+                        f"({message.name}: {failure})"
+                    )
+                    return
 
     def dismiss(self) -> None:
         """Let go of calls that wait to be made: their turn may be minutes away."""

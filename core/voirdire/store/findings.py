@@ -19,7 +19,7 @@ from voirdire.protocols import Finds
 from voirdire.schema import Finding
 from voirdire.store.counts import count_finished
 from voirdire.store.raters import model_identity
-from voirdire.store.replies import rater_number
+from voirdire.store.replies import messages_of, rater_number
 from voirdire.store.session import (
     OLD_REPLY_FINDINGS,
     RATER_FINDINGS,
@@ -28,6 +28,7 @@ from voirdire.store.session import (
     session_mode,
 )
 from voirdire.study import identities
+from voirdire.tools import failure_in
 
 if TYPE_CHECKING:
     import sqlite3
@@ -62,6 +63,11 @@ _ALIKE = """SELECT count(*), total(alike) FROM (SELECT min(same) AS alike FROM (
   WHERE runs > 1 GROUP BY task)"""
 _CUT = """SELECT t.item, t.first, t.second, c.run FROM calls c JOIN tasks t ON t.id = c.task
 WHERE c.rater = ? AND c.current = 1 AND c.cut = 1 AND c.run <= ? ORDER BY c.run, t.id"""
+#: The last request of each task and run that quotes results of tools: it quotes them all.
+_TOLD = """SELECT messages FROM (SELECT c.messages, row_number() OVER (
+    PARTITION BY c.task, c.run, c.role ORDER BY c.step DESC) AS nth FROM calls c
+  WHERE c.rater = ? AND c.current = 1 AND c.run <= ? AND c.messages LIKE '%"tool"%')
+WHERE nth = 1"""
 #: The share of tasks with equal texts from which runs are no independent draws.
 #: Not 1: a provider's cache gives nearly all replies again, and a few slip past it.
 ALIKE = 0.95
@@ -135,6 +141,7 @@ def _without_parsing(panel: Panel) -> list[ReplyFinding]:
             *(row for a, number in numbered for row in _several(connection, a, number or -1)),
             *(row for a, number in numbered for row in _alike(connection, a, number or -1)),
             *(row for a, number in numbered for row in _cut(connection, a, number or -1)),
+            *(row for a, number in numbered for row in _tools(connection, a, number or -1)),
             *(
                 row
                 for a, _ in numbered
@@ -202,6 +209,26 @@ def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterato
         yield ReplyFinding(asker.id.name, "runs_identical", alike, tasks, str(asker.runs))
 
 
+def _tools(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+    """Calls of tools that failed, by tool, with how the first of them did."""
+    called, failed = Counter[str](), Counter[str]()
+    first: dict[str, str] = {}
+    for (messages,) in connection.execute(_TOLD, (number, asker.runs)).fetchall():
+        for message in messages_of(connection, messages):
+            if message.role != "tool":
+                continue
+            called[message.name] += 1
+            if failure := failure_in(message):
+                failed[message.name] += 1
+                first.setdefault(message.name, failure)
+    if failed:
+        detail = "; ".join(
+            f"{name} {count:,} of {called[name]:,} ({first[name]})"
+            for name, count in failed.most_common()
+        )
+        yield ReplyFinding(asker.id.name, "tools_failed", failed.total(), called.total(), detail)
+
+
 def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
     """Tasks for which a rater had more steps to take than it may."""
     rows = connection.execute(_CUT, (number, asker.runs)).fetchall()
@@ -239,7 +266,8 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
         ``echoes_orders``, ``no_logprobs``, ``low_mass``, ``parser_raised``, ``dropped`` (a
         parameter, which `detail` names), ``simulated``, ``several_models``, ``unanswered``,
         ``unknown_word`` (of a provider), ``runs_identical`` (`detail` says how many runs),
-        ``steps_cut`` (`detail` is the limit). Empty where the session has none on file.
+        ``steps_cut`` (`detail` is the limit), ``tools_failed`` (calls of tools,
+        named in `detail`). Empty where the session has none on file.
     """
     path, old = Path(folder) / REPLY_FINDINGS, Path(folder) / OLD_REPLY_FINDINGS
     if not path.is_file() and old.is_file():

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from voirdire._registry import check_options
 from voirdire.errors import (
     BROKEN_PLUGIN,
     MissingExtraError,
@@ -358,6 +359,9 @@ def _made(
         # default to temperature 0.
         default = takes["sampling"].default if "sampling" in takes else Sampling()
         handed["sampling"] = replace(default, **sampled)
+    given_by_place = list(takes)[: len(given)]
+    where = f"{kind} {use!r} of {spec.name!r} does not take this"
+    check_options(factory, options, where, [*given_by_place, *around, "sampling"])
     try:
         made = factory(*given, **options, **handed)
     except TypeError as error:

@@ -157,23 +157,26 @@ def shown_messages(
     with usable(folder), closing(read_session(folder)) as connection:
         calls = connection.execute(_SHOWN, (rater, item, system, run)).fetchall()
 
-        def text(number: int) -> str:
-            return readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0]))
-
         return tuple(
             one
             for step, messages, extra in calls
             for one in (
-                *(
-                    _shown(step, message_of(role, *map(text, numbers)))
-                    for role, *numbers in json.loads(messages)
-                ),
+                *(_shown(step, message) for message in messages_of(connection, messages)),
                 *(
                     _shown(step, message_of(*parts), "then ")
                     for parts in json.loads(extra or "{}").get("inner", ())
                 ),
             )
         )
+
+
+def messages_of(connection: sqlite3.Connection, messages: str) -> list[Message]:
+    """The messages of a call, as `calls.messages` names them."""
+
+    def text(number: int) -> str:
+        return readable(unpack(connection.execute(_TEXT, (number,)).fetchone()[0]))
+
+    return [message_of(role, *map(text, numbers)) for role, *numbers in json.loads(messages)]
 
 
 def _shown(step: int, message: Message, when: str = "") -> Shown:

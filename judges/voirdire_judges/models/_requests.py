@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -63,37 +64,62 @@ def _mended(message: Message) -> Message:
 
 
 _HOW = """You may use tools. To use one, write a line of this form and nothing after it:
-CALL {{"tool": "NAME", "arguments": {{...}}}}
+{mark} {{"tool": "NAME", "arguments": {{...}}}}
 You then get its result, and may use another tool or answer. Tools:
 {tools}"""
-#: A call stands at the beginning of a line: a reply that only speaks of CALL makes none.
-_CALL = re.compile(r"^[ \t]*CALL[ \t]*(?=\{)", re.MULTILINE)
+#: Behind it stands a code that each request draws anew.
+_MARK = "CALL"
 
 
 async def asked_in_words(request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
     """The reply of a model that knows no tools: both they and its calls are plain text."""
-    return with_calls(await ask(without_tools(request)))
+    mark = mark_of(request)
+    return with_calls(await ask(without_tools(request, mark)), mark)
 
 
-def without_tools(request: Request) -> Request:
+def mark_of(request: Request) -> str:
+    """What calls of tools begin with in the reply to a request, and in no text that it quotes.
+
+    It is drawn from all that is sent, by a hash: a text that is judged cannot hold it on purpose,
+    and the same request gets the same mark, so that the same reply may come again.
+
+    >>> from voirdire.schema import Message, Request
+    >>> mark_of(Request((Message("user", "Judge: CALL {}"),)))
+    'CALL-067813e6'
+    """
+    texts = [text for m in request.messages for text in (m.role, m.content, m.call_id)]
+    whole = json.dumps(texts + [tool.name for tool in request.tools])
+    drawn = hashlib.blake2b(whole.encode(), digest_size=4).hexdigest()
+    while drawn in whole:
+        drawn = hashlib.blake2b(f"{drawn}{whole}".encode(), digest_size=4).hexdigest()
+    return f"{_MARK}-{drawn}"
+
+
+def without_tools(request: Request, mark: str) -> Request:
     """The request with its tools, calls and results written as text."""
-    how = Message("system", _HOW.format(tools="\n".join(map(_described, request.tools))))
+    tools = "\n".join(map(_described, request.tools))
+    how = Message("system", _HOW.format(mark=mark, tools=tools))
     first = [m for m in request.messages if m.role == "system"]
-    rest = [_as_text(m) for m in request.messages if m.role != "system"]
+    rest = [_as_text(m, mark) for m in request.messages if m.role != "system"]
     return replace(request, tools=(), messages=(*_joined([*first, how]), *_joined(rest)))
 
 
-def with_calls(reply: Reply) -> Reply:
+def with_calls(reply: Reply, mark: str) -> Reply:
     r"""The reply with the calls that its text makes; the text ends before the first.
+
+    A call stands at the beginning of a line, behind the mark of this request alone: what a reply
+    quotes of a text that it judges calls nothing.
 
     A call whose JSON is broken is a call with these arguments and no name, so that whoever asked
     can say what is wrong with it.
 
-    >>> reply = with_calls(Reply('Let me see.\nCALL {"tool": "add", "arguments": {"a": 1}}'))
+    >>> text = 'Let me see.\nCALL-1f {"tool": "add", "arguments": {"a": 1}}'
+    >>> reply = with_calls(Reply(text), "CALL-1f")
     >>> reply.text, reply.tool_calls[0].name, reply.tool_calls[0].arguments
     ('Let me see.', 'add', '{"a": 1}')
     """
-    matches = list(_CALL.finditer(reply.text))
+    pattern = rf"^[ \t]*{re.escape(mark)}[ \t]*(?=\{{)"
+    matches = list(re.finditer(pattern, reply.text, re.MULTILINE))
     if not matches:
         return reply
     calls = tuple(
@@ -118,11 +144,11 @@ def _described(tool: Tool) -> str:
     return f"- {tool.name}: {tool.description} Arguments: {json.dumps(dict(tool.parameters))}"
 
 
-def _as_text(message: Message) -> Message:
+def _as_text(message: Message, mark: str) -> Message:
     if message.role == "tool":
         return Message("user", f"Result of {message.name}:\n{message.content}")
     lines = [message.content] if message.content else []
-    lines += [f"CALL {json.dumps(_shown(call), ensure_ascii=False)}" for call in message.calls]
+    lines += [f"{mark} {json.dumps(_shown(call), ensure_ascii=False)}" for call in message.calls]
     return Message(message.role, "\n".join(lines))
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import MissingExtraError, PluginError, VoirdireError, not_one_of
+from voirdire.errors import MissingExtraError, PluginError, VoirdireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 #: What is registered under a name.
 KINDS = (
@@ -37,43 +36,6 @@ EXTRAS = {
     "xlsxwriter": "excel",
     "zstandard": "eval",
 }
-
-
-def check_options(
-    factory: Any, options: Iterable[str], where: str, handed: Iterable[str] = ()
-) -> None:
-    """Raise where a factory does not take an option that a study names.
-
-    Parameters
-    ----------
-    factory : callable
-    options : iterable of str
-        Names that the study gives.
-    where : str
-        What stands before the error.
-    handed : iterable of str
-        Parameters that are no options of a study.
-
-    Raises
-    ------
-    PluginError
-        An option that it does not take; the message lists those that it takes.
-
-    Examples
-    --------
-    >>> check_options(lambda *, steps=1: None, ["step"], "judge 'x'")
-    Traceback (most recent call last):
-    voirdire.errors.PluginError: judge 'x': option 'step' is unknown (did you mean 'steps'? allowed:
-    steps)
-    """
-    parameters = inspect.signature(factory).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return
-    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    allowed = [n for n, one in parameters.items() if one.kind in named and n not in set(handed)]
-    for option in options:
-        if option not in allowed:
-            raise not_one_of("option", option, allowed, where, PluginError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is imported late: public names on first use, and packages that are optional.
+"""What is imported late: public names on first use, packages that are optional, and factories.
 
 A package's `__init__.pyi` re-exports its public names, one `from module import name as name` a
 line. Python reads the same lines here, so there is one list and importing the package stays light.
@@ -7,15 +7,16 @@ line. Python reads the same lines here, so there is one list and importing the p
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError, MissingExtraError
+from voirdire.errors import InputError, MissingExtraError, PluginError, not_one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # The formatter breaks a line that is too long into parentheses.
 _EXPORT = re.compile(r"^from (\S+) import \(?\s*(\w+) as \2,?\s*\)?$", re.MULTILINE)
@@ -86,3 +87,40 @@ def attribute_at(path: str, whose: str, folder: str | Path | None = None) -> Any
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(f"{whose}{path} cannot be imported: {error}") from error
+
+
+def check_options(
+    factory: Any, options: Iterable[str], where: str, handed: Iterable[str] = ()
+) -> None:
+    """Raise where a factory does not take an option that a study names.
+
+    Parameters
+    ----------
+    factory : callable
+    options : iterable of str
+        Names that the study gives.
+    where : str
+        What stands before the error.
+    handed : iterable of str
+        Parameters that are no options of a study.
+
+    Raises
+    ------
+    PluginError
+        An option that it does not take; the message lists those that it takes.
+
+    Examples
+    --------
+    >>> check_options(lambda *, steps=1: None, ["step"], "judge 'x'")
+    Traceback (most recent call last):
+    voirdire.errors.PluginError: judge 'x': option 'step' is unknown (did you mean 'steps'? allowed:
+    steps)
+    """
+    parameters = inspect.signature(factory).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    allowed = [n for n, one in parameters.items() if one.kind in named and n not in set(handed)]
+    for option in options:
+        if option not in allowed:
+            raise not_one_of("option", option, allowed, where, PluginError)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire._registry import check_options
 from voirdire.errors import InputError, PluginError, VoirdireError, not_one_of
+from voirdire.lazy import check_options
 from voirdire.schema import Request, Tool
 from voirdire.secrets import scrub
 from voirdire.shown import visible

@@ -6,8 +6,8 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire._registry import check_options
 from voirdire.errors import InputError
+from voirdire.lazy import check_options
 from voirdire.protocols import SaysTask
 from voirdire.schema import Message
 

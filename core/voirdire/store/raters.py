@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from voirdire._registry import check_options
 from voirdire.errors import (
     BROKEN_PLUGIN,
     MissingExtraError,
@@ -18,6 +17,7 @@ from voirdire.errors import (
     StudyError,
     VoirdireError,
 )
+from voirdire.lazy import check_options
 from voirdire.parsing import LabelSet
 from voirdire.protocols import AsksInRoles, DeclaresLabels, SaysRuns, SaysTask, TakesTime
 from voirdire.schema import (

@@ -120,7 +120,7 @@ def test_the_only_judge_of_each_side_belongs_to_the_other():
     change = compare(a, b, reference=["ann", "ben"]).changes[0]
     assert (change.judge, change.judge_b) == ("judge", "newer")
     two = pl.concat([b, ratings(3, judge="third", humans=False)])
-    with pytest.raises(InputError, match=r"no judge is in both.*--judge OLD=NEW"):
+    with pytest.raises(InputError, match=r"no judge is in both.*judges=\{'OLD': 'NEW'\}"):
         compare(a, two, reference=["ann", "ben"])
     named = compare(a, two, reference=["ann", "ben"], judges={"judge": "third"})
     assert {one.judge_b for one in named.changes} == {"third"}

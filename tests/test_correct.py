@@ -376,7 +376,7 @@ def test_a_gate_makes_pass_rates_of_scores_for_people_and_judges_alike(tmp_path)
             theirs.corrected.value, theirs.corrected.interval,
         )  # fmt: skip
         assert ours.corrected.interval.method == "prediction_powered_strata"
-    with pytest.raises(InputError, match=r"--gate 9: scores lie on .* and a gate lies above"):
+    with pytest.raises(InputError, match=r"`gate` 9: scores lie on .* and a gate lies above"):
         correct(frame, reference=["human"], gate=9)
     frame.write_csv(tmp_path / "r.csv")
     done = voirdire(
@@ -624,9 +624,9 @@ def test_comparisons_as_a_command(tmp_path):
     page = (tmp_path / "out" / "corrected.html").read_text()
     assert "Win rate by the labels alone, by the judge alone, and corrected" in page
     assert "├" in done.stdout
-    with pytest.raises(InputError, match="--compare has no meaning"):
+    with pytest.raises(InputError, match="`compare` has no meaning"):
         correct(tmp_path / "p.csv", reference=["human"], compare=[("new", "old")])
-    with pytest.raises(InputError, match="--by and --cluster are for ratings"):
+    with pytest.raises(InputError, match="`by` and `cluster` of ReadOptions are for ratings"):
         correct(tmp_path / "p.csv", reference=["human"], by="topic")
     with pytest.raises(InputError, match="'people' has no comparison"):
         correct(tmp_path / "p.csv", reference=["people"])

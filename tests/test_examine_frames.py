@@ -17,7 +17,8 @@ from voirdire.examining import check_requirements, examine_inputs
 from voirdire.examining import examine as run_examination
 from voirdire.examining.ratings.facts import RESULT_KINDS
 from voirdire.examining.ratings.pairing import PAIRS
-from voirdire.examining.source import Opened, inputs_of
+from voirdire.examining.source import inputs_of
+from voirdire.examining.sources import Opened
 from voirdire.report.choices import choices_of
 from voirdire.study import build_study
 from voirdire.tables import from_frame
@@ -265,7 +266,7 @@ def test_unknown_measure_lists_those_there_are():
 
 def test_no_reference_says_how_to_name_one():
     with pytest.raises(
-        voirdire.InputError, match=r"no reference: say by --reference NAME.*raters: one, two"
+        voirdire.InputError, match=r"no reference: say by reference=\[NAME\].*raters: one, two"
     ):
         run_examination(frame(raters=("one", "two")))
     with pytest.raises(

@@ -12,8 +12,9 @@ import pytest
 
 import voirdire
 from voirdire import InputError, PluginError
-from voirdire.examining import benchmarks, examine, source
+from voirdire.examining import benchmarks, examine, sources
 from voirdire.examining.labels import labels_beside_chance
+from voirdire.examining.panel import panel_of
 from voirdire.study import build_study
 from voirdire.tables import from_frame
 from voirdire.testing import load_plugins
@@ -38,7 +39,7 @@ def gardens(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "plugin_haiku", module)
     found = load_plugins([EntryPoint("haiku", "plugin_haiku", "voirdire")])
-    for module in (source, benchmarks):
+    for module in (sources, benchmarks):
         monkeypatch.setattr(module, "plugins", lambda: found)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gardens").mkdir()
@@ -61,7 +62,7 @@ def test_a_reference_named_nearly_is_asked_about():
     frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
     _, tables = from_frame(frame)
     with pytest.raises(InputError, match=r"did you mean 'human_1', 'human_2'\?"):
-        source.panel_of(study, tables)
+        panel_of(study, tables)
 
 
 def test_files_folders_and_benchmarks_are_missed_in_plain_words(tmp_path):

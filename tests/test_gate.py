@@ -199,7 +199,7 @@ def test_items_are_drawn_by_the_seed():
     items = [{one.item for one in lock.canary} for lock in drawn]
     assert len(items[0]) == 20
     assert items[0] == items[1] != items[2]
-    with pytest.raises(InputError, match=r"--items 900.*has 80 items"):
+    with pytest.raises(InputError, match=r"`items` 900.*has 80 items"):
         freeze(ratings(), reference=["human"], items=900)
 
 

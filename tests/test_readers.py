@@ -655,8 +655,8 @@ def test_unlike_scales_are_a_question_that_only_answers():
 
 def test_key_without_human_is_refused(tmp_path):
     with pytest.raises(
-        ValueError, match="--key joins labels of people: name their file by --human"
+        ValueError, match=r"`key` of ReadOptions joins labels .*read=ReadOptions\(human="
     ):
         audit_source(RUN, read=ReadOptions(key="id"))
-    with pytest.raises(ValueError, match="--human joins labels to files of ratings"):
+    with pytest.raises(ValueError, match="`human` of ReadOptions joins labels to files of ratings"):
         audit_source("mentalalign", read=ReadOptions(human=[RUN]))

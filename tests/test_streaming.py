@@ -360,7 +360,10 @@ def test_runs_missing_rows_and_off_scale_values(tmp_path):
             lambda f: f.with_columns(score=pl.lit("fine")),
             "row 1 .* 'fine' .* where a number is needed",
         ),
-        (lambda f: f.rename({"rater": "who"}), "no column of the raters of a row.*--rater"),
+        (
+            lambda f: f.rename({"rater": "who"}),
+            "no column of the raters of a row.*`rater` of ReadOptions",
+        ),
         (lambda f: pl.concat([f, f[:1]]), "occurs more than once"),
         (lambda f: f.with_columns(item=pl.lit(None, pl.String)), "row 1: the item is missing"),
     ],
@@ -618,7 +621,9 @@ def test_a_study_in_front_of_a_stream(tmp_path):
     assert streamed.results[0].icc_c1 == pytest.approx(whole.results[0].icc_c1, rel=1e-12)
     path.write_text(STUDY.replace('"people.parquet"', '"peo*.parquet"'))
     assert voirdire.examine(path, resamples=0).results[0].n_pairs == whole.results[0].n_pairs
-    with pytest.raises(InputError, match=r"--score names a column.*\[\[data.sources\]\]"):
+    with pytest.raises(
+        InputError, match=r"`score` of ReadOptions names a column.*\[\[data.sources\]\]"
+    ):
         voirdire.examine(path, streaming=True, read=ReadOptions(score="stars"))
     second = '[[panel]]\nname = "judge_b"\n[[panel]]\nname = "both"\nuse = "jury"\n'
     path.write_text(f'{STUDY}{second}members = ["judge_a", "judge_b"]\n')
@@ -854,13 +859,13 @@ def test_what_sums_do_not_tell_is_said_with_what_to_do_instead(tmp_path):
     wide.write_parquet(tmp_path / "wide.parquet")
     with pytest.raises(InputError, match=r"voirdire import .* can be streamed"):
         voirdire.examine(tmp_path / "wide.parquet", reference=["human1"], streaming=True)
-    with pytest.raises(InputError, match="no --human or --data beside it"):
+    with pytest.raises(InputError, match="no `human` of ReadOptions or `data` beside it"):
         voirdire.examine(path, read=ReadOptions(human=[path]), streaming=True)
     with pytest.raises(InputError, match="repeats a published study on its whole table"):
         voirdire.examine(path, reference=["human1"], compat="badawi2025", streaming=True)
     two = pl.concat([frame, frame.with_columns(attribute=pl.lit("warmth"))])
     two.rename({"attribute": "label"}).write_parquet(path)
-    with pytest.raises(InputError, match=r"more than once: .*--attribute"):
+    with pytest.raises(InputError, match=r"more than once: .*`attribute` of ReadOptions"):
         voirdire.examine(path, reference=["human1"], streaming=True)
 
 
@@ -879,7 +884,7 @@ def test_what_is_no_stream_says_so(tmp_path):
     path = tmp_path / "ratings.csv"
     ratings(items=30).write_csv(path)
     assert stream_of(path, asked=False) is None
-    with pytest.raises(InputError, match=r"--streaming takes Parquet files.*import"):
+    with pytest.raises(InputError, match=r"streaming=True takes Parquet files.*import"):
         examined(path, streaming=True)
     with pytest.raises(InputError, match="no file is named so"):
         stream_of(str(tmp_path / "**" / "*.parquet"), asked=False)

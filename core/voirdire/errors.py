@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import csv
 import shlex
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
     import json
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: Why no usable reply came; the runner decides by `ModelError.retryable`, reports by kind.
 FaultKind = Literal[
@@ -57,6 +59,20 @@ class Billed(Protocol):
     def cached(self) -> int | None: ...
     @property
     def reasoning(self) -> int | None: ...
+
+
+#: Whether a command line reads the errors: they name options then, and otherwise arguments.
+AT_SHELL: ContextVar[bool] = ContextVar("at_shell", default=False)
+
+
+@contextmanager
+def at_shell() -> Iterator[None]:
+    """Errors within are read at a command line."""
+    token = AT_SHELL.set(True)
+    try:
+        yield
+    finally:
+        AT_SHELL.reset(token)
 
 
 #: What a plugin may raise, and costs only itself; Ctrl-C is no part of it.

@@ -15,7 +15,7 @@ from typer.main import get_command_name
 from voirdire import __version__
 from voirdire._manager import installed, load
 from voirdire._registry import Plugins
-from voirdire.errors import PluginError
+from voirdire.errors import PluginError, at_shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,11 +192,13 @@ def _version(wanted: bool) -> None:
 
 
 def _root(
+    context: typer.Context,
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """The options that stand before a command."""
+    context.with_resource(at_shell())
 
 
 # Typer shows the callback's docstring in place of the application's help.

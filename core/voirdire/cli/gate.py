@@ -208,7 +208,7 @@ def check(
 
     from voirdire.examining import changing
     from voirdire.examining.gates import hold_gates, must_hold, read_gates
-    from voirdire.examining.source import no_columns
+    from voirdire.examining.sources import no_columns
 
     wanted, locked = read_gates(require or []), changing.read_lock(lock)
     if dry_run:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.examining.parts import examine_inputs
 from voirdire.examining.source import audit_of, inputs_of, open_source
+from voirdire.examining.spoken import speaks_python
 from voirdire.examining.streaming.source import stream_of
 from voirdire.study import Gate, ReadOptions
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 
+@speaks_python
 def examine(  # noqa: PLR0913 - the options are those of the command
     source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,
@@ -160,6 +162,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     return opened.benchmark.review(examination) if opened.benchmark else examination
 
 
+@speaks_python
 def audit_source(
     source: str | Path | Study | pl.DataFrame | Sequence[str | Path],
     *,

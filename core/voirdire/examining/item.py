@@ -10,19 +10,21 @@ from voirdire.errors import InputError
 from voirdire.examining.labels import final_labels, item_section
 from voirdire.examining.labels.annotators import annotators, label_runs_of
 from voirdire.examining.source import open_source
+from voirdire.examining.spoken import speaks_python
 from voirdire.tabular import Section, frame_matrix, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.study import ReadOptions, Study
     from voirdire.tables import Tables
 
 
+@speaks_python
 def item_sections(
-    source: Source,
+    source: AnySource,
     item: str,
     *,
     data: str | Path | None = None,

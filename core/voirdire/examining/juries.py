@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.errors import InputError, listed
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.spoken import speaks_python
 from voirdire.stats import jury_worth
 from voirdire.study import Rater, ReadOptions
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.store.counts import Spent
     from voirdire.study import Combine, Study
@@ -148,8 +149,9 @@ def _price(name: str, model: str, spent: Spent, study: Study) -> Price:
     return Price(name, spent.calls, spent.input + spent.output, money)
 
 
+@speaks_python
 def examine_jury(
-    source: Source,
+    source: AnySource,
     members: Sequence[str] = (),
     how: Combine = "mean",
     *,

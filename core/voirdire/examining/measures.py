@@ -15,6 +15,7 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.ratings.facts import Measure
 from voirdire.examining.source import open_source
 from voirdire.examining.spec.coefficients import COEFFICIENTS, RaterScores
+from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import clusters_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ GROUPS = {"humans", "judges"}
 FEWEST_RATERS = 2
 
 
+@speaks_python
 def measure(
     source: str | Path | Study | pl.DataFrame,
     measures: Sequence[str],

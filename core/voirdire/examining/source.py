@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire import tables
-from voirdire._manager import plugins
-from voirdire.errors import InputError, QuestionError
-from voirdire.examining.preferences.source import (
-    ReadPreferences,
-    preferences_alone,
-    split_preferences,
-)
-from voirdire.examining.preferences.table import preference_table
+from voirdire.errors import QuestionError
 from voirdire.schema import Finding, by_severity
-from voirdire.study import ReadOptions, Study, load_study, successor, without_effect
+from voirdire.study import ReadOptions, Study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from voirdire.examining.benchmarks import NamedBenchmark
-    from voirdire.tables import Tables
-    from voirdire.tables.judged import ReadJudgements
-
-    Source = str | Path | Study | pl.DataFrame | Sequence[str | Path]
-from voirdire.examining.benchmarks import registered_benchmark
+    from voirdire.examining.sources import AnySource, Opened
 from voirdire.examining.inputs import Inputs
 from voirdire.examining.panel import Panel, member_of, panel_of
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A source as it was read: nothing is checked, paired or computed yet.
-
-    `tables` is None where there are no ratings, `preferences` where there are no comparisons.
-    """
-
-    study: Study
-    tables: Tables | None = None
-    preferences: ReadPreferences | None = None
-    benchmark: NamedBenchmark | None = None
-    session: Path | None = None
-    judgements: ReadJudgements | None = None
+from voirdire.examining.sources import source_of
 
 
 def open_source(
-    source: Source,
+    source: AnySource,
     *,
     data: str | Path | None = None,
     reference: Sequence[str] = (),
@@ -73,7 +46,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
-    opened = _resolved(source, data, reference, read or ReadOptions())
+    opened = source_of(source, data, reference, read).open()
     study = opened.study
     beside: tuple[str, ...] = ()
     if any(rater.kind == "annotator" for rater in study.panel):
@@ -115,7 +88,7 @@ def options_of(
     return tuple(read if has or not any(takes) else None for has in takes)
 
 
-def labelled_at(source: Source, session: Path | None) -> Path | None:
+def labelled_at(source: AnySource, session: Path | None) -> Path | None:
     """Where labels set by hand lie; None for what is no single file or folder."""
     if session is not None:
         return hand_labels_path(session)
@@ -255,142 +228,6 @@ def _with_families(study: Study, families: Mapping[str, str]) -> Study:
             "systems": answered(study.systems),
         }
     )
-
-
-def _resolved(
-    source: Source,
-    data: str | Path | None,
-    reference: Sequence[str],
-    read: ReadOptions,
-) -> Opened:
-    """The study behind a source; its tables, preferences and benchmark, where it has any."""
-    if read.human:
-        return Opened(*tables.read_file(_files(source), reference=reference, read=read))
-    joining = [key for key in ("key", "about") if getattr(read, key)]
-    if joining:
-        raise InputError(f"{_names(joining)} joins labels of people: name their file by --human")
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        if len(source) != 1:
-            several = _judged(source, reference, read)
-            return several or Opened(*tables.read_file(source, reference=reference, read=read))
-        source = source[0]
-    # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
-    named = data is not None and str(source) in plugins().names("benchmark")
-    alone = None if named else _alone(source, reference, read)
-    if alone is not None:
-        return alone
-    if isinstance(source, pl.DataFrame):
-        return Opened(*tables.from_frame(source, reference=reference, read=read))
-    path = None if named or isinstance(source, Study) else Path(source)
-    if path is not None and path.is_file() and path.suffix != ".toml":
-        return Opened(*tables.read_file(path, reference=reference, read=read))
-    if read:
-        raise no_columns(read)
-    study, benchmark = _studied(source, path, data)
-    study, compared = split_preferences(study)
-    session = path if path is not None and path.is_dir() else None
-    if benchmark is not None and data is not None:
-        from voirdire.store import is_session  # noqa: PLC0415 - loads the store
-
-        session = Path(data) if is_session(data) else None
-    return Opened(study, None, compared, benchmark, session)
-
-
-def _alone(source: Source, reference: Sequence[str], read: ReadOptions) -> Opened | None:
-    """A file or frame of other judgements than scores."""
-    alone = preferences_alone(source)
-    if alone is not None:
-        study, compared = alone
-        return Opened(study, preferences=compared)
-    return _judged(source, reference, read)
-
-
-def _judged(source: Source, reference: Sequence[str], read: ReadOptions) -> Opened | None:
-    """Files or frames of labels, preferences and probabilities; None for any other source."""
-    from voirdire.tables.judged import (  # noqa: PLC0415 - after what is cheaper to tell
-        nested_table,
-        read_judged,
-    )
-
-    nested = nested_table(source, read)
-    if nested is not None:
-        table, people = nested
-        return Opened(*tables.from_frame(table, reference=reference or people, read=read))
-    found = read_judged(source, reference=reference, read=read)
-    if found is None:
-        return None
-    study, judgements = found
-    return Opened(study, preferences=_compared(judgements), judgements=judgements)
-
-
-def _compared(judgements: ReadJudgements) -> ReadPreferences | None:
-    """The same comparisons as the tables of preferences want them."""
-    if judgements.preferences is None:
-        return None
-    kept = judgements.preferences.filter(pl.col("score").is_not_null())
-    return ReadPreferences(preference_table(kept), judgements.hashes, findings=judgements.findings)
-
-
-def _files(source: Source) -> Sequence[str | Path]:
-    """The files that labels of people are joined to.
-
-    Raises
-    ------
-    InputError
-        The source is a study, a frame, a session or a benchmark.
-    """
-    files = [source] if isinstance(source, str | Path) else source
-    if isinstance(files, Study | pl.DataFrame) or any(
-        Path(file).suffix in ("", ".toml") or Path(file).is_dir() for file in files
-    ):
-        raise InputError(
-            "--human joins labels to files of ratings; in a study write a [[data.sources]] with "
-            "the key `key`"
-        )
-    return files
-
-
-def no_columns(read: ReadOptions) -> InputError:
-    """The error for columns that are named of what is no file or frame."""
-    return InputError(
-        f"{_names(read.keys_set())} names columns of a file of ratings; for a study write it under "
-        "[[data.sources]]"
-    )
-
-
-def _names(keys: Iterable[str]) -> str:
-    return ", ".join(f"--{key}" for key in keys)
-
-
-def _studied(
-    source: str | Path | Study, path: Path | None, data: str | Path | None
-) -> tuple[Study, NamedBenchmark | None]:
-    """A study, that of a session folder, of a file, or of a benchmark."""
-    if isinstance(source, Study):
-        return source, None
-    if path is not None and path.is_dir():
-        from voirdire.examining.session import study_of_session  # noqa: PLC0415 - loads the store
-
-        return study_of_session(path), None
-    if path is not None and path.suffix == ".toml":
-        return load_study(path), None
-    return _benchmark(str(source), data)
-
-
-def _benchmark(name: str, data: str | Path | None) -> tuple[Study, NamedBenchmark]:
-    benchmarks = plugins().names("benchmark")
-    if name not in benchmarks and Path(name).suffix:
-        raise InputError(f"{name}: there is no such file")
-    if name not in benchmarks:
-        raise InputError(
-            f"{name!r} is neither a file, a session folder nor a benchmark "
-            f"(benchmarks: {', '.join(benchmarks) or 'none'})"
-        )
-    benchmark = registered_benchmark(name)
-    folder = None if data is None else Path(data)
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"--data {folder}: there is no such folder")
-    return benchmark.study(folder), benchmark
 
 
 def _is_unrated(opened: Opened) -> bool:

@@ -26,6 +26,7 @@ from voirdire.examining.changing.lock import (
 )
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
+from voirdire.examining.spoken import speaks_python
 from voirdire.stats import (
     adjust_p,
     alpha_each_look,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.lock import Lock, Scores
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.examining.verdict.facts import State, Verdict
     from voirdire.schema import Finding
 
@@ -196,8 +197,9 @@ def alpha_of_look(lock: Lock, look: int) -> float:
     return lock.alpha * 6 / (math.pi**2 * look**2)
 
 
+@speaks_python
 def check_lock(
-    source: Source | Examination,
+    source: AnySource | Examination,
     lock: Lock,
     *,
     reference: Sequence[str] = (),

@@ -26,6 +26,7 @@ from voirdire.examining.changing.measured import (
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
 from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, equivalence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.components import ComponentChange
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.examining.verdict.facts import State, Target
     from voirdire.stats import Equivalence
     from voirdire.study import ReadOptions
@@ -180,9 +181,10 @@ class _Paired:
         return product(self.judges, self.attributes)
 
 
+@speaks_python
 def compare(  # noqa: PLR0913 - the options are those of the command
-    a: Source | Examination,
-    b: Source | Examination,
+    a: AnySource | Examination,
+    b: AnySource | Examination,
     *,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,

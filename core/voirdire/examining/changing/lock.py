@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from voirdire.errors import InputError
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.examining.verdict.judged import Judged
     from voirdire.study import Study
 
@@ -181,8 +182,9 @@ class Lock(Part):
         return Scale(*self.scale, self.step)
 
 
+@speaks_python
 def freeze(  # noqa: PLR0913 - the options are those of the command
-    source: Source | Examination,
+    source: AnySource | Examination,
     *,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,

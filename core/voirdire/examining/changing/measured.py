@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
     from voirdire.study import ReadOptions, Study
@@ -88,7 +88,7 @@ class Measured:
 
 
 def measured_of(
-    source: Source | Examination,
+    source: AnySource | Examination,
     *,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,
@@ -192,7 +192,7 @@ def _chosen(there: Sequence[str], wanted: Sequence[str], name: str) -> tuple[str
     return tuple(judge for judge in there if not wanted or judge in wanted)
 
 
-def _name(source: Source, study: Study) -> str:
+def _name(source: AnySource, study: Study) -> str:
     if isinstance(source, str | Path):
         return str(source)
     return study.name

@@ -13,6 +13,7 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.simulate import SimulatedPanel
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.examining.verdict import Verdict
     from voirdire.schema import Finding
     from voirdire.stats.calibration import Calibration, Method
@@ -112,8 +113,9 @@ class CalibratedRatings:
     study: Study
 
 
+@speaks_python
 def calibrate_ratings(
-    source: Source,
+    source: AnySource,
     *,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.examining.inputs import Inputs
-    from voirdire.examining.source import Opened
+    from voirdire.examining.sources import Opened
 
 #: A comparison is worth 1, half or nothing to a system.
 _SCALE = {"scale": (0, 1), "step": 0.5}

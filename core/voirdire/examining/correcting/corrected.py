@@ -12,6 +12,7 @@ from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
+from voirdire.examining.spoken import speaks_python
 from voirdire.stats import (
     combined_judge,
     prediction_powered_difference,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import Corrected, Estimate
     from voirdire.study import ReadOptions
@@ -119,15 +120,16 @@ class Correction:
     findings: tuple[Finding, ...]
 
 
+@speaks_python
 def correct(  # noqa: PLR0913 - the options are those of the command
-    source: Source,
+    source: AnySource,
     *,
     reference: Sequence[str] = (),
     read: ReadOptions | None = None,
     judges: Sequence[str] = (),
     by: str = "system",
     compare: Sequence[tuple[str, str]] = (),
-    errors_from: Source | None = None,
+    errors_from: AnySource | None = None,
     gate: float | None = None,
     leave_out: bool = False,
     level: float = 0.95,
@@ -226,7 +228,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
 
 
 def _labels_elsewhere(
-    source: Source,
+    source: AnySource,
     reference: Sequence[str],
     judges: Sequence[str],
     read: ReadOptions | None,

@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.spoken import speaks_python
 from voirdire.stats import automated_share
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import AutomatedShare
     from voirdire.study import ReadOptions
@@ -58,8 +59,9 @@ class Escalation:
     findings: tuple[Finding, ...]
 
 
+@speaks_python
 def escalate(  # noqa: PLR0913 - the options are those of the command
-    source: Source,
+    source: AnySource,
     *,
     agree: float,
     risk: float = 0.1,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.source import Opened, Source
+    from voirdire.examining.sources import AnySource, Opened
 
     Floats = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ class Labelled:
 
 
 def read_labelled(
-    source: Source,
+    source: AnySource,
     *,
     reference: Sequence[str] = (),
     judges: Sequence[str] = (),
@@ -155,7 +155,7 @@ def read_labelled(
 
 
 def read_parts(
-    source: Source,
+    source: AnySource,
     *,
     reference: Sequence[str] = (),
     judges: Sequence[str] = (),

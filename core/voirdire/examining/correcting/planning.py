@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.juries import used
+from voirdire.examining.spoken import speaks_python
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
-    from voirdire.examining.source import Source
+    from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
     from voirdire.study import ReadOptions
@@ -118,8 +119,9 @@ class LabelPlan:
     findings: tuple[Finding, ...]
 
 
+@speaks_python
 def plan_labels(  # noqa: PLR0913 - the options are those of the command
-    source: Source,
+    source: AnySource,
     half_widths: Sequence[float],
     *,
     power: float | None = None,

@@ -1,0 +1,291 @@
+"""What may be examined: one class a kind of source, each of which opens itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import polars as pl
+
+from voirdire import tables
+from voirdire._manager import plugins
+from voirdire.errors import InputError
+from voirdire.examining.benchmarks import registered_benchmark
+from voirdire.examining.preferences.source import (
+    ReadPreferences,
+    preferences_alone,
+    split_preferences,
+)
+from voirdire.examining.preferences.table import preference_table
+from voirdire.study import ReadOptions, Study, load_study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from voirdire.examining.benchmarks import NamedBenchmark
+    from voirdire.tables import Tables
+    from voirdire.tables.judged import ReadJudgements
+
+#: What a caller may hand over; `source_of` says which of the classes below it is.
+AnySource: TypeAlias = str | Path | Study | pl.DataFrame | Sequence[str | Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source as it was read: nothing is checked, paired or computed yet.
+
+    `tables` is None where there are no ratings, or where the study says where they lie;
+    `preferences` is None where there are no comparisons.
+    """
+
+    study: Study
+    tables: Tables | None = None
+    preferences: ReadPreferences | None = None
+    benchmark: NamedBenchmark | None = None
+    session: Path | None = None
+    judgements: ReadJudgements | None = None
+
+
+class Opens(Protocol):
+    """A source of one kind."""
+
+    def open(self) -> Opened:
+        """Read it.
+
+        Raises
+        ------
+        InputError
+            It cannot be read, or not so.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilesSource:
+    """Files of ratings without a study; the files of people's labels are among `read`."""
+
+    files: tuple[Path, ...]
+    reference: tuple[str, ...]
+    read: ReadOptions
+
+    def open(self) -> Opened:
+        """Draft a study and read by it."""
+        return Opened(*tables.read_file(self.files, reference=self.reference, read=self.read))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameSource:
+    """A frame of ratings."""
+
+    frame: pl.DataFrame
+    reference: tuple[str, ...]
+    read: ReadOptions
+
+    def open(self) -> Opened:
+        """Draft a study and read by it."""
+        return Opened(*tables.from_frame(self.frame, reference=self.reference, read=self.read))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonsSource:
+    """A file or frame that holds comparisons, with a study of its name."""
+
+    study: Study
+    preferences: ReadPreferences | None
+
+    def open(self) -> Opened:
+        """As it was read when it was recognised."""
+        return Opened(self.study, preferences=self.preferences)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementsSource:
+    """Files or frames of labels, preferences and probabilities, with a study drafted from them."""
+
+    study: Study
+    judgements: ReadJudgements
+
+    def open(self) -> Opened:
+        """As they were read when they were recognised; comparisons as their tables want them."""
+        said = self.judgements
+        if said.preferences is None:
+            return Opened(self.study, judgements=said)
+        kept = said.preferences.filter(pl.col("score").is_not_null())
+        compared = ReadPreferences(preference_table(kept), said.hashes, findings=said.findings)
+        return Opened(self.study, preferences=compared, judgements=said)
+
+
+@dataclass(frozen=True, slots=True)
+class StudySource:
+    """A study, which says itself where its data lie."""
+
+    study: Study
+
+    def open(self) -> Opened:
+        """Take its comparisons apart from its ratings."""
+        study, preferences = split_preferences(self.study)
+        return Opened(study, preferences=preferences)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSource:
+    """The folder of a session."""
+
+    folder: Path
+
+    def open(self) -> Opened:
+        """The study of its tables."""
+        from voirdire.examining.session import study_of_session  # noqa: PLC0415 - loads the store
+
+        study, preferences = split_preferences(study_of_session(self.folder))
+        return Opened(study, preferences=preferences, session=self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSource:
+    """A benchmark by its name, over a folder of data or a session of its study."""
+
+    name: str
+    folder: Path | None
+
+    def open(self) -> Opened:
+        """The study that the benchmark makes of the data."""
+        names = plugins().names("benchmark")
+        if self.name not in names and Path(self.name).suffix:
+            raise InputError(f"{self.name}: there is no such file")
+        if self.name not in names:
+            raise InputError(
+                f"{self.name!r} is neither a file, a session folder nor a benchmark "
+                f"(benchmarks: {', '.join(names) or 'none'})"
+            )
+        benchmark, folder = registered_benchmark(self.name), self.folder
+        if folder is None:
+            study, preferences = split_preferences(benchmark.study(None))
+            return Opened(study, preferences=preferences, benchmark=benchmark)
+        if not folder.is_dir():
+            raise InputError(f"--data {folder}: there is no such folder")
+        study, preferences = split_preferences(benchmark.study(folder))
+        from voirdire.store import is_session  # noqa: PLC0415 - loads the store
+
+        session = folder if is_session(folder) else None
+        return Opened(study, None, preferences, benchmark, session)
+
+
+def source_of(  # noqa: PLR0911 - a return for each kind
+    source: AnySource,
+    data: str | Path | None = None,
+    reference: Sequence[str] = (),
+    read: ReadOptions | None = None,
+) -> Opens:
+    """Which kind of source something is.
+
+    Raises
+    ------
+    InputError
+        Columns are named of what is no file or frame, or labels are to be joined to one.
+    """
+    read, named = read or ReadOptions(), tuple(reference)
+    several = _paths(source)
+    if read.human:
+        return FilesSource(_labelled(several), named, read)
+    joining = [key for key in ("key", "about") if getattr(read, key)]
+    if joining:
+        raise InputError(
+            f"{_options(joining)} joins labels of people: name their file by --human FILE"
+        )
+    if len(several) > 1:
+        return _judged(source, named, read) or FilesSource(several, named, read)
+    # Only a benchmark takes `data`, so a name given with it means one, whatever lies at its path.
+    if data is not None and str(several[0] if several else "") in plugins().names("benchmark"):
+        return _unread(BenchmarkSource(str(several[0]), Path(data)), read)
+    alone = _alone(several[0] if several else source, named, read)
+    if alone is not None:
+        return alone
+    if isinstance(source, pl.DataFrame):
+        return FrameSource(source, named, read)
+    if isinstance(source, Study):
+        return _unread(StudySource(source), read)
+    (path,) = several
+    if path.is_file() and path.suffix != ".toml":
+        return FilesSource(several, named, read)
+    return _unread(_named(path, None if data is None else Path(data)), read)
+
+
+def _alone(source: AnySource, reference: tuple[str, ...], read: ReadOptions) -> Opens | None:
+    """A file or frame of other judgements than scores; None for any other source."""
+    alone = preferences_alone(source)
+    return ComparisonsSource(*alone) if alone else _judged(source, reference, read)
+
+
+def _judged(source: AnySource, reference: tuple[str, ...], read: ReadOptions) -> Opens | None:
+    """Labels, preferences and probabilities; None for any other source."""
+    from voirdire.tables.judged import (  # noqa: PLC0415 - after what is cheaper to tell
+        nested_table,
+        read_judged,
+    )
+
+    nested = nested_table(source, read)
+    if nested is not None:
+        table, people = nested
+        return FrameSource(table, reference or tuple(people), read)
+    found = read_judged(source, reference=reference, read=read)
+    return None if found is None else JudgementsSource(*found)
+
+
+def _paths(source: AnySource) -> tuple[Path, ...]:
+    """What the source names; nothing for a study or a frame. The command gives a list of one."""
+    if isinstance(source, str | Path):
+        return (Path(source),)
+    return () if isinstance(source, Study | pl.DataFrame) else tuple(map(Path, source))
+
+
+def _named(path: Path, data: Path | None) -> Opens:
+    """A session folder, a study's file, else what is no file must be a benchmark's name."""
+    if path.is_dir():
+        return SessionSource(path)
+    if path.suffix == ".toml":
+        return StudySource(load_study(path))
+    return BenchmarkSource(str(path), data)
+
+
+def _labelled(files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The files that labels of people are joined to.
+
+    Raises
+    ------
+    InputError
+        The source is a study, a frame, a session or a benchmark.
+    """
+    if not files or any(file.suffix in ("", ".toml") or file.is_dir() for file in files):
+        raise InputError(
+            "--human joins labels to files of ratings; in a study write a [[data.sources]] with "
+            "the key `key`"
+        )
+    return files
+
+
+def _unread(source: Opens, read: ReadOptions) -> Opens:
+    """A source that names its columns itself.
+
+    Raises
+    ------
+    InputError
+        Columns are named of it all the same.
+    """
+    if read:
+        raise no_columns(read)
+    return source
+
+
+def no_columns(read: ReadOptions) -> InputError:
+    """The error for columns that are named of what is no file or frame."""
+    return InputError(
+        f"{_options(read.keys_set())} names columns of a file of ratings; for a study write it "
+        "under [[data.sources]]"
+    )
+
+
+def _options(keys: Iterable[str]) -> str:
+    return ", ".join(f"--{key}" for key in keys)

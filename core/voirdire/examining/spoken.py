@@ -1,0 +1,119 @@
+"""Errors in the words of whoever reads them: options at a shell, arguments in Python."""
+
+from __future__ import annotations
+
+import csv
+import re
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from voirdire.errors import AT_SHELL, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+#: An option as errors write it, with what stands for its value: a text in quotes, a word in capital
+#: letters, a file's name, or the one layout that has hyphens.
+_OPTION = re.compile(
+    r"""
+    --(?P<name>[a-z]+(?:-[a-z]+)*)
+    (?:\ (?P<value>'[^']*'                  # --item 'post'
+                 | [\w-]+=[A-Z]+\b         # --key LABELS=ITEMS, --family prod-7=MAKER
+                 | [A-Z]+\b
+                 | [\w./-]+\.[a-z0-9]+\b    # --human labels.csv
+                 | raters-by-items)
+      (?P<more>(?:\ --(?P=name)\ '[^']*')*))?   # --reference 'ann' --reference 'ben'
+    """,
+    re.VERBOSE,
+)
+#: A command is typed at a shell, whoever reads of it: what follows it in the sentence stays.
+_COMMAND = re.compile(r"\bvoirdire [a-z]")
+_SENTENCE = re.compile(r"(?<=[.;])\s")
+#: Options that are repeated, each a pair, where Python has a mapping of them all.
+_PAIRS = {"judge": "judges", "family": "families"}
+#: Arguments that take several values, and flags.
+_SEVERAL = frozenset(
+    ("human", "ignore", "only", "reference", "members", "judges", "raters", "compare")
+)
+_FLAGS = frozenset(("assume", "streaming", "leave_out_chosen"))
+
+
+def speaks_python(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """A function whose errors name its arguments, and not options, where Python calls it."""
+
+    @wraps(function)
+    def called(*arguments: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return function(*arguments, **named)
+        except InputError as error:
+            if not AT_SHELL.get() and error.args:
+                error.args = (in_python(str(error)), *error.args[1:])
+            raise
+
+    return called
+
+
+def in_python(text: str) -> str:
+    """A message with each option as an argument, how files are read being one of them.
+
+    >>> in_python("no reference: say by --reference NAME")
+    'no reference: say by reference=[NAME]'
+    >>> in_python("which column holds the ids? Say --item 'nr'; --assume accepts the first")
+    "which column holds the ids? Say read=ReadOptions(item='nr'); read=ReadOptions(assume=True)
+    accepts the first"
+    >>> in_python("Say --reference 'ann' --reference 'ben', or --words 'poor=1, unsure=missing'")
+    "Say reference=['ann', 'ben'], or read=ReadOptions(words={'poor': 1, 'unsure': 'missing'})"
+    >>> in_python("write them by voirdire session reparse --all")
+    'write them by voirdire session reparse --all'
+    """
+    written = ""
+    for start, end in _clauses(text):
+        clause = text[start:end]
+        command = _COMMAND.search(clause)
+        typed = command.start() if command else len(clause)
+        written += _OPTION.sub(_argument, clause[:typed]) + clause[typed:]
+    return written
+
+
+def _clauses(text: str) -> list[tuple[int, int]]:
+    ends = [match.end() for match in _SENTENCE.finditer(text)]
+    return list(zip([0, *ends], [*ends, len(text)], strict=True))
+
+
+def _argument(option: re.Match[str]) -> str:
+    from voirdire.study import ReadOptions  # noqa: PLC0415 - loaded long since, where this is asked
+
+    name = option["name"].replace("-", "_")
+    if name in _PAIRS and "=" in (option["value"] or ""):
+        key, _, value = option["value"].strip("'").partition("=")
+        return f"{_PAIRS[name]}={{{key!r}: {value!r}}}"
+    of_files = name in ReadOptions.model_fields
+    if name not in _FLAGS and option["value"] is None:
+        return f"`{name}` of ReadOptions" if of_files else f"`{name}`"
+    written = "True" if name in _FLAGS else _value(name, option["value"], option["more"])
+    return f"read=ReadOptions({name}={written})" if of_files else f"{name}={written}"
+
+
+def _value(name: str, value: str, more: str) -> str:
+    """A value as Python writes it; a word in capital letters stands for one and has no quotes."""
+    if name == "words" and value.startswith("'"):
+        return _words(value.strip("'"))
+    # With points or signs it is a file's name, or a text that is to be given as it stands.
+    first = (
+        value if value.startswith("'") or (value.isupper() and "=" not in value) else repr(value)
+    )
+    values = [first, *re.findall(r"'[^']*'", more)]
+    return f"[{', '.join(values)}]" if name in _SEVERAL else first
+
+
+def _words(text: str) -> str:
+    """``poor=1,"no, never"=missing`` as a dictionary."""
+    pairs = (cell.rpartition("=") for cell in next(csv.reader([text], skipinitialspace=True), []))
+    numbers = (
+        f"{word.strip()!r}: {number.strip() if number.strip() != 'missing' else repr('missing')}"
+        for word, _, number in pairs
+    )
+    return f"{{{', '.join(numbers)}}}"

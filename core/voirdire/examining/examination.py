@@ -184,6 +184,14 @@ class Examination:
                 return one
         raise KeyError((judge, attribute))
 
+    def without_judges(self) -> Examination:
+        """A copy without coefficients and verdicts, where attributes are nothing to be judged on.
+
+        Such are the letters of a question's options: what is right is the whole answer.
+        """
+        kept = tuple(part for part in self.parts if not isinstance(part, RatingsFacts | Judged))
+        return self.replace(parts=kept)
+
     def replace(self, **changes: Any) -> Examination:
         """A copy with some parts exchanged (a plugin adds notes and sections so)."""
         return dataclasses.replace(self, **changes)

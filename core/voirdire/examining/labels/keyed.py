@@ -124,11 +124,7 @@ def keyed_choices(
         error_section(errors, f"{title}: wrong answers"),
         *_reasons(examination, errors),
     )
-    return examination.replace(
-        sections=(*sections, *examination.sections),
-        verdicts=(), results=(), composites=(), evidence=(), ceiling=(), system_means=(),
-        pairs=None, disagreements=None,
-    )  # fmt: skip
+    return examination.without_judges().replace(sections=(*sections, *examination.sections))
 
 
 def _reasons(examination: Examination, errors: Sequence[pl.DataFrame]) -> tuple[Section, ...]:

@@ -107,4 +107,5 @@ class Handler:
         elif order == "clear":
             self.faults.clear()
             self.storm = None
-        return web.json_response({"count": self.count, "peak": self.peak})
+        said = {"count": self.count, "peak": self.peak, "in_flight": self.in_flight}
+        return web.json_response(said)

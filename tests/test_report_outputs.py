@@ -132,7 +132,7 @@ HOSTILE = Section(
 
 def test_markdown_cells_cannot_break_out():
     line = markdown(HOSTILE).splitlines()[-1]
-    assert line == r"| x\|y z | \<script>alert(1)\</script> |"
+    assert line == r"| x\|y z | &lt;script&gt;alert(1)&lt;/script&gt; |"
 
 
 def test_latex_cells_are_escaped():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import TableError
+from voirdire.shown import FORMULA, foreign, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 DRAFT = ".draft"
 #: Permissions of what people and models wrote, and of its folder: for the owner alone.
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
-#: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
-_FORMULA = r"^'*[=+\-@\t\r]"
+#: Control and direction characters, as polars writes the classes of `shown.visible`.
+_ACTING = r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\n\t\r\x{200C}\x{200D}\x{AD}]]"
 #: What Windows opens as a device, whatever follows the first dot.
 _DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)
 #: Characters of a file's name: with its ending and in any encoding it stays under 255 bytes.
@@ -149,7 +150,7 @@ def guard(text: str) -> str:
     >>> guard("=1+1"), guard("calm")
     ("'=1+1", 'calm')
     """
-    return "'" + text if re.match(_FORMULA, text) else text
+    return "'" + text if re.match(FORMULA, text) else text
 
 
 def unguard(text: str) -> str:
@@ -157,23 +158,35 @@ def unguard(text: str) -> str:
     return text[1:] if _GUARDED.match(text) else text
 
 
-def write_csv(path: str | Path, frame: pl.DataFrame) -> None:
+def write_csv(path: str | Path, frame: pl.DataFrame, *, again: bool = False) -> None:
     """Write a table that people open, guarded (see `guarded`), whole or not at all."""
     with whole(path) as draft:
-        guarded(frame).write_csv(draft)
+        guarded(frame, again=again).write_csv(draft)
 
 
-def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+def guarded(frame: pl.DataFrame, *, again: bool = False) -> pl.DataFrame:
     """A table for spreadsheet programs: its texts and names are data, never formulas.
 
     A text that such a program would run has an apostrophe before it (see `guard`); numbers stay
-    numbers.
+    numbers. Control and direction characters are written out, as `shown.foreign` does, but for a
+    table that is read `again`, whose ids must be found.
     """
     import polars as pl  # noqa: PLC0415 - slow to import
 
     texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
-    safe = frame.with_columns(texts.str.replace(f"({_FORMULA})", "'${1}"))
-    return safe.rename({name: guard(name) for name in frame.columns})
+    safe = frame.with_columns(texts.str.replace(f"({FORMULA})", "'${1}"))
+    if again:
+        return safe.rename({name: guard(name) for name in frame.columns})
+    for name, kind in safe.schema.items():
+        if kind == pl.String:
+            column = safe[name]
+            # Few texts hold any: these alone are looked at one by one.
+            acting = column.filter(column.str.contains(_ACTING)).unique().to_list()
+            if acting:
+                # They are guarded already.
+                shown = {one: visible(one, keep="\n\t\r") for one in acting}
+                safe = safe.with_columns(pl.col(name).replace(shown))
+    return safe.rename({name: foreign(name, "csv") for name in frame.columns})
 
 
 def file_hash(path: str | Path) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +33,89 @@ def visible(text: object, keep: str = "\n") -> str:
         else letter
         for letter in raw
     )
+
+
+#: What a text is written into.
+Form = Literal["terminal", "csv", "md", "tex", "html", "xml", "json"]
+#: What a spreadsheet program would run; any apostrophes before it are kept apart from our own.
+FORMULA = r"^'*[=+\-@\t\r]"
+#: Characters that stand for themselves in a form only when they are written so.
+_SIGNS: dict[str, dict[str, str]] = {
+    # Signs of HTML as HTML writes them, which is safe also where a page takes Markdown as it is.
+    "md": {
+        **{sign: "\\" + sign for sign in "\\|*_~$`["}, "<": "&lt;", ">": "&gt;", "&": "&amp;",
+    },
+    "tex": {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "−": r"$-$",
+        "–": r"--",
+        "≥": r"$\geq$",
+        "≤": r"$\leq$",
+        "±": r"$\pm$",
+    },
+    "html": {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&#34;", "'": "&#39;"},
+}  # fmt: skip
+
+
+def foreign(text: object, form: Form) -> str:
+    r"""What somebody else wrote, for any form that we write: shown as it stands, and never acting.
+
+    Control and direction characters are written out in every form; besides, a cell of a CSV file is
+    no formula, and a text is no markup of Markdown, LaTeX or HTML. XML is escaped by its own writer
+    and holds no control characters.
+
+    Examples
+    --------
+    >>> foreign("=1+1", "csv"), foreign("<b>|50 %", "md"), foreign("50 % of o4_mini", "tex")
+    ("'=1+1", '&lt;b&gt;\\|50 %', '50 \\% of o4\\_mini')
+    >>> {foreign("red\x1b[31m", form) for form in ("terminal", "csv", "html", "xml")}
+    {'red\\x1b[31m'}
+    """
+    written = visible(text, keep="\n" if form == "terminal" else "\n\t\r")
+    if form == "csv":
+        return "'" + written if re.match(FORMULA, written) else written
+    signs = _SIGNS.get(form)
+    return written if signs is None else "".join(signs.get(sign, sign) for sign in written)
+
+
+def json_text(value: Any) -> str:
+    r"""A value as JSON that people may look at too: signs that would act stand there as escapes.
+
+    Letters of all scripts stay as they are. A bare NaN is an error.
+
+    >>> print(json_text({"name": "good\u202edab"}))
+    {
+     "name": "good\u202edab"
+    }
+    """
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    if all(line.isprintable() for line in text.split("\n")):
+        return text
+    # Outside of its strings JSON has no such sign but the ends of its lines.
+    return "".join(
+        "".join(f"\\u{half:04x}" for half in _halves(letter))
+        if letter != "\n" and unicodedata.category(letter) in _WRITTEN_OUT
+        else letter
+        for letter in text
+    )
+
+
+def _halves(letter: str) -> tuple[int, ...]:
+    """The units of UTF-16 of a sign."""
+    raw = letter.encode("utf-16-be", "surrogatepass")
+    return tuple(int.from_bytes(raw[at : at + 2]) for at in range(0, len(raw), 2))
 
 
 def terminal(*, stderr: bool = False) -> Console:

@@ -359,7 +359,7 @@ def escalate(
     if out is not None:
         from voirdire.files import write_csv
 
-        write_csv(out, escalation.queue)
+        write_csv(out, escalation.queue, again=True)
     sections = correcting.escalation_sections(escalation)
     show_sections("Escalation", "escalation", sections, escalation, None, None, as_json=as_json)
     if out is not None and not as_json:

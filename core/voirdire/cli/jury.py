@@ -93,6 +93,6 @@ def jury(
         reference,
     )
     if ratings is not None:
-        write_csv(ratings, examined.ratings)
+        write_csv(ratings, examined.ratings, again=True)
     sections = jury_sections(examined.results)
     show_sections("Juries", "jury", sections, examined, out, formats, as_json=as_json)

@@ -173,7 +173,7 @@ class LookSite:
         rows = self._material.select(View.of(request.query).chosen)
         unknown = pl.lit(None, pl.Float64).alias("confidence")
         queue = rows.select("item", "system", "score", unknown, pl.lit("human").alias("decision"))
-        return _csv("queue.csv", queue)
+        return _csv("queue.csv", queue, again=True)
 
     def _keep(self, request: Request) -> Response:
         """Keep a label, and show the response again."""
@@ -220,9 +220,9 @@ def _redirect(address: str, cookie: str) -> Response:
     return Response("text/plain", b"", HTTPStatus.SEE_OTHER, headers)
 
 
-def _csv(name: str, frame: pl.DataFrame) -> Response:
+def _csv(name: str, frame: pl.DataFrame, *, again: bool = False) -> Response:
     file = io.BytesIO()
-    guarded(frame).write_csv(file)
+    guarded(frame, again=again).write_csv(file)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response("text/csv; charset=utf-8", file.getvalue(), headers=headers)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from voirdire.files import write_csv
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.sentences import because, next_text, reason_text
 from voirdire.schema import Finding
+from voirdire.shown import json_text
 from voirdire.study import thresholds_hash
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def write_json(examination: Examination, folder: Path) -> list[Path]:
 
 
 def _dump(path: Path, content: Any) -> Path:
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(json_text(content) + "\n", encoding="utf-8")
     return path
 
 

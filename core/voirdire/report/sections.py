@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire import shown
 from voirdire.errors import check_allowed
 from voirdire.files import write_csv, write_text
 from voirdire.report.records import plain
-from voirdire.shown import visible
+from voirdire.shown import foreign
 from voirdire.tabular import Marked, Spread, Table, bounds, is_missing
 
 if TYPE_CHECKING:
@@ -32,27 +32,6 @@ _FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%
 _LONG = 40
 #: A page holds no more columns legibly; a wider table is printed in parts.
 _WIDEST = 8
-#: What LaTeX would read as a command, and signs that its usual fonts do not have in text.
-_SIGNS = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "−": r"$-$",
-    "–": r"--",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "±": r"$\pm$",
-}
 
 
 def json_text(record: Any) -> str:
@@ -60,7 +39,7 @@ def json_text(record: Any) -> str:
     content = plain(record)
     if isinstance(content, dict):
         content = {"schema_version": SCHEMA_VERSION, **content}
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    return shown.json_text(content)
 
 
 def write_sections(
@@ -122,8 +101,9 @@ def write_sections(
                     {f"section_{at}": one for at, one in enumerate(sections, start=1)}
                 )
             case _:
-                shown = {"title": title, "sections": sections} if record is None else record
-                content = json_text(shown)
+                content = json_text(
+                    {"title": title, "sections": sections} if record is None else record
+                )
         write_text(path, content.rstrip("\n") + "\n")
         written.append(path)
     return (*written, *(path for drawing in drawings for path in drawing.save(folder)))
@@ -197,10 +177,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def cell(text: str) -> str:
     """Text that Markdown prints as it stands, on one line."""
-    # The backslash first, or it would escape the escapes.
-    for sign in ("\\", "|", "<", "&", "*", "_", "~", "$", "`", "["):
-        text = text.replace(sign, "\\" + sign)
-    return visible(" ".join(text.split()))
+    return foreign(" ".join(text.split()), "md")
 
 
 def latex_text(sections: Mapping[str, Section]) -> str:
@@ -268,7 +245,7 @@ def escape(text: str) -> str:
     >>> escape("50 % of o4_mini")
     '50 \\% of o4\\_mini'
     """
-    return visible("".join(_SIGNS.get(sign, sign) for sign in " ".join(text.split())))
+    return foreign(" ".join(text.split()), "tex")
 
 
 def _row(cells: Iterable[str]) -> str:

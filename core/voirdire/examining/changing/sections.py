@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.gates import failure_texts
+from voirdire.shown import foreign
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ def junit_text(check: GateCheck, held: Sequence[GateResult] = ()) -> str:
         failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
     )  # fmt: skip
     for whose, name, kind, sentences in cases:
-        case = ET.SubElement(suite, "testcase", classname=whose, name=name)
+        case = ET.SubElement(suite, "testcase", classname=_xml(whose), name=_xml(name))
         if kind:
             ET.SubElement(case, kind, message=_xml(sentences[0])).text = _xml(
                 "\n".join(sentences[1:])
@@ -295,5 +296,5 @@ def _requirement_case(held: GateResult) -> tuple[str, str, str, list[str]]:
 
 
 def _xml(content: str) -> str:
-    """Without the control characters that no XML may hold."""
-    return "".join(char for char in content if char >= " " or char in "\n\t")
+    """With control characters written out, which no XML may hold."""
+    return foreign(content, "xml")

@@ -323,3 +323,27 @@ def test_rows_of_a_mean_in_a_long_file_are_no_person(tmp_path):
     study, rated = tables.read_file(tmp_path / "long.csv")
     assert study.data.reference == ("human_1", "human_2")
     assert rated.ratings.height == 120
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("std_human", lambda a, b: abs(a - b) / 2**0.5),
+        ("human_sd", lambda a, b: round(abs(a - b) / 2, 2)),
+        ("spread", lambda a, b: abs(a - b)),
+        ("Streuung", lambda a, b: (a - b) ** 2 / 2),
+        ("noise", lambda a, b: round(abs(a - b) / 2**0.5, 2)),
+    ],
+)
+def test_how_far_people_differ_is_no_judge(tmp_path, name, made):
+    chance = random.Random(3)
+    rows = [["doc", "gpt", "human_1", "human_2", name]]
+    for item in range(60):
+        a, b = chance.randint(1, 5), chance.randint(1, 5)
+        rows.append([f"d{item}", chance.randint(1, 5), a, b, made(a, b)])
+    path = tmp_path / "spread.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in rows))
+    examination = voirdire.examine(path, reference=["human_1", "human_2"], resamples=0)
+    judges = {verdict.judge for verdict in examination.verdicts}
+    assert judges == {"gpt"}
+    assert any(name in finding.message for finding in examination.findings)

@@ -29,7 +29,10 @@ _ROUNDED = 0.00501
 _SUMMED = re.compile(
     r"(?:^|[^a-zäöüé])(?:mean|avg|average|median|mode|sum|total|max|min|majority|consensus|aggregate\w*"
     r"|mittelwert|mittel|durchschnitt|mehrheit\w*|konsens|summe|moyenne|majorit\w*|somme|media|promedio"
-    r"|mayor[ií]a|consenso)(?:$|[^a-zäöüé])",
+    r"|mayor[ií]a|consenso"
+    # Summaries of how far they differ are no judgements either.
+    r"|sd|std|stdev|stddev|var|variance|spread|range|disagreement|streuung|standardabweichung"
+    r"|spannweite|[ée]cart|varianz|desviaci[oó]n|rango)(?:$|[^a-zäöüé])",
     re.IGNORECASE,
 )
 #: Words over what somebody settled after the others had rated.
@@ -37,6 +40,13 @@ _SETTLED = re.compile(
     r"(?:^|[^a-z])(?:gold|final\w*|adjudicat\w*|agreed|resolved|reconciled|settled)(?:$|[^a-z])",
     re.IGNORECASE,
 )
+
+
+#: How far several raters' scores differ, in the ways that a file may tell it.
+_SPREADS = (
+    "the standard deviation", "the standard deviation of all", "the variance",
+    "the variance of all", "the range",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,8 @@ def _made_of(
         how = _function(columns[rater], [columns[name] for name in names])
         # Without a word for it only what no rater does by chance: a mean between levels.
         between = (columns[rater] % 1 > 0).any()
-        if how and not _settles(rater) and (_sums(rater) or (how == "the mean" and between)):
+        telling = how in ("the mean", *_SPREADS) and between
+        if how and not _settles(rater) and (_sums(rater) or telling):
             return Derived(rater, names, how)
     rest = tuple(name for name in others if name in people)
     if rater in people and rest and (_sums(rater) or _settles(rater)):
@@ -154,10 +165,21 @@ def _function(made: Floats, of: list[Floats]) -> str:
     ):
         if (np.abs(made - values) <= _ROUNDED).all():
             return how
+    for how, values in zip(_SPREADS, _spreads(parts), strict=True):
+        if (np.abs(made - values) <= _ROUNDED).all():
+            return how
     whole_mean = (np.abs(made - mean) <= 0.5 + 1e-9) & (made == np.round(made))
     if whole_mean.all() and (made != np.floor(mean)).any():
         return "the rounded mean"
     return "the majority" if _is_mode(made, parts) else ""
+
+
+def _spreads(parts: Floats) -> tuple[Floats, ...]:
+    """How far the parts differ, as `_SPREADS` names it."""
+    return (
+        parts.std(axis=0, ddof=1), parts.std(axis=0), parts.var(axis=0, ddof=1), parts.var(axis=0),
+        np.ptp(parts, axis=0),
+    )  # fmt: skip
 
 
 def _is_mode(made: Floats, parts: Floats) -> bool:

@@ -48,14 +48,14 @@ class Registered:
     plugin: str
 
 
-class _Lock:
+class _AskLock:
     """A lock that a copy of its owner does not share."""
 
     def __init__(self) -> None:
         self.held = threading.RLock()
 
-    def __deepcopy__(self, memo: object) -> _Lock:
-        return _Lock()
+    def __deepcopy__(self, memo: object) -> _AskLock:
+        return _AskLock()
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Plugins:
     ask: Callable[[Plugins, str], None] | None = None
     _heard: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[str] = field(default_factory=set)
-    _lock: _Lock = field(default_factory=_Lock)
+    _lock: _AskLock = field(default_factory=_AskLock)
 
     def of_kind(self, kind: str) -> Plugins:
         """These plugins, with all that brings this kind loaded."""

@@ -14,7 +14,7 @@ from voirdire.cli.showing import show_sections
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.probing import Stored, Suite
+    from voirdire.examining.probing import StoredRatings, Suite
     from voirdire.probes import Probe
 
 EPILOG = """
@@ -138,7 +138,7 @@ def _asks(probes: Sequence[Probe]) -> bool:
     return any(not isinstance(one, StoredProbe) for one in probes[1:]) or len(probes) == 1
 
 
-def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> Stored | None:
+def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> StoredRatings | None:
     """What is in data already there; a source without any is an error where it was asked for."""
     from voirdire.errors import InputError
     from voirdire.examining import examine

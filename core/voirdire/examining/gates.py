@@ -26,7 +26,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Requirement:
     """A gate in parts: ``icc_a1@Safety>=0.75``, ``verdict.order@Safety=yes``.
 
     Attributes
@@ -83,7 +83,7 @@ class GateResult:
         Every value that does not meet it.
     """
 
-    gate: Gate
+    gate: Requirement
     state: Literal["met", "unmet", "unanswered"]
     said: str = ""
     failures: tuple[GateValue, ...] = ()
@@ -100,7 +100,7 @@ class GateResult:
         }
 
 
-def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
+def read_gates(texts: Sequence[str]) -> tuple[Requirement, ...]:
     """Gates in parts.
 
     Raises
@@ -116,7 +116,7 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     return tuple(_read(text) for text in texts)
 
 
-def hold_gates(gates: Sequence[Gate], values: Sequence[GateValue]) -> tuple[GateResult, ...]:
+def hold_gates(gates: Sequence[Requirement], values: Sequence[GateValue]) -> tuple[GateResult, ...]:
     """Every gate with every value that does not meet it.
 
     A gate holds when it holds for every value of its name, or for all that it names behind @. An
@@ -182,7 +182,7 @@ def gates_section(held: Iterable[GateResult]) -> Section:
     return Section("Requirements", "", (Table(tuple(map(text, columns)), tuple(rows)),))
 
 
-def _read(asked: str) -> Gate:
+def _read(asked: str) -> Requirement:
     match = _GATE.match(asked)
     if match is None:
         raise InputError(
@@ -191,14 +191,14 @@ def _read(asked: str) -> Gate:
         )
     name, of, sign, limit = match.groups()
     if sign == "=":
-        return Gate(asked, name, of, sign, limit)
+        return Requirement(asked, name, of, sign, limit)
     try:
-        return Gate(asked, name, of, sign, float(limit))
+        return Requirement(asked, name, of, sign, float(limit))
     except ValueError:
         raise InputError(f"requirement {asked!r}: {limit!r} is not a number") from None
 
 
-def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
+def _chosen(gate: Requirement, values: Sequence[GateValue]) -> list[GateValue]:
     """The values that a gate is about; there must be one, of the kind that it asks for."""
     named = [gate_value for gate_value in values if gate_value.name == gate.name]
     if not named:
@@ -224,7 +224,7 @@ def _chosen(gate: Gate, values: Sequence[GateValue]) -> list[GateValue]:
     return chosen
 
 
-def _held(gate: Gate, values: Sequence[GateValue]) -> GateResult:
+def _held(gate: Requirement, values: Sequence[GateValue]) -> GateResult:
     try:
         chosen = _chosen(gate, values)
     except InputError as error:
@@ -235,7 +235,7 @@ def _held(gate: Gate, values: Sequence[GateValue]) -> GateResult:
     return GateResult(gate, "met", _nearest(gate, chosen))
 
 
-def _nearest(gate: Gate, chosen: Sequence[GateValue]) -> str:
+def _nearest(gate: Requirement, chosen: Sequence[GateValue]) -> str:
     """The value of a met gate that came nearest to its limit."""
     if isinstance(gate.limit, str):
         return f"{len(chosen)} of {len(chosen)}"
@@ -245,7 +245,7 @@ def _nearest(gate: Gate, chosen: Sequence[GateValue]) -> str:
     return f"{word} {float(gate_value.value):.3f}, {gate_value.where}"
 
 
-def _holds(gate: Gate, value: float | str) -> bool:
+def _holds(gate: Requirement, value: float | str) -> bool:
     if isinstance(gate.limit, str) or isinstance(value, str):
         return value == gate.limit
     return _COMPARE[gate.sign](value, gate.limit)

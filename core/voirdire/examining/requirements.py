@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, get_args
 
 from voirdire.errors import InputError
 from voirdire.examining.gates import (
-    Gate,
     GateResult,
     GateValue,
+    Requirement,
     gates_section,
     hold_gates,
     must_hold,
@@ -60,7 +60,7 @@ def _verdicts() -> dict[str, tuple[str, str]]:
     }
 
 
-def read_requirements(gates: Sequence[str]) -> tuple[Gate, ...]:
+def read_requirements(gates: Sequence[str]) -> tuple[Requirement, ...]:
     """Gates in parts, so that a slip in one is said before a long run and not after it.
 
     Raises
@@ -120,7 +120,7 @@ def with_requirements(examination: Examination, gates: Sequence[str]) -> Examina
     return examination.replace(requirements=held, sections=sections)
 
 
-def _held(examination: Examination, gate: Gate) -> GateResult:
+def _held(examination: Examination, gate: Requirement) -> GateResult:
     try:
         return hold_gates([gate], _values(examination, gate))[0]
     except InputError as error:
@@ -141,7 +141,7 @@ def _bound_of(name: str) -> tuple[str, str]:
     return "", ""
 
 
-def _check(gate: Gate) -> None:
+def _check(gate: Requirement) -> None:
     """Refuse a name that no examination has, and what cannot be asked of it."""
     if gate.name.startswith("verdict."):
         if gate.name not in _verdicts():
@@ -176,7 +176,7 @@ def _check(gate: Gate) -> None:
         raise InputError(f"requirement {gate.text!r} cannot be read: a number takes >= <= > or <")
 
 
-def _values(examination: Examination, gate: Gate) -> list[GateValue]:
+def _values(examination: Examination, gate: Requirement) -> list[GateValue]:
     """What a gate may be about, of every judge and attribute.
 
     Raises

@@ -46,7 +46,7 @@ _STEPS = (
 
 
 @dataclass
-class _Part:
+class _StepScores:
     """Scores and tokens of some steps, by response."""
 
     scores: dict[str, dict[tuple[str, str], list[float]]] = field(
@@ -163,7 +163,7 @@ def _gains(
 ) -> Iterable[StepsGain]:
     if name not in cube.raters:  # it compares, or labels
         return
-    parts: dict[str, _Part] = defaultdict(_Part)
+    parts: dict[str, _StepScores] = defaultdict(_StepScores)
     for task in tasks:
         for beside in task.trace.beside:
             steps = [task.steps[at] for at in beside.steps]

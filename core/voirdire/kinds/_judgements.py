@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.kinds._kind import Domain, Kind
+    from voirdire.kinds._kind import Domain, JudgementKind
     from voirdire.schema import Status
 
     Codes = NDArray[np.int32]
@@ -57,7 +57,7 @@ class Judgements:
         rows: Floats = np.concatenate([self.vectors, missing])[self.codes[self.raters.index(rater)]]
         return rows
 
-    def patterns(self, *groups: NDArray[Any]) -> Patterns:
+    def patterns(self, *groups: NDArray[Any]) -> JudgementPatterns:
         """The distinct columns of `codes`, told apart by groups as well, and how often each occurs.
 
         Parameters
@@ -72,11 +72,11 @@ class Judgements:
         _, first, place, counts = np.unique(
             whole, return_index=True, return_inverse=True, return_counts=True
         )
-        return Patterns(self, self.codes[:, first], counts, place.reshape(-1), first)
+        return JudgementPatterns(self, self.codes[:, first], counts, place.reshape(-1), first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Patterns:
+class JudgementPatterns:
     """Distinct columns of judgements; a statistic over units is a sum over these, by count.
 
     Attributes
@@ -122,13 +122,13 @@ class Patterns:
 
 
 def encode(
-    kind: Kind[Domain], columns: Mapping[str, pl.Series], domain: Domain, name: str = ""
+    kind: JudgementKind[Domain], columns: Mapping[str, pl.Series], domain: Domain, name: str = ""
 ) -> Judgements:
     """Columns of raters as judgements of one kind.
 
     Parameters
     ----------
-    kind : Kind
+    kind : JudgementKind
         How cells are read.
     columns : mapping
         Rater -> its column; all of one length. What says nothing is missing.

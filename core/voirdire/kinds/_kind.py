@@ -54,7 +54,7 @@ class Checked:
     statuses: tuple[Status, ...]
 
 
-class Kind(Protocol[Domain]):
+class JudgementKind(Protocol[Domain]):
     """One kind of judgement. Everything here works on distinct values, never on rows."""
 
     @property

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.kinds._column import Cells
-    from voirdire.kinds._kind import Kind, Recognised
+    from voirdire.kinds._kind import JudgementKind, Recognised
 
 #: Word of a kind in columns, commands and JSON -> the kind.
-KINDS: Mapping[str, Kind[Any]] = {kind.name: kind for kind in (SCORE, LABEL)}
+KINDS: Mapping[str, JudgementKind[Any]] = {kind.name: kind for kind in (SCORE, LABEL)}
 
 
 def recognised(cells: Cells) -> dict[str, Recognised[Any]]:

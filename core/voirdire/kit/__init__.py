@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class PluginKind:
     """What a kind's templates need: a sentence, what is registered, and a command that tries it."""
 
     about: str
@@ -29,34 +29,34 @@ class Kind:
 
 #: Kinds for which there are templates.
 KINDS = {
-    "judge": Kind(
+    "judge": PluginKind(
         "Scores how concrete the next step is that an answer names",
         "make",
         "voirdire run example/study.toml --out out",
     ),
-    "annotator": Kind(
+    "annotator": PluginKind(
         "Labels texts that tell of a worry about sleep",
         "make",
         "voirdire run example/study.toml --out out",
     ),
-    "model": Kind(
+    "model": PluginKind(
         "Answers by the length of a text alone",
         "make",
         "voirdire run example/study.toml --out out",
     ),
-    "classifier": Kind("Learns which words go with which class", "make", "voirdire plugins"),
-    "reader": Kind(
+    "classifier": PluginKind("Learns which words go with which class", "make", "voirdire plugins"),
+    "reader": PluginKind(
         "Reads the ratings of a tool from its lines of JSON",
         "Reader",
         "voirdire import tests/sample.jsonl --out ratings.parquet",
     ),
-    "tool": Kind("Counts words and sentences for an agent judge", "make", "voirdire plugins"),
-    "probe": Kind(
+    "tool": PluginKind("Counts words and sentences for an agent judge", "make", "voirdire plugins"),
+    "probe": PluginKind(
         "Adds a sentence of thanks, which should change no score",
         "PROBE",
         "voirdire probe example/study.toml --probes @name@ --out out",
     ),
-    "benchmark": Kind(
+    "benchmark": PluginKind(
         "Examines the ratings in a folder, with a table of its own",
         "BENCHMARK",
         "voirdire examine @name@ --data example",

@@ -139,7 +139,7 @@ class JudgePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """The page's content, in the order of its sections."""
 
     title: str
@@ -170,13 +170,13 @@ class Page:
 
 def build_page(
     examination: Examination, drawings: Sequence[dict[str, Any]], *, with_text: bool
-) -> Page:
+) -> ReportPage:
     """The content of the report."""
     study, own = examination.study, answers(examination)
     shown = evidence(examination)
     texts = shown_texts(examination) if with_text else ()
     untold = (_NO_TEXTS,) if with_text and not texts else ()
-    return Page(
+    return ReportPage(
         title=study.title or study.name,
         version=examination.versions.get("voirdire", ""),
         date=examination.date[:10],

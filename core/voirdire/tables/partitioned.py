@@ -39,7 +39,7 @@ _ORDER = ("cluster", "item", "system", "rater", "run")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StreamPart:
     """Rows of one file that hold whole items, or whole clusters where these are declared.
 
     Attributes
@@ -114,7 +114,7 @@ def write_layout(
     rows: int,
     part_rows: int = PART_ROWS,
     composites: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> tuple[Part, ...]:
+) -> tuple[StreamPart, ...]:
     """Write tidy ratings as parts of whole items; with clusters, of whole clusters.
 
     Parameters
@@ -131,7 +131,7 @@ def write_layout(
 
     Returns
     -------
-    tuple of Part
+    tuple of StreamPart
         What was written.
 
     Raises
@@ -205,14 +205,14 @@ def _with_clusters(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _write_bucket(
     frame: pl.DataFrame, folder: Path, header: dict[str, Any], part_rows: int
-) -> Iterator[Part]:
+) -> Iterator[StreamPart]:
     for part in in_memory(frame, header["whole"], part_rows):
         yield _write_part(part, folder, header)
 
 
 def in_memory(
     frame: pl.DataFrame, key: str, part_rows: int = PART_ROWS, name: str = ""
-) -> Iterator[Part]:
+) -> Iterator[StreamPart]:
     """Tidy ratings, whole in memory, as parts of whole items (or clusters) in their order.
 
     Raises
@@ -229,7 +229,7 @@ def in_memory(
             tidy = tidy.sort(order)
         _check_once(tidy)
         for piece in _pieces(tidy, key, part_rows):
-            yield Part(name, piece.height, str(attribute), piece)
+            yield StreamPart(name, piece.height, str(attribute), piece)
 
 
 def _is_sorted(tidy: pl.DataFrame, order: Sequence[str]) -> bool:
@@ -277,7 +277,7 @@ def _unit(key: str) -> pl.Expr:
     return pl.coalesce("cluster", "item") if key == "cluster" else pl.col("item")
 
 
-def _write_part(part: Part, folder: Path, header: dict[str, Any]) -> Part:
+def _write_part(part: StreamPart, folder: Path, header: dict[str, Any]) -> StreamPart:
     inside = folder / f"attribute={quote(part.attribute, safe=' ')}"
     inside.mkdir(parents=True, exist_ok=True)
     draft = inside / ".part.draft"
@@ -289,7 +289,7 @@ def _write_part(part: Part, folder: Path, header: dict[str, Any]) -> Part:
     # Named by its content: a part that is there was written whole.
     path = inside / f"part-{file_hash(draft)[:16]}.parquet"
     draft.replace(path)
-    return Part(str(path), part.rows, part.attribute)
+    return StreamPart(str(path), part.rows, part.attribute)
 
 
 def said_of(path: str | Path) -> dict[str, Any] | None:

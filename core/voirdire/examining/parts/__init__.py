@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.inputs import Inputs
-    from voirdire.examining.parts.part import Examined, Part
+    from voirdire.examining.parts.part import ExaminationPart, Examined
 
 #: A further part is a file beside these and its name here. Sections follow in this order; labels
 #: stand before ratings, which ask whether anything can be said without a reference.
-PARTS: tuple[Part[Any], ...] = (
+PARTS: tuple[ExaminationPart[Any], ...] = (
     DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
     JURIES_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
 )  # fmt: skip
@@ -46,7 +46,7 @@ def examine_inputs(inputs: Inputs) -> Examination:
     InputError
         There is no reference, or no judge, and nothing else to examine.
     """
-    found: list[tuple[Part[Any], Examined[Any]]] = []
+    found: list[tuple[ExaminationPart[Any], Examined[Any]]] = []
     for part in PARTS:
         if part.needs(inputs):
             before = tuple(examined.facts for _, examined in found)
@@ -54,7 +54,9 @@ def examine_inputs(inputs: Inputs) -> Examination:
     return examination_of(inputs, found)
 
 
-def examination_of(inputs: Inputs, found: Sequence[tuple[Part[Any], Examined[Any]]]) -> Examination:
+def examination_of(
+    inputs: Inputs, found: Sequence[tuple[ExaminationPart[Any], Examined[Any]]]
+) -> Examination:
     """One Examination of what each part found."""
     odd = (finding for _, examined in found for finding in examined.findings)
     return Examination(

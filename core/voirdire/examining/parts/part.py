@@ -22,7 +22,7 @@ class Examined(Generic[Facts]):
     notes: tuple[str, ...] = ()
 
 
-class Part(Protocol[Facts]):
+class ExaminationPart(Protocol[Facts]):
     """One part of an examination, whose facts have a type of their own.
 
     It has no state. What is slow to import is imported in `examine` and `sections`: most

@@ -7,7 +7,7 @@ from voirdire.examining.probing.effects import write_effects as write_effects
 from voirdire.examining.probing.sections import effects_section as effects_section
 from voirdire.examining.probing.sections import probe_sections as probe_sections
 from voirdire.examining.probing.sections import wording_sections as wording_sections
-from voirdire.examining.probing.stored import Stored as Stored
+from voirdire.examining.probing.stored import StoredRatings as StoredRatings
 from voirdire.examining.probing.stored import stored_pairs as stored_pairs
 from voirdire.examining.probing.suite import Suite as Suite
 from voirdire.examining.probing.suite import chosen_probes as chosen_probes

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.changing.comparing import Change
     from voirdire.examining.probing.paired import PairedRuns
-    from voirdire.examining.probing.stored import Stored
+    from voirdire.examining.probing.stored import StoredRatings
     from voirdire.examining.probing.suite import Suite
     from voirdire.probes import Probe, StoredPairs, StoredProbe
 
@@ -122,7 +122,7 @@ def measure_probes(
     sessions: Mapping[str, str | Path],
     *,
     margin: float | None = None,
-    stored: Stored | None = None,
+    stored: StoredRatings | None = None,
 ) -> Probing:
     """The effects, from the sessions in which the suite's studies were run.
 
@@ -134,7 +134,7 @@ def measure_probes(
         As `Suite.studies` -> the folder.
     margin : float, optional
         Points within which an effect counts as none; by default 5 % of the scale's width.
-    stored : Stored, optional
+    stored : StoredRatings, optional
         What `stored_pairs` found in data already there; one family of tests with the rest.
 
     Raises

@@ -52,7 +52,7 @@ class PairedRuns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class BesideScores:
     """One probe, judge and attribute: an arm for each strength, the weakest first.
 
     `again` is the same text asked about once more, `width` that of the scale.
@@ -66,7 +66,7 @@ class Beside:
     width: float
 
 
-def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[Beside]:
+def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[BesideScores]:
     """Of judges of single responses, then of judges of pairs, from the suite's sessions."""
     measured = {
         arm: measured_of(folder, verdicts=False)
@@ -84,7 +84,7 @@ def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[Be
 
 def _rated(
     suite: Suite, measured: Mapping[str, Measured], judge: str, attribute: str
-) -> Iterator[Beside]:
+) -> Iterator[BesideScores]:
     plain = measured[RESPONSES]
     systems = set(plain.cube.systems)
     base = {name: name for name in suite.systems if name in systems}
@@ -102,7 +102,7 @@ def _rated(
             ]
         else:
             continue
-        yield Beside(probe, judge, attribute, tuple(arms), again, plain.scale.width)
+        yield BesideScores(probe, judge, attribute, tuple(arms), again, plain.scale.width)
 
 
 def _of(suite: Suite, probe: str, systems: set[str]) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _of(suite: Suite, probe: str, systems: set[str]) -> dict[str, str]:
     return {name: changed for name, changed in names.items() if changed in systems}
 
 
-def _compared(suite: Suite, table: pl.DataFrame) -> Iterator[Beside]:
+def _compared(suite: Suite, table: pl.DataFrame) -> Iterator[BesideScores]:
     """Of judges of pairs, which are raters of their own for each change."""
     for judge in suite.comparers:
         own = table.filter(pl.col("rater") == judge)
@@ -128,7 +128,7 @@ def _compared(suite: Suite, table: pl.DataFrame) -> Iterator[Beside]:
                 else:
                     same, arms = again, [_paired(plain, _rows_of(about, judge, probe.name))]
                 if len(arms[-1].key):
-                    yield Beside(probe, judge, str(attribute), tuple(arms), same, 2.0 * MOST)
+                    yield BesideScores(probe, judge, str(attribute), tuple(arms), same, 2.0 * MOST)
 
 
 def _rows_of(table: pl.DataFrame, judge: str, arm: str, place: str = "") -> pl.DataFrame:

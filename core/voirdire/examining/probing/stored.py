@@ -33,7 +33,7 @@ _NEEDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRatings:
     """What probes of stored data found, and which of them found nothing."""
 
     probes: tuple[StoredProbe, ...]
@@ -41,7 +41,7 @@ class Stored:
     findings: tuple[Finding, ...]
 
 
-def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> Stored:
+def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> StoredRatings:
     """What the probes find in an examination; a note names those that find nothing."""
     every = [(probe, pairs) for probe in probes for pairs in probe.pairs(examination)]
     used = {probe.name for probe, _ in every}
@@ -55,7 +55,7 @@ def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> Sto
         for name in lacking
     )  # fmt: skip
     kept = tuple(probe for probe in probes if probe.name in used)
-    return Stored(kept, tuple(every), findings)
+    return StoredRatings(kept, tuple(every), findings)
 
 
 def as_shown(table: pl.DataFrame) -> pl.DataFrame:

@@ -178,7 +178,7 @@ def make_suite(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedProbe:
     """A member of the panel, and how what it asks can be changed.
 
     `steps`: it asks in several; then a probe changes the judge whose question it asks, if any.
@@ -197,14 +197,16 @@ class _Asked:
         return self.spec.name
 
 
-def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked], list[_Asked]]:
+def _panel(
+    study: Study, plugins: Plugins, source: object
+) -> tuple[list[_AskedProbe], list[_AskedProbe]]:
     """Judges of single responses, and of pairs."""
-    panel: dict[str, list[_Asked]] = {"rating": [], "comparison": [], "item": []}
+    panel: dict[str, list[_AskedProbe]] = {"rating": [], "comparison": [], "item": []}
     for asker in askers(study, plugins):
         if isinstance(asker.spec, Rater):
             rater = asker.rater
             panel[asker.task].append(
-                _Asked(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
+                _AskedProbe(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
             )
     if not panel["rating"] and not panel["comparison"]:
         raise InputError(f"{source}: no judge of its panel rates responses or compares them")
@@ -215,14 +217,14 @@ def _panel(study: Study, plugins: Plugins, source: object) -> tuple[list[_Asked]
     return panel["rating"], panel["comparison"]
 
 
-def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:
+def _comparing(one: _AskedProbe, probes: Sequence[Probe]) -> list[_AskedProbe]:
     """A judge of pairs, the same once more, and once for each change of what it is shown.
 
     A change of responses is tried on either place of the pair.
     """
     again = one.spec.model_copy(update={"name": f"{one.name}{SEPARATOR}{IDENTITY}"})
     if not one.changeable:
-        return [one, _Asked(again)]
+        return [one, _AskedProbe(again)]
     changed = [
         _probed(one, probe) for probe in probes if isinstance(probe, PairProbe | RequestProbe)
     ]
@@ -233,7 +235,7 @@ def _comparing(one: _Asked, probes: Sequence[Probe]) -> list[_Asked]:
         for strength, arm in enumerate(arms_of(probe), start=1)
         for place in PLACES
     ]
-    return [one, _Asked(again), *changed]
+    return [one, _AskedProbe(again), *changed]
 
 
 def _items(study: Study, source: object) -> ItemsSpec:
@@ -278,7 +280,7 @@ def _changed(
     return rows, untouched
 
 
-def _runs(panel: Sequence[_Asked], runs: int) -> list[Rater]:
+def _runs(panel: Sequence[_AskedProbe], runs: int) -> list[Rater]:
     """So many runs of each, none of whom leaves systems out."""
     changes: dict[str, object] = {"runs": runs, "excludes": None, "family": ""}
     return [one.spec.model_copy(update=changes) for one in panel]
@@ -293,8 +295,8 @@ def preferences_of(folder: str | Path) -> pl.DataFrame:
 
 
 def _probed(
-    judge: _Asked, probe: Probe, arm: str = "", place: str = "", strength: int = 1
-) -> _Asked:
+    judge: _AskedProbe, probe: Probe, arm: str = "", place: str = "", strength: int = 1
+) -> _AskedProbe:
     """The judge with what it asks changed, as a rater of its own.
 
     Of one that asks another judge's question in several steps, that judge is changed.
@@ -315,7 +317,7 @@ def _probed(
         changes["options"] = {**inner, "judge": "probed", "options": probed}
     else:
         changes |= {"use": "probed", "options": probed}
-    return _Asked(spec.model_copy(update=changes))
+    return _AskedProbe(spec.model_copy(update=changes))
 
 
 def changed_name(judge: str, arm: str, place: str = "") -> str:

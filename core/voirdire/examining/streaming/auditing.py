@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import TableError
-from voirdire.examining.streaming.parts import MOST_PLACES, Tally, read_part, system_in
+from voirdire.examining.streaming.parts import MOST_PLACES, RowTally, read_part, system_in
 from voirdire.stats._pattern_kernels import STEPS
 from voirdire.stats.rating_patterns import LOOSE, UNASKED
 from voirdire.tables import PLACE, RATINGS, Answered, Matched, audit_counts, status_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from voirdire.stats.rating_patterns import RatingPatterns
     from voirdire.study import Study
     from voirdire.tables import Tables
-    from voirdire.tables.partitioned import Part
+    from voirdire.tables.partitioned import StreamPart
 
 #: Rater, run, attribute, system, score, status and how many such ratings there are.
 _COUNTED: dict[str, Any] = {
@@ -41,7 +41,7 @@ def audit_stream(
     rated: Tables,
     panel: Panel,
     study: Study,
-    parts: Sequence[Part],
+    parts: Sequence[StreamPart],
     executor: Executor,
 ) -> tuple[Finding, ...]:
     """What is odd in a stream, as `voirdire.tables.audit` says it of a table, with first places.
@@ -109,11 +109,11 @@ def _counted(
 
 
 def _off_scale(
-    part: Part,
+    part: StreamPart,
     *,
     ends: tuple[float, float],
     loose: Mapping[str, frozenset[tuple[str, int]]],
-) -> Tally:
+) -> RowTally:
     """Scores off the scale by attribute, rater and value, which of those on no grid is None."""
     rated, sought = read_part(part), loose.get(part.attribute, frozenset())
     with np.errstate(invalid="ignore"):
@@ -132,7 +132,7 @@ def _off_scale(
                 name = None if np.isnan(value) else value
                 yield (part.attribute, rater, name), len(own), first
 
-    return Tally.of(by_value())
+    return RowTally.of(by_value())
 
 
 def _of_patterns(patterns: RatingPatterns, attribute: str) -> Iterator[tuple[Any, ...]]:
@@ -200,7 +200,7 @@ def _matched(sums: FirstSums, panel: Panel, reference: Sequence[str]) -> dict[st
     return matched
 
 
-def _matched_on(items: Tally, attribute: str, name: str, reference: Sequence[str]) -> Matched:
+def _matched_on(items: RowTally, attribute: str, name: str, reference: Sequence[str]) -> Matched:
     counts: Counter[tuple[bool, bool]] = Counter()
     places: dict[tuple[bool, bool], list[Place]] = {}
     for (of, raters), n, where in items.items():

@@ -29,7 +29,7 @@ from voirdire.examining.streaming.results import (
     result_of,
     spread_of,
 )
-from voirdire.examining.streaming.second_pass import Asked, SecondSums, second_sums
+from voirdire.examining.streaming.second_pass import AskedSums, SecondSums, second_sums
 from voirdire.examining.streaming.source import parts_of
 from voirdire.examining.streaming.verdicts import board_of, found_out, pattern_cases
 from voirdire.examining.verdict.gathering import blocked_pairs
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.panel import Panel
-    from voirdire.examining.parts.part import Part
+    from voirdire.examining.parts.part import ExaminationPart
     from voirdire.examining.ratings.facts import Measure, PairResult
     from voirdire.examining.streaming.counted import Counted, Planned, PlannedSizes
     from voirdire.examining.streaming.first_pass import FirstSums
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from voirdire.protocols import Executor
     from voirdire.study import Gate, Study
     from voirdire.tables import Tables
-    from voirdire.tables.partitioned import Part as StreamPart
+    from voirdire.tables.partitioned import StreamPart
 
 #: Replicates of the Poisson bootstrap at most: each draws a weight for every cluster.
 MOST_REPLICATES = 200
@@ -261,7 +261,7 @@ def _examined(
     own = {name: table for name, table in tables.items() if name in panel.attributes}
     if not own:
         raise InputError(f"there are no ratings on {', '.join(panel.attributes)}")
-    plans = {name: _Plan.of(table, panel, study) for name, table in tables.items()}
+    plans = {name: _AttributePlan.of(table, panel, study) for name, table in tables.items()}
     boards = {name: board_of(table, sums.largest[name]) for name, table in tables.items()}
     judged = partial(
         _judged, own, boards, panel, study,
@@ -271,7 +271,7 @@ def _examined(
     # Each replicate draws a weight for every cluster: the time of a pass grows with their number.
     replicates = min(study.analysis.resamples, MOST_REPLICATES)
     asked = {
-        name: Asked(
+        name: AskedSums(
             table.rows,
             None if table.alone else Linear.of(plans[name].moves, boards[name].most),
             replicates,
@@ -295,7 +295,7 @@ def _examined(
                 break
             answers = executor.map_reduce(partial(second_sums, _again(asked, boards)), kept).answers
     ratings = _ratings(tables, plans, asked, second, panel, study)
-    found: list[tuple[Part[Any], Examined[Any]]] = [
+    found: list[tuple[ExaminationPart[Any], Examined[Any]]] = [
         (DATA_PART, DATA_PART.examine(inputs, ())),
         (RATINGS_PART, Examined(ratings)),
         (VERDICTS_PART, examined(verdicts)),
@@ -303,7 +303,7 @@ def _examined(
     return examination_of(inputs, found)
 
 
-def _again(asked: Mapping[str, Asked], boards: Mapping[str, Board]) -> dict[str, Asked]:
+def _again(asked: Mapping[str, AskedSums], boards: Mapping[str, Board]) -> dict[str, AskedSums]:
     """What a further pass is asked for: the sums that the boards still lack, and nothing else."""
     return {
         name: replace(
@@ -315,8 +315,8 @@ def _again(asked: Mapping[str, Asked], boards: Mapping[str, Board]) -> dict[str,
 
 def _ratings(
     tables: Mapping[str, Counted],
-    plans: Mapping[str, _Plan],
-    asked: Mapping[str, Asked],
+    plans: Mapping[str, _AttributePlan],
+    asked: Mapping[str, AskedSums],
     second: SecondSums,
     panel: Panel,
     study: Study,
@@ -367,7 +367,7 @@ def _judged(
     return judge_by_study(sorted(cases, key=lambda case: order[case.judge]), study, blocked)
 
 
-class _Plan:
+class _AttributePlan:
     """What is computed of one attribute."""
 
     def __init__(
@@ -379,7 +379,7 @@ class _Plan:
         self.pairs, self.ceiling, self.measures = pairs, ceiling, measures
 
     @classmethod
-    def of(cls, table: Counted, panel: Panel, study: Study) -> _Plan:
+    def of(cls, table: Counted, panel: Panel, study: Study) -> _AttributePlan:
         pairs = list(plan_pairs(table, panel, panel.judges, panel.references))
         if table.cube.attributes[0] in panel.composites:
             return cls(pairs, [], [])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from voirdire.examining.streaming.parts import Tally, read_part, starts_of, system_in
+from voirdire.examining.streaming.parts import RowTally, read_part, starts_of, system_in
 from voirdire.stats.rating_patterns import UNASKED, RatingPatterns, count_patterns
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.streaming.parts import Place, Rated
-    from voirdire.tables.partitioned import Part
+    from voirdire.examining.streaming.parts import Place, RatedRows
+    from voirdire.tables.partitioned import StreamPart
 
     Ints = NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class Taken:
     low: float = -math.inf
     high: float = math.inf
 
-    def read(self, part: Part) -> tuple[Rated, Counter[tuple[str, str]]]:
+    def read(self, part: StreamPart) -> tuple[RatedRows, Counter[tuple[str, str]]]:
         """The part, and how many scores of each rater were off the scale."""
         rated = read_part(part)
         # Most scales are read as they are: comparing every score to infinity would cost a pass.
@@ -74,13 +74,13 @@ class FirstSums:
         Attribute -> how many clusters, and responses of the largest.
     clustered : bool
         Whether clusters are declared somewhere.
-    statuses : Tally
+    statuses : RowTally
         Of (attribute, rater, status): rows.
     rows, items : mapping
         Attribute -> how many.
-    responses : Tally
+    responses : RowTally
         Of (attribute, system, raters, raters of the item): responses that just these have rated.
-    raters : Tally
+    raters : RowTally
         Of (attribute, raters): items that just these have rated.
     off_scale : Counter
         (attribute, rater) -> scores that were taken as missing while they were read.
@@ -93,11 +93,11 @@ class FirstSums:
     clusters: Counter[str]
     largest: Mapping[str, int]
     clustered: bool
-    statuses: Tally
+    statuses: RowTally
     rows: Counter[str]
     items: Counter[str]
-    responses: Tally
-    raters: Tally
+    responses: RowTally
+    raters: RowTally
     off_scale: Counter[tuple[str, str]]
     sample: pl.DataFrame
 
@@ -126,7 +126,7 @@ class FirstSums:
         )
 
 
-def first_sums(part: Part, taken: Taken = Taken()) -> FirstSums:
+def first_sums(part: StreamPart, taken: Taken = Taken()) -> FirstSums:
     """What one part holds."""
     (rated, off), attribute = taken.read(part), part.attribute
     patterns, code = count_patterns(
@@ -157,7 +157,7 @@ _SAMPLE = pl.Schema(
 )  # fmt: skip
 
 
-def _sample(rated: Rated, attribute: str) -> pl.DataFrame:
+def _sample(rated: RatedRows, attribute: str) -> pl.DataFrame:
     """Some responses as tidy rows: the same ones however the data are cut into parts."""
     place = np.arange(len(rated.cluster))
     starts = starts_of(rated.cluster)
@@ -193,14 +193,14 @@ def _least(sample: pl.DataFrame) -> pl.DataFrame:
     return sample.filter(rank <= SAMPLED) if sample.height > SAMPLED else sample
 
 
-def answered(rated: Rated, patterns: RatingPatterns, code: Ints) -> tuple[Tally, Tally]:
+def answered(rated: RatedRows, patterns: RatingPatterns, code: Ints) -> tuple[RowTally, RowTally]:
     """Responses by (system, their raters, all raters of their item), and items by (raters,).
 
     Raters are those with a row, be its score there or missing. Of each thing the first place is
     kept. `code` (N,) says which of the `patterns` each response shows.
     """
     if not len(code):
-        return Tally(), Tally()
+        return RowTally(), RowTally()
     starts = starts_of(rated.item)
     # The commonest file, and the cheapest: no sets of raters have to be told apart.
     if rated.asked.all():
@@ -222,25 +222,27 @@ def answered(rated: Rated, patterns: RatingPatterns, code: Ints) -> tuple[Tally,
             key = (rated.system_of(first), sets[mine], groups[beside])
             yield key, n, [rated.place(first)]
 
-    of_items = Tally.of(
+    of_items = RowTally.of(
         ((groups[at],), n, [rated.place(int(starts[first]))])
         for at, n, first in _cells(group[starts], len(groups))
     )
-    return Tally.of(responses()), of_items
+    return RowTally.of(responses()), of_items
 
 
-def _all_by_all(rated: Rated, patterns: RatingPatterns, items: int) -> tuple[Tally, Tally]:
+def _all_by_all(
+    rated: RatedRows, patterns: RatingPatterns, items: int
+) -> tuple[RowTally, RowTally]:
     """Where every rater has a row of every response, the counts of the patterns say all."""
     everyone = frozenset(rater for rater, _ in rated.columns)
     sizes = np.zeros(len(patterns.systems), np.int64)
     np.add.at(sizes, patterns.system, patterns.counts)
     firsts = [int(np.argmax(rated.system == at)) for at in range(len(sizes))]
-    responses = Tally.of(
+    responses = RowTally.of(
         ((rated.system_of(first), everyone, everyone), n, [rated.place(first)])
         for n, first in zip(sizes.tolist(), firsts, strict=True)
         if n
     )
-    return responses, Tally.of([((everyone,), items, [rated.place(0)])])
+    return responses, RowTally.of([((everyone,), items, [rated.place(0)])])
 
 
 def _sets(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.tables.partitioned import Part
+    from voirdire.tables.partitioned import StreamPart
 
 #: Columns that are read, where a part has them.
 WANTED = ("item", "system", "rater", "run", "score", "status", "cluster", "subgroup")
@@ -34,7 +34,7 @@ Place = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class RowTally:
     """How often each thing occurs, and the first places where it does: ``a + b``.
 
     Attributes
@@ -49,7 +49,7 @@ class Tally:
     places: Mapping[Any, tuple[Place, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, things: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> Tally:
+    def of(cls, things: Iterable[tuple[Hashable, int, Sequence[Place]]]) -> RowTally:
         """Of things, how often, and where first; a thing may come several times."""
         counts: Counter[Any] = Counter()
         places: dict[Any, tuple[Place, ...]] = {}
@@ -58,22 +58,22 @@ class Tally:
             places[key] = tuple(nsmallest(MOST_PLACES, (*places.get(key, ()), *where)))
         return cls(counts, places)
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: RowTally) -> RowTally:
         """The counts of both parts, and the first of their places."""
-        return Tally.of((*self.items(), *other.items()))
+        return RowTally.of((*self.items(), *other.items()))
 
     def items(self) -> Iterator[tuple[Any, int, tuple[Place, ...]]]:
         """Things, how often, and where first."""
         for key, n in self.counts.items():
             yield key, n, self.places.get(key, ())
 
-    def under(self, first: Hashable) -> Tally:
+    def under(self, first: Hashable) -> RowTally:
         """The same, each thing being a tuple that begins with `first`."""
-        return Tally.of(((first, *key), n, where) for key, n, where in self.items())
+        return RowTally.of(((first, *key), n, where) for key, n, where in self.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rated:
+class RatedRows:
     """Ratings of one part and attribute, dense.
 
     Attributes
@@ -95,7 +95,7 @@ class Rated:
         The name of each cluster: declared, else its item.
     clustered : bool
         Whether clusters are declared.
-    statuses : Tally
+    statuses : RowTally
         Of (rater, status), statuses other than ok: rows.
     """
 
@@ -109,7 +109,7 @@ class Rated:
     items: pl.Series
     clusters: pl.Series
     clustered: bool
-    statuses: Tally
+    statuses: RowTally
 
     @property
     def names(self) -> NDArray[np.uint64]:
@@ -134,7 +134,7 @@ def starts_of(codes: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 def system_in(name: str) -> str:
-    """The system of a name among `Rated.systems`."""
+    """The system of a name among `RatedRows.systems`."""
     return name.partition(_OF)[0]
 
 
@@ -143,7 +143,7 @@ def subgroup_in(name: str) -> str:
     return name.partition(_OF)[2]
 
 
-def read_part(part: Part) -> Rated:
+def read_part(part: StreamPart) -> RatedRows:
     """Read one part whole.
 
     Raises
@@ -163,7 +163,7 @@ def read_part(part: Part) -> Rated:
     return rated_of(frame, part.path)
 
 
-def rated_of(frame: pl.DataFrame, name: str) -> Rated:
+def rated_of(frame: pl.DataFrame, name: str) -> RatedRows:
     """A part's rows as arrays; rows of one cluster, item and response stand together."""
     # Codes in place of names throughout: comparing bytes of names costs more than all the sums.
     systems, system = _codes(frame, "system")
@@ -185,7 +185,7 @@ def rated_of(frame: pl.DataFrame, name: str) -> Rated:
     items = _text(frame["item"])[first]
     cluster, names = _clusters(frame, first, item[first], items, clustered=clustered)
     systems, of = _with_subgroups(frame, first, systems, system[first].astype(np.int64))
-    return Rated(
+    return RatedRows(
         tuple((raters[at // runs], int(at % runs) + 1) for at in used),
         systems,
         scores if len(used) == scores.shape[1] else np.ascontiguousarray(scores[:, used]),
@@ -318,14 +318,14 @@ def _hashes(names: pl.Series) -> NDArray[np.uint64]:
     return out
 
 
-def _statuses(frame: pl.DataFrame) -> Tally:
+def _statuses(frame: pl.DataFrame) -> RowTally:
     """Rows by (rater, status), of statuses other than ok."""
     # Without a column of statuses a null score is blank, and all others are ok.
     if "status" not in frame.columns:
         frame = frame.filter(pl.col("score").is_null()).with_columns(status=pl.lit("blank"))
     odd = frame["status"] != "ok"
     if not odd.any():
-        return Tally()
+        return RowTally()
     item = pl.col("item").cast(pl.String)
     system, run = pl.lit(""), pl.lit(1, pl.Int64)
     if "system" in frame.columns:
@@ -342,7 +342,7 @@ def _statuses(frame: pl.DataFrame) -> Tally:
         .group_by("rater", "status")
         .agg(pl.len(), pl.col("where", "run").head(MOST_PLACES))
     )
-    return Tally.of(
+    return RowTally.of(
         ((rater, status or ""), n, [(*names, at) for names, at in zip(where, runs, strict=True)])
         for rater, status, n, where, runs in counts.iter_rows()
     )

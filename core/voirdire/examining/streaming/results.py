@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from voirdire.examining.ratings.facts import PairResult
     from voirdire.examining.spec.coefficients import CoefficientSpec
     from voirdire.examining.streaming.counted import Counted
-    from voirdire.examining.streaming.second_pass import Asked, SecondSums
+    from voirdire.examining.streaming.second_pass import AskedSums, SecondSums
     from voirdire.study import Analysis, Study
 
     Floats = NDArray[np.float64]
@@ -137,7 +137,7 @@ def _pairing(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class ResampledSpread:
     """What the second pass found of one attribute: squares of each planned coefficient, draws.
 
     `weights` (B, P) says how often each replicate draws each row, `drawn` what the columns of each
@@ -154,9 +154,9 @@ def spread_of(
     table: Counted,
     planned: Sequence[Planned],
     sizes: Sequence[PlannedSizes],
-    asked: Asked,
+    asked: AskedSums,
     sums: SecondSums,
-) -> Spread:
+) -> ResampledSpread:
     """Squares, and sums of sizes, by the identity of each planned coefficient."""
     attribute = table.cube.attributes[0]
     if asked.linear is None:
@@ -165,7 +165,7 @@ def spread_of(
         squares = asked.linear.squares(sums.high[attribute], sums.low[attribute]).tolist()
     drawn = sums.drawn.get(attribute, np.zeros((len(table.counts), 0)))
     weights = np.ascontiguousarray(drawn.T, dtype=np.float64)
-    return Spread(
+    return ResampledSpread(
         {id(one): square for one, square in zip(planned, squares, strict=True)},
         weights,
         _drawn_sums(weights, planned),
@@ -191,7 +191,12 @@ def _drawn_sums(weights: Floats, planned: Sequence[Planned]) -> dict[int, Floats
 
 
 def result_of(
-    plan: PairPlan, table: Counted, spread: Spread, panel: Panel, study: Study, resampled: bool
+    plan: PairPlan,
+    table: Counted,
+    spread: ResampledSpread,
+    panel: Panel,
+    study: Study,
+    resampled: bool,
 ) -> PairResult:
     """Every number of one judge, attribute and reference."""
     pairing, analysis = plan.pairing, study.analysis
@@ -225,7 +230,9 @@ def result_of(
     )
 
 
-def _estimates(plan: PairPlan, table: Counted, spread: Spread, level: float) -> dict[str, Estimate]:
+def _estimates(
+    plan: PairPlan, table: Counted, spread: ResampledSpread, level: float
+) -> dict[str, Estimate]:
     """What the plan asks for, by name, each with its interval."""
     counts, clusters = table.counts, table.clusters
     of = {
@@ -243,7 +250,7 @@ def _label_alpha(of: Mapping[str, Estimate], levels: int, at_system: bool) -> Es
 
 
 def _system_forms(
-    plan: PairPlan, table: Counted, spread: Spread, analysis: Analysis, *, resampled: bool
+    plan: PairPlan, table: Counted, spread: ResampledSpread, analysis: Analysis, *, resampled: bool
 ) -> tuple[Estimate, ...]:
     """ICCs of the systems' means, with the interval over clusters last."""
     (forms,) = icc_forms([plan.pairing], analysis)
@@ -412,7 +419,7 @@ def _measure(
         return MeasurePlan(spec.key, raters, None, "not_summable")
 
 
-def measure_of(plan: MeasurePlan, table: Counted, spread: Spread, level: float) -> Measure:
+def measure_of(plan: MeasurePlan, table: Counted, spread: ResampledSpread, level: float) -> Measure:
     """The coefficient with its intervals."""
     attribute = table.cube.attributes[0]
     if plan.sizes is not None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.streaming.parts import Rated
+    from voirdire.examining.streaming.parts import RatedRows
     from voirdire.stats.sums import Linear
-    from voirdire.tables.partitioned import Part
+    from voirdire.tables.partitioned import StreamPart
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -46,7 +46,7 @@ class Standing:
     Attributes
     ----------
     item, cluster : (N,) int64
-        As in `Rated`; those of a cluster side by side.
+        As in `RatedRows`; those of a cluster side by side.
     code : (N,) int64
         The pattern of each.
     shares : (N, K) float64 or None
@@ -96,7 +96,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Request:
+class SumsRequest:
     """Sums that a pass is to find.
 
     Attributes
@@ -124,12 +124,12 @@ class Request:
     where: int = -1
 
 
-def answer(request: Request, standing: Standing, systems: int) -> Any:
+def answer(request: SumsRequest, standing: Standing, systems: int) -> Any:
     """What one part adds."""
     return reduce(add, (_answer(request, block, systems) for block in standing.blocks()))
 
 
-def _answer(request: Request, standing: Standing, systems: int) -> Any:
+def _answer(request: SumsRequest, standing: Standing, systems: int) -> Any:
     from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
 
     if request.kind == "items":
@@ -206,7 +206,7 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class AskedSums:
     """What the second pass is to find out of one attribute.
 
     Attributes
@@ -230,7 +230,7 @@ class Asked:
     linear: Linear | None
     replicates: int
     seed: int
-    requests: Mapping[str, Request] = field(default_factory=dict)
+    requests: Mapping[str, SumsRequest] = field(default_factory=dict)
     taken: Taken = field(default_factory=Taken)
     apart: NDArray[np.float64] | None = None
 
@@ -292,7 +292,7 @@ def _added_each(
     return {name: _added(a.get(name, {}), b.get(name, {})) for name in {*a, *b}}
 
 
-def second_sums(asked: Mapping[str, Asked], part: Part) -> SecondSums:
+def second_sums(asked: Mapping[str, AskedSums], part: StreamPart) -> SecondSums:
     """What the clusters of one part add."""
     attribute, want = part.attribute, asked[part.attribute]
     rated, _ = want.taken.read(part)
@@ -331,7 +331,7 @@ def _sizes(apart: NDArray[np.float64], standing: Standing) -> NDArray[np.float64
     return sums
 
 
-def _squares(linear: Linear | None, standing: Standing, part: Part) -> tuple[Ints, Ints]:
+def _squares(linear: Linear | None, standing: Standing, part: StreamPart) -> tuple[Ints, Ints]:
     """Halves of the sums of squares of cluster sums."""
     from voirdire.stats import _pattern_kernels as kernels  # noqa: PLC0415 - slow to import
 
@@ -346,7 +346,9 @@ def _squares(linear: Linear | None, standing: Standing, part: Part) -> tuple[Int
     return high, low
 
 
-def _drawn(want: Asked, rated: Rated, standing: Standing, place: Ints, code: Ints) -> NDArray[Any]:
+def _drawn(
+    want: AskedSums, rated: RatedRows, standing: Standing, place: Ints, code: Ints
+) -> NDArray[Any]:
     """(P, B) how often each replicate draws each row.
 
     `code` (N,) is the pattern of each response in this part, and `place` where that stands in all.

@@ -15,7 +15,7 @@ from voirdire.errors import InputError, NotSummableError
 from voirdire.study import Study, load_study
 from voirdire.tables.batches import tidy_batches
 from voirdire.tables.partitioned import (
-    Part,
+    StreamPart,
     in_memory,
     parquet_rows,
     said_of,
@@ -190,7 +190,9 @@ def _none(*, asked: bool) -> Stream | None:
 
 
 @contextmanager
-def parts_of(stream: Stream, read: ReadOptions, notes: list[Finding]) -> Iterator[tuple[Part, ...]]:
+def parts_of(
+    stream: Stream, read: ReadOptions, notes: list[Finding]
+) -> Iterator[tuple[StreamPart, ...]]:
     """The parts, each of whole clusters; files of any other order are sorted or dealt out first.
 
     What is dealt out lies in a temporary folder, as large as the ratings, until the end. Texts
@@ -237,13 +239,13 @@ def parts_of(stream: Stream, read: ReadOptions, notes: list[Finding]) -> Iterato
         yield write_layout(batches, folder, rows=stream.rows, composites=composites)
 
 
-def _of_layout(stream: Stream) -> tuple[Part, ...] | None:
+def _of_layout(stream: Stream) -> tuple[StreamPart, ...] | None:
     """The files as they are, where one import wrote them all; several may have cut a cluster."""
     headers = [said_of(file) for file in stream.files]
     if not all(headers) or len({one["set"] for one in headers if one}) != 1:
         return None
     return tuple(
-        Part(str(file), one["rows"], one["attribute"])
+        StreamPart(str(file), one["rows"], one["attribute"])
         for file, one in zip(stream.files, headers, strict=True)
         if one
     )

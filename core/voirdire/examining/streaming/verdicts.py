@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.ratings.pairing import kept_responses
-from voirdire.examining.streaming.second_pass import FINE, LEVEL_BITS, MISSING, Request
+from voirdire.examining.streaming.second_pass import FINE, LEVEL_BITS, MISSING, SumsRequest
 from voirdire.examining.verdict.gathering import case_of
 from voirdire.stats.rating_patterns import UNASKED
 from voirdire.stats.sums import ClusterMoments, ClusterSums, Linear
@@ -51,7 +51,7 @@ class Board:
     each: int = 1
     reach: float = 1.0
     known: dict[str, Any] = field(default_factory=dict)
-    wanted: dict[str, Request] = field(default_factory=dict)
+    wanted: dict[str, SumsRequest] = field(default_factory=dict)
 
     @property
     def alone(self) -> bool:
@@ -63,7 +63,7 @@ class Board:
         """Values of rows that a sum over a cluster comes to at most."""
         return math.ceil(self.largest * self.reach)
 
-    def ask(self, request: Request, *context: Any) -> Any | None:
+    def ask(self, request: SumsRequest, *context: Any) -> Any | None:
         """What was found, else None: the next pass will find it."""
         # By content: the code of verdicts asks for the same sums in several places, and again in
         # each round.
@@ -199,10 +199,10 @@ class PatternCounts:
             return self._unspread(np.stack(columns, axis=1))
         return ClusterSums(np.arange(len(x)), np.stack(columns, axis=1), self.count)
 
-    def _request(self, kind: Any, values: NDArray[Any], bits: Ints, where: int = -1) -> Request:
+    def _request(self, kind: Any, values: NDArray[Any], bits: Ints, where: int = -1) -> SumsRequest:
         present = np.zeros(len(self.board.count), np.bool_)
         present[self.rows] = True
-        return Request(kind, values, bits, present, np.zeros(0, np.int64), where)
+        return SumsRequest(kind, values, bits, present, np.zeros(0, np.int64), where)
 
     def _spread(self, columns: Floats) -> Floats:
         """Columns of all patterns, 0 in those that are not of these."""

@@ -46,7 +46,7 @@ class Cells:
         counts: dict[str, int] = {}
         empty = 0
         for column in columns:
-            tally = column.value_counts(name="count")
+            tally = column.alias("cell").value_counts(name="count")
             for cell, count in zip(*(tally[part].to_list() for part in tally.columns), strict=True):
                 text = text_of(cell)
                 if text is None:

@@ -28,7 +28,7 @@ TIE = frozenset(
      "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate")
 )  # fmt: skip
 #: Words for a comparison without an answer: two orders that disagree are no tie.
-MISSING = frozenset(("error", "tie (inconsistent)", "inconsistent", "n/a", "na", "none", "skip"))
+MISSING = frozenset(("error", "inconsistent", "n/a", "na", "none", "skip"))
 #: A column of systems has at most so many names.
 _MOST_SYSTEMS = 500
 #: So many of the cells of a column must be words for a winner.
@@ -76,7 +76,7 @@ def compared_in(frame: pl.DataFrame) -> Compared | None:
         same = frame.select((pl.col(first) == pl.col(second)).mean()).item()
         if same is None or same > 0.01:
             continue
-        words = _words_of(first, second)
+        words = words_of(first, second)
         winners = tuple(
             c for c in frame.columns
             if c not in (first, second) and _says_winner(frame, c, words, (first, second))
@@ -86,7 +86,7 @@ def compared_in(frame: pl.DataFrame) -> Compared | None:
     return None
 
 
-def _words_of(first: str, second: str) -> dict[str, float | None]:
+def words_of(first: str, second: str) -> dict[str, float | None]:
     """The words that are known for the first, the second, a tie and no answer."""
     words: dict[str, float | None] = dict.fromkeys(FIRST, 1.0)
     words |= dict.fromkeys(SECOND, -1.0) | dict.fromkeys(TIE, 0.0) | dict.fromkeys(MISSING)
@@ -116,7 +116,7 @@ def strange_words(
     """The words of a winner's column that say neither of both, no tie and no missing answer, and
     how often each stands there; `known` are words that somebody declared.
     """
-    words = {**_words_of(compared.first, compared.second), **{fold(w): v for w, v in known.items()}}
+    words = {**words_of(compared.first, compared.second), **{fold(w): v for w, v in known.items()}}
     sides = (compared.first, compared.second)
     systems = {fold(str(name)) for side in sides for name in frame[side].drop_nulls().unique()}
     counts = Counter(folded(frame[column].cast(pl.String)).drop_nulls().to_list())

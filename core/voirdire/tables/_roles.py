@@ -271,7 +271,11 @@ def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...
     numbers = [c for c in free if _may_judge(raw, c) and not _why_not(raw, c)]
     if len(numbers) > 1:
         numbers = [c for c in numbers if _within_usual(raw, c)] or numbers
-    words = [c for c in free if _few_words(raw.frame[c]) and not is_usual(c)]
+    # What tells the rows of a rater apart is an item, though each stands there several times.
+    words = [
+        c for c in free
+        if _few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, [rater])
+    ]  # fmt: skip
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
     if called_so and (not numbers or set(called_so) & set(numbers)):
         return (called_so[0],)

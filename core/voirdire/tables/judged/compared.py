@@ -13,7 +13,7 @@ from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._names import find, plain_word
 from voirdire.tables._numbers import fold, is_numeric
-from voirdire.tables._preferences import Compared, compared_in, strange_words
+from voirdire.tables._preferences import Compared, compared_in, strange_words, words_of
 from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
@@ -91,7 +91,8 @@ def _of_two_systems(
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
     if winner is None and by_cells is not None and len(by_cells.winners) == 1:
         winner = by_cells.winners[0]
-    if winner is not None and _says_who(raw.frame[winner], frame, sides):
+    told = by_cells is not None and winner in by_cells.winners
+    if winner is not None and (told or _says_who(raw.frame[winner], frame, sides)):
         said = _declared(raw, read, Compared(*sides, (winner,)), winner)
         table = _scored(base, frame[winner], said)
         return _ready(table, raw, reference, f"{winner!r} names the winner of {sides[0]!r} and "
@@ -221,7 +222,8 @@ def _declared(
     QuestionError
         A word says neither of both, no tie and no missing answer.
     """
-    said = {w: None if v == "missing" else float(v) for w, v in read.words.items()}
+    said = words_of(compared.first, compared.second)
+    said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
     if _all_numbers(raw.frame[column]):
         return said
     strange = strange_words(raw.frame, compared, column, said)

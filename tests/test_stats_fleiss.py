@@ -215,3 +215,16 @@ def test_nominal_alpha_is_fleiss_plus_its_small_sample_term(table):
         assert alpha.value == pytest.approx(found.value + (1 - found.value) / n, abs=1e-12)
     else:
         assert found.reason == alpha.reason
+
+
+def test_a_table_of_counts_is_flagged():
+    """The textbook's ten items by five categories of fourteen raters, kappa .210 by the raters."""
+    counts = [
+        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+    ]  # fmt: skip
+    assert "counts" in fleiss_kappa(counts).flags
+    ratings = [[c for c, n in enumerate(row) for _ in range(n)] for row in counts]
+    found = fleiss_kappa(ratings)
+    assert found.value == pytest.approx(0.2099, abs=5e-5)
+    assert "counts" not in found.flags

@@ -35,7 +35,7 @@ def test_the_draft_round_trips_through_toml_and_reads_the_same(tmp_path, text):
     assert again.ratings.equals(tables.ratings)
     assert again.raters.equals(tables.raters)
     kinds = [finding.kind for finding in tables.findings]
-    assert kinds[:2] == ["study_drafted", "scale_inferred"]
+    assert kinds[:3] == ["reading", "study_drafted", "scale_inferred"]
 
 
 def test_what_is_found_in_each_layout(tmp_path):

@@ -11,6 +11,8 @@ to the names of the files: the version, where it is not the present one (README.
     python make.py argilla        (pip install argilla)
     python make.py langfuse       (pip install langfuse)
     python make.py langsmith      (pip install langsmith)
+    python make.py mlflow         (pip install mlflow)
+    python make.py openai_evals   (pip install openai)
     python make.py promptfoo      (npm install promptfoo, Node 22; PROMPTFOO is its command;
                                    pip install selenium, and Chromium, for the ratings by hand)
 """
@@ -45,6 +47,79 @@ QUESTIONS = (
     ),
     ("t-004", "Can I renew a book twice?", "yes", "Yes, twice.", "I do not know."),
 )
+
+
+def mlflow() -> None:
+    """Traces in a store of their own, with a person's and a judge's feedback, and one taken back."""
+    import mlflow as tool
+    from mlflow.entities import AssessmentSource
+
+    with tempfile.TemporaryDirectory() as folder:
+        tool.set_tracking_uri(f"sqlite:///{folder}/store.db")
+        tool.set_experiment("help desk")
+        for (ticket, question, _, answer, _), human, judge in zip(
+            QUESTIONS, (5, 4, 2, 4), (5, 5, 1, 4), strict=True
+        ):
+            with tool.start_span(name="answer") as span:
+                span.set_inputs({"question": question, "ticket": ticket})
+                span.set_outputs({"answer": answer})
+            tool.flush_trace_async_logging()
+            for kind, who, score in (
+                ("HUMAN", "ann@example.org", human), ("LLM_JUDGE", "gpt-4o", judge)
+            ):  # fmt: skip
+                source = AssessmentSource(source_type=kind, source_id=who)
+                tool.log_feedback(
+                    trace_id=span.trace_id, name="helpful", value=score, source=source,
+                    rationale="as a reader" if kind == "HUMAN" else "It answers.",
+                )  # fmt: skip
+        traces = [json.loads(each.to_json()) for each in tool.search_traces(return_type="list")]
+        table = json.loads(tool.search_traces().to_json(orient="records", default_handler=str))
+    for each in traces:  # what names this machine, and the spans, which are not read
+        meta = each["info"]["trace_metadata"]
+        each["info"]["trace_metadata"] = {
+            key: value for key, value in meta.items() if "source" not in key and "user" not in key
+        }
+        each["info"]["tags"], each["data"]["spans"] = {}, []
+    for row in table:
+        row |= {"trace": None, "spans": [], "tags": {}, "trace_metadata": {}}
+    traces.sort(key=lambda each: each["info"]["request_time"])
+    for name, value in (("traces", traces), ("traces_table", table)):
+        path = HERE / "mlflow" / f"{name}{MARK}.json"
+        path.write_text(json.dumps(value, indent=1), encoding="utf-8")
+
+
+def openai_evals() -> None:
+    """Output items of a run, by the types of OpenAI's library: its server is not asked."""
+    from openai.types.evals.runs import OutputItemListResponse
+
+    items = []
+    for at, (ticket, question, _, answer, _) in enumerate(QUESTIONS):
+        grader = "helpful-0a1b2c3d-1111-2222-3333-444455556666"
+        items.append(
+            OutputItemListResponse.model_validate(
+                {
+                    "id": f"outputitem_{at}", "object": "eval.run.output_item", "created_at": 1 + at,
+                    "eval_id": "eval_1", "run_id": "evalrun_1", "status": "pass",
+                    "datasource_item_id": at,
+                    "datasource_item": {"ticket": ticket, "question": question},
+                    "results": [{"name": grader, "passed": at != 2, "score": [5, 4, 1, 4][at]}],
+                    "sample": {
+                        "error": {"code": "", "message": ""}, "finish_reason": "stop",
+                        "input": [{"role": "user", "content": question}],
+                        "output": [{"role": "assistant", "content": answer}],
+                        "max_completion_tokens": 64, "model": "gpt-4o-mini", "seed": 0,
+                        "temperature": 0.0, "top_p": 1.0,
+                        "usage": {"cached_tokens": 0, "completion_tokens": 5, "prompt_tokens": 9,
+                                  "total_tokens": 14},
+                    },
+                }
+            ).model_dump(mode="json")
+        )  # fmt: skip
+    folder = HERE / "openai_evals"
+    page = {"object": "list", "data": items, "has_more": False}
+    (folder / f"page{MARK}.json").write_text(json.dumps(page, indent=1), encoding="utf-8")
+    lines = "".join(json.dumps(item) + "\n" for item in items)
+    (folder / f"items{MARK}.jsonl").write_text(lines, encoding="utf-8")
 
 
 def inspect_ai() -> None:

@@ -26,6 +26,8 @@ REASONS: Mapping[str, str] = {
 #: What a reader must know beside a value that is defined.
 FLAGS: Mapping[str, str] = {
     "outside_range": "the value lies outside [-1, 1] and cannot be read as reliability",
+    "counts": "every row has the same sum: these may be counts of raters by category, and the "
+    "raters' values are needed (a row an item, a column a rater)",
     "transposed": "more raters than items: the matrix may lie on its side (a row is an item)",
     "unreliable_interval": "fewer than 20 units: this interval is known to cover too seldom",
     "few_informative_items": "a handful of items carry this value: its interval may be too short",

@@ -216,7 +216,26 @@ def fleiss_kappa(
     name = f"Fleiss' kappa ({weights_name(weights)})"
     asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
     pooled = unequal == "pooled"
-    return coefficient(encode(R, levels), FLEISS, name, weights, asked, pooled=pooled)
+    found = coefficient(encode(R, levels), FLEISS, name, weights, asked, pooled=pooled)
+    return (
+        dataclasses.replace(found, flags=(*found.flags, "counts")) if _may_be_counts(R) else found
+    )
+
+
+def _may_be_counts(R: ArrayLike) -> bool:
+    """Whether a matrix may hold how many raters chose each category, and not what each rater said.
+
+    All rows of such a table have one sum, the number of raters, and rare categories a 0.
+    """
+    try:
+        table = np.asarray(R, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    if table.ndim != 2 or table.shape[0] < 3 or table.shape[1] < 3:
+        return False
+    sums = table.sum(axis=1)
+    whole = np.isfinite(table).all() and (table >= 0).all() and (table == np.round(table)).all()
+    return bool(whole and (sums == sums[0]).all() and sums[0] > 1 and (table == 0).any())
 
 
 def scott_pi(

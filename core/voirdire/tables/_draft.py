@@ -15,6 +15,7 @@ from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
 from voirdire.tables._asking import all_at_once
+from voirdire.tables._card import card
 from voirdire.tables._derived import derived_raters
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
@@ -40,10 +41,10 @@ from voirdire.tables._load import (
 )
 from voirdire.tables._names import head_of, is_human
 from voirdire.tables._numbers import in_per_cent, is_numeric
-from voirdire.tables._rescale import ask_about_scales
+from voirdire.tables._rescale import ask_about_scales, rescaled
 from voirdire.tables._roles import Asked, Roles
 from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
-from voirdire.tables._tables import Part, finding
+from voirdire.tables._tables import Part, finding, on_scale
 from voirdire.tables._values import LARGEST, Known, common_prefix
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
@@ -191,10 +192,44 @@ def read_file(
     study = study.model_copy(update={"folder": str(folder)})
     # Hashed as the drafted study names them: a report says by which files its numbers came.
     hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
-    raws: list[tuple[Source, RawTable | Reading]] = [
-        (s, each.raw) for s, each in zip(study.data.sources, looked, strict=True)
+    raws: list[tuple[Source, RawTable | Reading | Part]] = [
+        (s, _once_read(each, s, study) or each.raw)
+        for s, each in zip(study.data.sources, looked, strict=True)
     ]
+    del looked  # what is tidy is held once
     return study, tables_from(study, raws, hashes, notes=notes)
+
+
+def _once_read(each: _Looked, source: Source, study: Study) -> Part | None:
+    """What was read while the study was drafted, on its scale; None where that must be read anew.
+
+    Plain numbers are the same on any scale; of texts such as 85 % the scale says what they are.
+    """
+    how, raw = each.how, each.table
+    if how is None or not isinstance(raw, RawTable) or how.kind == "replies" or each.source.key:
+        return None
+    if _is_form(each.source) or not all(_are_plain(raw.frame[c]) for c in how.values):
+        return None
+    told = ("columns_inferred", "reading_assumed")  # the draft says these itself
+    said = [note for note in how.findings if note.kind in told]
+    findings = tuple(note for note in each.part.findings if note not in said)
+    scale = Scale(*study.rubric.scale, study.rubric.step)
+    kept = each.part.ratings
+    if source.leave_out:
+        kept = kept.filter(~pl.col("rater").is_in(source.leave_out))
+    part = replace(each.part, ratings=on_scale(kept, scale), findings=findings)
+    return rescaled(part, source.rescale, scale)
+
+
+def _are_plain(cells: pl.Series) -> bool:
+    """Whether a column holds nothing but plain numbers and blanks."""
+    if cells.dtype.is_numeric():
+        return True
+    if cells.dtype != pl.String:
+        return False
+    distinct = cells.unique()
+    numbers = distinct.cast(pl.Float64, strict=False)
+    return numbers.null_count() == distinct.null_count() and bool(numbers.is_finite().all())
 
 
 def from_frame(
@@ -225,7 +260,10 @@ def from_frame(
         return looked, _draft(looked, named, name, options.judge)
 
     looked, (study, notes) = all_at_once(attempt, reference, read or ReadOptions())
-    raws: list[tuple[Source, RawTable | Reading]] = [(study.data.sources[0], looked[0].raw)]
+    read_once = _once_read(looked[0], study.data.sources[0], study)
+    raws: list[tuple[Source, RawTable | Reading | Part]] = [
+        (study.data.sources[0], read_once or looked[0].raw)
+    ]
     return study, tables_from(study, raws, {}, notes=notes)
 
 
@@ -347,7 +385,13 @@ def _draft(
     # The study declares these columns, so that reading by it would not say that they were guessed.
     guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
     apart = attributes_apart([(each.name, each.ratings) for each in looked], humans)
-    return study, (*made, *assumed, *apart, *notes, _scale_note(looked, scale, codes), *guessed)
+    cards = [
+        card(e.raw, e.how, e.ratings, humans, e.roles.columns if e.roles else ())
+        for e in looked
+        if e.how is not None and isinstance(e.raw, RawTable)
+    ]
+    scaled = _scale_note(looked, scale, codes)
+    return study, (*cards, *made, *assumed, *apart, *notes, scaled, *guessed)
 
 
 def _people(looked: Sequence[_Looked], reference: Sequence[str]) -> set[str]:

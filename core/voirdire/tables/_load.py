@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -105,13 +105,15 @@ def read_tables(
     given = () if ratings is None else (_given(study, ratings, replies),)
     if not chosen and not given:
         raise TableError(f"study {study.name!r} names no data: give [[data.sources]] a path")
-    raws, hashes = _open(study, chosen)
+    opened, hashes = _open(study, chosen)
+    raws: list[tuple[Source, RawTable | Reading | Part]] = [*opened]
+    del opened
     return tables_from(study, raws, hashes, given=given, raters=raters, labels=labels)
 
 
 def tables_from(
     study: Study,
-    raws: list[tuple[Source, RawTable | Reading]],
+    raws: list[tuple[Source, RawTable | Reading | Part]],
     hashes: Mapping[str, str],
     *,
     given: Sequence[Part] = (),
@@ -141,9 +143,10 @@ def tables_from(
     return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
 
 
-def located(
-    raws: Sequence[tuple[Source, RawTable | Reading]],
-) -> list[tuple[Source, RawTable | Reading]]:
+_Raw = TypeVar("_Raw", bound="RawTable | Reading | Part")
+
+
+def located(raws: Sequence[tuple[Source, _Raw]]) -> list[tuple[Source, _Raw]]:
     """The files, whose sources name the column of items where numbers that count the rows of each
     would be taken for it.
     """
@@ -159,8 +162,10 @@ def located(
     ]
 
 
-def _part(study: Study, source: Source, raw: RawTable | Reading, *, alone: bool) -> Part:
-    """One file as tidy ratings, on the study's scale."""
+def _part(study: Study, source: Source, raw: RawTable | Reading | Part, *, alone: bool) -> Part:
+    """One file as tidy ratings, on the study's scale; a part is one already."""
+    if isinstance(raw, Part):
+        return raw
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
         return rescaled(raw.part(source.path, scale), source.rescale, scale)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import polars as pl
 
 from voirdire.parsing.numbers import MISSING_WORDS, read_numeral, snapped
-from voirdire.tables._tables import STATUS
+from voirdire.tables._tables import NEAR, STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +47,6 @@ FATES = {
 _EXPLAINED = re.compile(r"(.{1,40}?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
 #: The scales on which a number with a sign for per cent stands.
 _SHARES = ((0, 100), (0, 1))
-#: Nearer than this to an end, in widths of the scale, round-off is looked at.
-_NEAR = 1e-6
 
 #: The usual orders of words of agreement, quality, frequency and degree, the lowest first.
 ORDERS = (
@@ -106,6 +104,8 @@ _DEGREES = frozenset(
 )  # fmt: skip
 #: A word of degree and the rest; the longest of them first, as ``very`` begins ``very much``.
 _DEGREE = rf"^(?:{'|'.join(sorted(_DEGREES, key=len, reverse=True))}) (.+)$"
+_DEGREE_WORD = re.compile(_DEGREE)
+_ORDERED = frozenset(word for order in ORDERS for word in order)
 #: Where more follows words of degree than this, they are sentences.
 _MOST_NOUNS = 8
 _Texts = TypeVar("_Texts", pl.Series, pl.Expr)
@@ -284,7 +284,7 @@ def _on(scores: pl.Series, scale: Scale | None) -> pl.Series:
     """Scores within round-off of an end of the scale are that end."""
     if scale is None or _is_open(scale):
         return scores
-    slack = _NEAR * (scale.high - scale.low)
+    slack = NEAR * (scale.high - scale.low)
     off = (scores < scale.low) & (scores >= scale.low - slack)
     off |= (scores > scale.high) & (scores <= scale.high + slack)
     near = scores.filter(off.fill_null(value=False)).unique().to_list()
@@ -318,6 +318,17 @@ def inside(text: pl.Series, order: Sequence[str]) -> list[str]:
     cells = spoken(text)
     inside = cells.filter(cells.is_in(list(order)))
     return inside.to_list() if 2 * len(inside) > len(cells) else []
+
+
+def is_ordered(word: str) -> bool:
+    """Whether a folded word is one of a usual order, with what is rated behind it or without.
+
+    Examples
+    --------
+    >>> is_ordered("somewhat agree"), is_ordered("very helpful"), is_ordered("gpt-4o")
+    (True, True, False)
+    """
+    return word in _ORDERED or _DEGREE_WORD.match(word) is not None
 
 
 def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:

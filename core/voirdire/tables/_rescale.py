@@ -23,6 +23,8 @@ _BEYOND = 0.2
 _MOSTLY = 0.5
 #: Fewer shared responses than this say nothing of a direction; a scale turned round correlates
 #: below this.
+#: So many scores show a scale and a direction.
+_SAMPLE = 20_000
 _LEAST, _TURNED = 20, -0.5
 
 
@@ -72,7 +74,8 @@ def ask_about_scales(
         Whether the scores are put on the reference's scale, or kept as they are.
     """
     people = pl.col("rater").is_in(list(reference))
-    own = without_codes(ratings.filter(people)["score"].drop_nulls().sort())
+    human = ratings.filter(people)
+    own = without_codes(human["score"].drop_nulls().head(_SAMPLE).sort())
     if source.assume or len(own) < _LEAST:
         return
     scale = infer_scale(own)
@@ -81,10 +84,11 @@ def ask_about_scales(
         if rater in said:
             continue
         judged = ratings.filter(pl.col("rater") == rater)
-        ends = _other_scale(without_codes(judged["score"].drop_nulls().sort()), scale, own)
+        scores = judged["score"].drop_nulls().head(_SAMPLE).sort()
+        ends = _other_scale(without_codes(scores), scale, own)
         if ends is not None:
             asked[rater] = ends, f"{rater!r} runs from {ends[0]:g} to {ends[1]:g}"
-        elif _is_turned(ratings.filter(people), judged):
+        elif _is_turned(human, judged):
             asked[rater] = (
                 (scale.high, scale.low),
                 f"{rater!r} runs the other way round (its scores fall where the reference's rise)",
@@ -129,6 +133,9 @@ def _other_scale(
 def _is_turned(people: pl.DataFrame, judged: pl.DataFrame) -> bool:
     """Whether a judge's scores fall as the reference's rise."""
     keys = ["item", "system", "attribute"]
+    if people.height > _SAMPLE:
+        some = people["item"].head(_SAMPLE).unique().implode()
+        people, judged = (each.filter(pl.col("item").is_in(some)) for each in (people, judged))
     means = people.drop_nulls("score").group_by(keys).agg(pl.col("score").mean())
     own = judged.drop_nulls("score").group_by(keys).agg(pl.col("score").mean().alias("own"))
     both = means.join(own, on=keys, nulls_equal=True)

@@ -320,6 +320,10 @@ def keys_of(
     # Small numbers, and a rater's, tell the rows of a short file apart by chance.
     able = [c for c in able if not (names_rater(c) or _is_level(frame[c]))] or able
     items = [item] if item is not None else [called] if called is not None else able
+    # Where both are called as usual nothing need be counted: equal keys are found later.
+    usual = find("system", [c for c in free if c != called], None, raw.name)
+    if called is not None and system is None and (usual := _names_systems(frame, usual)):
+        return item or called, usual
     if system is None:
         alone = [c for c in items if identifies(frame, c, beside)]
         known = find("system", [c for c in free if c not in alone], None, raw.name)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Scale, Severity
     from voirdire.study import OffScale
 
+#: Nearer than this to an end, in widths of the scale, a number is the end but for round-off.
+NEAR = 1e-6
 #: Why a score is there or is missing; the order is that of `voirdire.schema.STATUSES`.
 STATUS = pl.Enum(STATUSES)
 
@@ -175,6 +177,22 @@ def status_of(scale: Scale) -> pl.Expr:
         .then(pl.lit("out_of_scale", dtype=STATUS))
         .otherwise(pl.lit("ok", dtype=STATUS))
     )
+
+
+def on_scale(ratings: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Ratings that were read without a scale, on one: within round-off of an end they are it."""
+    slack = NEAR * (scale.high - scale.low)
+    score = pl.col("score")
+    snapped = (
+        pl.when(score.is_between(scale.low - slack, scale.low))
+        .then(pl.lit(scale.low))
+        .when(score.is_between(scale.high, scale.high + slack))
+        .then(pl.lit(scale.high))
+        .otherwise(score)
+    )
+    decided = pl.col("status").is_in(pl.Series(["ok", "out_of_scale"], dtype=STATUS))
+    status = pl.when(decided & score.is_not_null()).then(status_of(scale)).otherwise("status")
+    return ratings.with_columns(snapped.alias("score")).with_columns(status.alias("status"))
 
 
 def apply_off_scale(

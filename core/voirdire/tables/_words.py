@@ -19,6 +19,7 @@ from voirdire.tables._numbers import (
     folded,
     inside,
     is_numeric,
+    is_ordered,
     order_of,
     spoken,
     to_scores,
@@ -62,7 +63,9 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     """
     raw = _with_declared(raw, source, scored)
     words_in = [c for c in scored if raw.frame[c].dtype == pl.String]
-    texts = {c: folded(raw.frame[c]) for c in words_in if not are_texts(raw.frame[c])}
+    # By their distinct values first: names of raters are no words of an order, however many rows.
+    able = [c for c in words_in if _kind(c) is not None or _may_be_ordered(raw.frame[c])]
+    texts = {c: folded(raw.frame[c]) for c in able if not are_texts(raw.frame[c])}
     # All columns together: of one, everybody may have chosen the same word.
     order = order_of(texts)
     columns = {c: text for c, text in texts.items() if inside(text, order)}
@@ -77,6 +80,11 @@ def words_as_numbers(raw: RawTable, source: Source, scored: Sequence[str]) -> Ra
     numbers = {word: _cell(number) for word, number in words.items()}
     frame = raw.frame.with_columns(t.replace(numbers).alias(c) for c, t in columns.items())
     return replace(raw, frame=frame).noted(note)
+
+
+def _may_be_ordered(cells: pl.Series) -> bool:
+    """Whether any distinct value of a column is a word of a usual order."""
+    return any(map(is_ordered, folded(cells.unique()).drop_nulls().to_list()))
 
 
 def _which_numbers(

@@ -175,6 +175,31 @@ def _is_mt_bench(path: Path, head: bytes) -> float:
     return _LIKELY * (single or pair)
 
 
+def _is_mlflow(path: Path, head: bytes) -> float:
+    """By the assessments of a trace."""
+    trace = has(head, '"trace_id"', '"assessments"') and (
+        has(head, '"trace_metadata"') or has(head, '"assessment_name"')
+    )
+    return _SURE * (trace and path.suffix in _JSON)
+
+
+def _is_openai_evals(path: Path, head: bytes) -> float:
+    """By the kind of its objects."""
+    has_keys = has(head, '"eval.run.output_item"') or has(
+        head, '"datasource_item"', '"datasource_item_id"', '"results"'
+    )
+    return _SURE * (has_keys and path.suffix in _JSON)
+
+
+def _is_phoenix(path: Path, head: bytes) -> float:
+    """By the keys of an annotation, or the columns of a table of them."""
+    if path.suffix in _JSON:
+        return _SURE * has(head, '"span_id"', '"annotator_kind"')
+    columns = _columns(path, head)
+    named = columns & {"annotation_name", "name"}
+    return _SURE * bool("annotator_kind" in columns and named)
+
+
 def _is_promptfoo(path: Path, head: bytes) -> float:
     """By the keys around results, or the columns of a CSV."""
     if path.suffix == ".csv":
@@ -227,12 +252,29 @@ MT_BENCH = Export(
     "MT-Bench (FastChat): model_judgment/*_single.jsonl, *_pair.jsonl, human judgments",
     _is_mt_bench,
 )
+MLFLOW = Export(
+    "mlflow",
+    "MLflow: traces with assessments, [trace.to_json() for trace in mlflow.search_traces("
+    'return_type="list")], or its table as JSON',
+    _is_mlflow,
+)
+OPENAI_EVALS = Export(
+    "openai_evals",
+    "OpenAI evals: the output items of a run (client.evals.runs.output_items.list)",
+    _is_openai_evals,
+)
+PHOENIX = Export(
+    "phoenix",
+    "Phoenix: annotations of spans, GET /v1/projects/{project}/span_annotations, or the table of "
+    "client.spans.get_span_annotations_dataframe",
+    _is_phoenix,
+)
 PROMPTFOO = Export(
     "promptfoo", "promptfoo: promptfoo eval -o results.json (or .csv)", _is_promptfoo
 )
 READERS = (
     "ALPACA_EVAL", "ARGILLA", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO", "LANGFUSE",
-    "LANGSMITH", "LM_EVAL", "MT_BENCH", "PROMPTFOO",
+    "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "PHOENIX", "PROMPTFOO",
 )  # fmt: skip
 
 

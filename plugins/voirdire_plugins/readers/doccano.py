@@ -7,7 +7,7 @@ from zipfile import BadZipFile, ZipFile
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import records_in, text_of
+from voirdire_plugins.readers.files import check_archive, records_in, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,7 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         return
     try:
         with ZipFile(path) as archive:
+            check_archive(path, archive.infolist())
             for member in archive.infolist():
                 if member.file_size > _MOST:
                     raise voirdire.TableError(f"{path.name}: {member.filename} is too large")

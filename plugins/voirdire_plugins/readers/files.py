@@ -16,6 +16,11 @@ from voirdire.errors import half_character, not_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from zipfile import ZipInfo
+
+#: All members of an archive together may unpack to so many bytes: each object takes several times
+#: that in memory.
+MOST_BYTES = 1_000_000_000
 
 
 def text_of(path: Path) -> str:
@@ -104,6 +109,22 @@ def records_of_parquet(path: Path, columns: Iterable[str]) -> Iterator[tuple[str
 def _decoded(value: Any, where: str) -> Any:
     is_json = isinstance(value, str) and value[:1] in ("{", "[")
     return parsed(value, where) if is_json else value
+
+
+def check_archive(path: Path, members: Iterable[ZipInfo]) -> None:
+    """Raise where the members of an archive come to more than memory should take.
+
+    Raises
+    ------
+    TableError
+        The sizes are in the message.
+    """
+    sizes = [member.file_size for member in members]
+    if sum(sizes) > MOST_BYTES:
+        raise voirdire.TableError(
+            f"{path.name}: its {len(sizes)} members unpack to {sum(sizes):,} bytes, and at most "
+            f"{MOST_BYTES:,} are read; export it in parts"
+        )
 
 
 def csv_of(path: Path) -> list[list[str]]:

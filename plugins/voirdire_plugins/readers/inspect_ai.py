@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import voirdire
 from voirdire.lazy import require
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import facts_of, json_of, objects, parsed, part
+from voirdire_plugins.readers.files import check_archive, facts_of, json_of, objects, parsed, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -155,6 +155,7 @@ def _archive(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:
     try:
         with ZipFile(path) as archive:
             infos = {info.filename: info for info in archive.infolist()}
+        check_archive(path, [i for name, i in infos.items() if name.startswith("samples/")])
         with path.open("rb") as file:
             begun = "_journal/start.json"
             at = infos.get("header.json", infos.get(begun))

@@ -12,6 +12,7 @@ from voirdire_plugins.readers.files import (
     records_of,
     records_of_parquet,
 )
+from voirdire_plugins.readers.sourced import judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,20 +42,15 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
-    score, value = one.get("score"), one.get("value")
     kind = str(part(one, "feedback_source", "type") or "api")
     person = kind == "app"
     who = part(one, "feedback_source", "user_id") if person else None
     rater = f"annotator {who}" if who else f"{NAME} {kind}"
-    rows.rater(rater, "human" if person else "judge")
-    item = str(one.get("run_id"))
-    rows.explain(item, rater, str(one["key"]), one.get("comment"))
-    if isinstance(score, bool | int | float):
-        rows.rate(item, rater, str(one["key"]), score)
-    elif isinstance(value, str):
-        rows.label(item, rater, str(one["key"]), [value])
-    else:
-        rows.leave_out("the feedback has neither a score nor a value", place)
+    judge(
+        rows, place, str(one.get("run_id")), rater=rater, person=person,
+        attribute=str(one["key"]), score=one.get("score"), label=one.get("value"),
+        reason=one.get("comment"),
+    )  # fmt: skip
 
 
 def _run(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
 
 
+#: A sheet of a spreadsheet has at most so many; more are a table that lies on its side.
+MOST_COLUMNS = 16_384
 #: No header, or what pandas reads one as.
 _NO_NAME = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")
 
@@ -163,6 +165,11 @@ def build(
     ]
     if not kept:
         raise TableError(f"{name}: no column has a header")
+    if len(kept) > MOST_COLUMNS:
+        raise TableError(
+            f"{name}: has {len(kept):,} columns, and at most {MOST_COLUMNS:,} are read; is it laid "
+            f"out with a column an item? Then turn it round, or write a row a rating"
+        )
     headers, notes = trimmed(name, [original for original, _ in kept])
     if lost:
         notes = (*notes, _unnamed(name, lost, [columns[at - 1] for at in lost]))

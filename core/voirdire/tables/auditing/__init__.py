@@ -92,6 +92,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``labels_matched``: labels of people joined to what was rated, and those that were not
     - ``attributes_apart``: people and judges scored no attribute in common
     - ``columns_of_raters``: columns that speak about a rater (its time, its confidence)
+    - ``reading``: what the rows of a file are, who judged, and the role of each column
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted
     - ``columns_unread``: columns of numbers that play no part and may be ratings

@@ -1,0 +1,75 @@
+"""The card of a file: what its rows are, who judged, and why each column is read as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.errors import listed
+from voirdire.tables._layout import unread_columns
+from voirdire.tables._tables import finding, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.schema import Finding
+    from voirdire.tables._files import RawTable
+    from voirdire.tables._layout import Plan
+    from voirdire.tables._roles import ColumnRole
+
+#: More columns than these are counted and not listed.
+_MOST_COLUMNS = 20
+
+
+def card(
+    raw: RawTable,
+    how: Plan,
+    ratings: pl.DataFrame,
+    people: Sequence[str],
+    roles: Sequence[ColumnRole],
+) -> Finding:
+    """What was read of a table, and what became of its rows and columns.
+
+    The message is such as ``600 rows = 300 items (ticket) x 2 systems (release); judge: llm (1 to
+    5); human: label (0 to 1, on 200)``; the places name each column with its role and the reason.
+    """
+    rows, items = raw.frame.height, ratings["item"].n_unique()
+    systems = ratings["system"].drop_nulls().n_unique()
+    each = f"{plural(items, 'item')} ({how.item})"
+    each += f" x {plural(systems, 'system')} ({how.system})" if systems else ""
+    raters = ratings["rater"].unique(maintain_order=True).to_list()
+    judges = [name for name in raters if name not in people]
+    own = [name for name in raters if name in people]
+    parts = [f"{plural(rows, 'row')} = {each}"]
+    for word, names in (("judge", judges), ("human", own)):
+        if names:
+            spans = [_spans(ratings, name, items * max(systems, 1)) for name in names[:3]]
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            called = word if len(names) == 1 else f"{word}s"
+            parts.append(f"{called}: {', '.join(spans)}{more}")
+    shown: dict[str | None, str] = dict.fromkeys(how.reasons, "reason, what a rater said")
+    shown |= {how.context: "text, shown beside an item", how.response: "text, what was judged"}
+    told = [
+        f"{one.column}: {shown.get(one.column, f'{one.role}, {one.reason}')}"
+        for one in roles[:_MOST_COLUMNS]
+    ]
+    unread = unread_columns(raw, how)
+    left = f"Not read: {listed(unread)}." if unread else "Every column plays a part."
+    return finding(
+        "reading", "note", raw.name, told, f"{'; '.join(parts)}.",
+        left if roles else "Columns were found by their names.", count=rows,
+    )  # fmt: skip
+
+
+def _spans(ratings: pl.DataFrame, rater: str, units: int) -> str:
+    """A rater with the ends of its scores, and on how many units where not on all."""
+    rated = ratings.filter((pl.col("rater") == rater) & pl.col("score").is_not_null())
+    if rated.is_empty():
+        return f"{rater} (no scores)"
+    low, high = rated.select(low=pl.col("score").min(), high=pl.col("score").max()).row(0)
+    # Of one run and attribute each row is a unit: only then need nothing be counted apart.
+    alone = rated["run"].n_unique() * rated["attribute"].n_unique() == 1
+    count = rated.height if alone else rated.select("item", "system").n_unique()
+    on = f", on {count:,}" if count < units else ""
+    return f"{rater} ({low:g} to {high:g}{on})"

@@ -1,0 +1,61 @@
+"""OpenAI's evals: the output items of a run, as JSON of its API or JSON lines of its page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from voirdire.tables import Reading, ReadingBuilder
+from voirdire_plugins.readers.files import facts_of, json_of, longest, objects, part, records_of
+from voirdire_plugins.readers.sourced import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME = "openai_evals"
+#: Graders are called as they were named, and an id behind it.
+_ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f-]{27,}$")
+
+
+def read(path: Path) -> Reading:
+    """The results of each grader by datasource item, whose fields labels may be joined by."""
+    rows = ReadingBuilder(NAME, path.name)
+    for place, one in _records(path):
+        fields = facts_of(one.get("datasource_item"))
+        name = one.get("datasource_item_id")
+        item = rows.item(
+            place if name is None else name, longest(fields), {**fields, "id": one.get("id")}
+        )
+        rows.respond(item, _answer(one), part(one, "sample", "model"))
+        if part(one, "sample", "error", "message"):
+            rows.leave_out("the sample failed", place)
+            continue
+        found = objects(one.get("results"))
+        if not found:
+            rows.leave_out("the item has no result", place)
+        for result in found:
+            grader = _ID.sub("", str(result.get("name") or "grader"))
+            score = result.get("score")
+            judge(
+                rows, place, item, rater=grader, person=False, attribute="score",
+                score=score if score is not None else result.get("passed"),
+                system=part(one, "sample", "model"),
+            )  # fmt: skip
+    return rows.reading()
+
+
+def _answer(one: dict[str, Any]) -> str | None:
+    said = [m.get("content") for m in objects(part(one, "sample", "output"))]
+    texts = [text for text in said if isinstance(text, str)]
+    return texts[-1] if texts else None
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open("rb") as file:
+        start = file.read(256).lstrip()
+    if start.startswith(b"{") and b'"eval.run.output_item"' not in start.split(b"\n", 1)[0]:
+        pages = objects(facts_of(json_of(path)).get("data"))
+        yield from ((f"record {at}", one) for at, one in enumerate(pages, 1))
+    else:
+        yield from records_of(path)

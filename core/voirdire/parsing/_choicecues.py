@@ -112,7 +112,8 @@ _LISTED = re.compile(
 )
 # The options told again, from the first on, below a question or a head.
 _HEADED = re.compile(
-    r"^(?:\W*(?:choices|options)\W*|[^\n]*\?[ \t*]*)\n[ \t(*]*A[).:][^\n]*"
+    r"^(?:[^\w\n]{0,20}(?:choices|options)[^\w\n]{0,20}|[^\n]*\?[ \t*]{0,20})\n"
+    r"[ \t(*]{0,20}A[).:][^\n]*"
     r"(?:\n[ \t(*]*[A-Z][).:][^\n]*)*",
     re.IGNORECASE | re.MULTILINE,
 )

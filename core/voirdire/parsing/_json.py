@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from voirdire.parsing._decoders import Cut, Reader, TooMuchError, decode, decode_loose, pairs_of
-from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of
+from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of, squeezed
 
 __all__ = ["Cut", "Reading", "pairs_of", "read_json"]
 
@@ -139,7 +139,7 @@ def _without_drafts(reading: Reading, text: str, places: list[tuple[int, int]]) 
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     last, end = places[kept[-1]]
     values = tuple(reading.values[at] for at in kept)
-    return replace(reading, values=values, before=text[:last], behind=text[end:])
+    return replace(reading, values=values, before=text[:last], behind=squeezed(text[end:]))
 
 
 def _rank_of_object(text: str, start: int, end: int) -> str:

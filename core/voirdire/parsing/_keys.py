@@ -142,6 +142,38 @@ def find_keys(tree: Any, forms: Mapping[str, str]) -> dict[str, list[Any]]:
     return by_key
 
 
+def possible_forms(tree: Any) -> set[str]:
+    """The plain forms of keys that `find_keys` may find in a tree, and some that it may not.
+
+    To ask for a form that is not among them is in vain, and asking costs a walk through the tree.
+    """
+    forms, level, nodes = set[str](), [tree], 0
+    for _ in range(_MAX_DEPTH):
+        below = list[Any]()
+        for node in level:
+            for key, value in _members(node):
+                nodes += 1
+                forms |= _forms_of(key)
+                if value is not node and (inner := _opened(value)) is not None:
+                    below.append(inner)
+        if nodes > _MAX_NODES or not below:
+            break
+        level = below
+    return forms
+
+
+@lru_cache(maxsize=1024)
+def _forms_of(key: str) -> frozenset[str]:
+    plain = plain_key(key)
+    forms = {plain, key}
+    if len(key) <= _LONGEST_KEY and (decorated := _DECORATED.fullmatch(key)):
+        bare = plain_key(decorated["bare"])
+        forms |= {bare, bare.removesuffix("score").removesuffix("rating")}
+    if final := MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY])):
+        forms.add(final["behind"] or final["before"])
+    return frozenset(forms)
+
+
 def _finally(key: str, forms: Mapping[str, str]) -> str | None:
     """The declared key that a key says in its last version: *final_calm*, *calm_after_review*."""
     match = MARKED_FINAL.fullmatch(plain_key(key[:_LONGEST_KEY]))

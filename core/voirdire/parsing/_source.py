@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._decoders import MAX_DEPTH
 from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
-from voirdire.parsing._keys import RawValue, find_keys, marks_final, plain_key, scalars
+from voirdire.parsing._keys import (
+    RawValue,
+    find_keys,
+    marks_final,
+    plain_key,
+    possible_forms,
+    scalars,
+)
 from voirdire.parsing._reasoning import drop_reasoning
-from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS
+from voirdire.parsing._words import FINAL_MARKS, STRUCK, VERDICTS, squeezed
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
@@ -134,7 +141,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     flags = [Flag("reasoning")] if answer.removed else []
     flags += [Flag("other_text")] if reading.values and reading.mixed else []
     seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
-    seen = seen[-_LONGEST_TEXT:]
+    seen = squeezed(seen[-_LONGEST_TEXT:])
     # At its end alone: a mark within the text is quoted, and a search from each
     # blank of a long text is slow.
     seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
@@ -179,8 +186,9 @@ def by_verdict_key(
 
     For replies to one question, whose object does not name it. Returns the key as well.
     """
+    there = set().union(*map(possible_forms, source.reading.values))
     for key in keys:
-        if (by_key := values_by_key(source, {key: name}, read))[name]:
+        if key in there and (by_key := values_by_key(source, {key: name}, read))[name]:
             return key, by_key
     return "", {name: []}
 

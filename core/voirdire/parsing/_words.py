@@ -222,6 +222,15 @@ _ASIDE = re.compile(
     r"|(?<=\w)[*_\"'”)]*\s+(?:rather\s+than|instead\s+of|because|since|#)\s[^\n]*",
     re.IGNORECASE,
 )
+# More of one sign than any reply needs; what looks for a lead would begin at each of them.
+_LONG_RUN = re.compile(r"([^\w{}\[\]\"'])\1{60,}")
+
+
+def squeezed(text: str) -> str:
+    """A text in which no sign stands more than forty times in a row."""
+    return _LONG_RUN.sub(lambda run: run.group()[:40], text)
+
+
 #: What a reply struck out says nothing.
 STRUCK = re.compile(
     r"~~[^~\n]{1,200}~~|<(?P<tag>del|s|strike)>[^<\n]{0,200}</(?P=tag)>", re.IGNORECASE

@@ -16,7 +16,7 @@ from voirdire.parsing._choicecues import (
     strong_cues,
     weak_cues,
 )
-from voirdire.parsing._keys import RawValue, find_keys, scalars
+from voirdire.parsing._keys import RawValue, find_keys, possible_forms, scalars
 from voirdire.parsing._labelset import spelled
 from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
@@ -285,8 +285,9 @@ def _of_object(values: list[RawValue], asked: _Asked) -> Chosen:
 def _values(tree: Any, letters: tuple[str, ...], *, keep_cut: bool) -> list[RawValue] | None:
     """The scalars under *answer*, *choice* and the like, or of a bare list; None where none is."""
     # The surest key first, in whatever order the object holds them.
+    there = possible_forms(tree)
     for key in _KEYS:
-        if answers := find_keys(tree, {key: key}).get(key):
+        if key in there and (answers := find_keys(tree, {key: key}).get(key)):
             flat = [
                 item for each in answers for item in (each if isinstance(each, list) else [each])
             ]

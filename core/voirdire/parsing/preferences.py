@@ -117,7 +117,7 @@ _LEVELLED = ("preference", "overall", "result")
 # A level is one digit: "-1", "2.0".
 _NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
-_MAX_LENGTH, _LONGEST = 50_000, 300
+_MAX_LENGTH, _LONGEST, _MOST = 50_000, 300, 500
 _NOTHING = ("absent", "no_answer", "null")
 
 
@@ -192,7 +192,9 @@ def _level_of(text: str) -> float | str:
     levels, limited = set[float](), True
     # All ways of saying it are read, and must agree: "A>B, since B is worse".
     for pattern, read in ((_SIGNS, _signed), (_WORDS, _worded), (_PICKS, _picked)):
-        told = [each for each in pattern.finditer(text) if not _is_denied(text, each)]
+        # The last so many: no honest reply says it more often.
+        found = list(pattern.finditer(text))[-_MOST:]
+        told = [each for each in found if not _is_denied(text, each)]
         levels |= {level for each in told if (level := read(each)) is not None}
         limited &= all(_QUALIFIED.match(text, each.end()) for each in told)
     # Every statement is about one point, and none about the whole.

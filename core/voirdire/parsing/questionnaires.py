@@ -72,6 +72,8 @@ _REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6
+# The last so many: no questionnaire has more items.
+_MOST_LINES = 1_000
 
 
 def parse_questionnaire(
@@ -171,7 +173,7 @@ def _in_lines(text: str) -> dict[int, list[Statement]]:
     text = _INLINE.sub("\n", text[:100_000])
     by_serial: dict[int, list[Statement]] = {}
     sideways = _SIDEWAYS.search(text, 0, 10_000) is not None
-    for line in _LINE.finditer(text):
+    for line in list(_LINE.finditer(text))[-_MOST_LINES:]:
         serial, group = line["serial"] or line["row"], "answer" if line["serial"] else "cell"
         answer, (start, end) = line[group], line.span(group)
         if not (_RANGE.fullmatch(answer) or (sideways and line["row"])):

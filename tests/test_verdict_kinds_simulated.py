@@ -1,0 +1,76 @@
+"""Judges of known truth on labels, preferences and probabilities: a part of the benchmark's rates.
+
+The whole stands in docs/verdict_kinds.md, by `python benchmarks/verdict_kinds.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from voirdire.examining import simulate_kinds as simulated
+from voirdire.examining.spec import THESE
+from voirdire.examining.verdict.decide import AskedUse, decide
+from voirdire.examining.verdict.of_kinds import ground_of
+from voirdire.study import Study
+
+PANELS = 5
+STUDY = Study(name="rates")
+
+
+def states(draw, use):
+    counts = Counter()
+    for seed in range(PANELS):
+        for name, case in draw(720_000 + seed).cases.items():
+            counts[name, decide(ground_of(case, STUDY), AskedUse(use, THESE)).state] += 1
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("draw", "judges", "use", "least"),
+    [
+        (lambda seed: simulated.label_panel(400, 5, 3, seed), simulated.LABEL_JUDGES, "single", 8),
+        (
+            lambda seed: simulated.label_panel(400, 5, 3, seed, sets=True),
+            simulated.LABEL_JUDGES,
+            "single",
+            6,
+        ),
+        (
+            lambda seed: simulated.preference_panel(4, 400, 3, seed),
+            simulated.PREFERENCE_JUDGES,
+            "pick",
+            6,
+        ),
+        (
+            lambda seed: simulated.probability_panel(600, 3, seed),
+            simulated.PROBABILITY_JUDGES,
+            "confidence",
+            6,
+        ),
+    ],
+    ids=["labels", "sets", "preferences", "probabilities"],
+)
+def test_few_undeserving_are_licensed_and_no_deserving_is_refused(draw, judges, use, least):
+    counts = states(draw, use)
+    good = [name for name, deserved in judges.items() if use in deserved]
+    assert sum(counts[name, "yes"] for name in good) >= least
+    assert sum(counts[name, "no"] for name in good) == 0
+    bad = {name: counts[name, "yes"] for name in judges if name not in good}
+    # One in twenty of all undeserving at the most.
+    assert sum(bad.values()) <= 0.05 * PANELS * len(bad), bad
+    # Who reads nothing at all is never licensed.
+    blind = {"shuffled", "at random", "at random by shares", "always the commonest",
+             "always ties", "always takes the first", "the base rate"}  # fmt: skip
+    assert not any(bad.get(name) for name in blind)
+
+
+def test_a_rare_label_that_is_never_said_is_always_refused():
+    counts = states(lambda seed: simulated.label_panel(400, 5, 3, seed), "single")
+    assert counts["blind to a rare label", "no"] == PANELS
+
+
+def test_a_judge_that_takes_the_first_picks_nothing():
+    counts = states(lambda seed: simulated.preference_panel(4, 300, 3, seed), "pick")
+    assert counts["always takes the first", "no"] == PANELS

@@ -113,7 +113,13 @@ _NOT = frozenset(
     *("nicht", "kein", "keine", "pas", "niet", "geen", "не"),
 }
 # These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
-_DENIES = _NOT | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
+_DENIES = (
+    _NOT
+    | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
+    | {
+        *("missing", "lacked", "undetected", "unseen", "nowhere", "barely", "scarcely", "neither"),
+    }
+)
 # Words of a sentence: an entry of a list does not hold them.
 _SENTENCE = (
     _NOT

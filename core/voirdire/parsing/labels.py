@@ -50,7 +50,9 @@ _ASIDE = frozenset(
 # "None of the above apply", "The answer is: no label applies".
 _NONE_OF = re.compile(
     r"\W*(?:(?:the\s+)?(?:answer|label)\s+is\W+)?(?:no\s+labels?\s+(?:apply|applies|fits?)"
-    r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2})\W*",
+    r"|none(?:\s+of\s+(?:these|them|those|the\s+(?:above|listed|labels|options)))?(?:\s+\w+){0,2}"
+    r"|none\s+of\s+(?:the|these|those)\s+(?:\w+\s+){0,3}(?:labels|emotions|feelings|categories|options"
+    r"|classes|types|distortions)\s+(?!but\b|except\b)\w+(?:\s+(?!but\b|except\b)\w+){0,6})\W*",
     re.IGNORECASE,
 )
 # "Was: Anger", "Before: Anger": what stood before.

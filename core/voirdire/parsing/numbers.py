@@ -52,7 +52,7 @@ _LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*
 # "من ٥", "（满分5分）" in other languages.
 _OUT_OF = (
     r"\s*(?:[(\[]?\s*(?:/|out\s+of|of|von|sur|de|su|van|sobre|из|من|满分(?:为|是)?)\s*"
-    r"(?:a\s+|the\s+)?(?:possible\s+|maximum\s+of\s+)?"
+    r"(?:a\s+|the\s+|de\s+|den\s+|los\s+|las\s+)?(?:possible\s+|maximum\s+of\s+)?"
     rf"|(?:[(\[]\s*)?on\s+an?\s+(?:{_LEVELS})?|[(\[]\s*{_LEVELS.replace('low', 'least')})"
     rf"(?P<top>{_NUMBER})(?:[-\s](?:point\s+)?scale)?[)\]]?"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -61,6 +61,19 @@ Examples:
 It ends with exit code 1 where something is damaged or a table is not as it was written.
 """
 
+WHERE = """
+Examples:
+
+  voirdire session where a
+"""
+FORGET = """
+Examples:
+
+  voirdire session forget texts a
+
+  voirdire session forget texts a --yes
+"""
+
 FolderArgument = Annotated[
     Path, typer.Argument(help="The folder of the session.", show_default=False)
 ]
@@ -77,6 +90,8 @@ def register(app: typer.Typer) -> None:
     group.command("merge", epilog=MERGE)(merge)
     group.command("batches", epilog=BATCHES)(batches)
     group.command("check", epilog=CHECK)(check)
+    group.command("where", epilog=WHERE)(where)
+    group.command("forget", epilog=FORGET)(forget)
     app.add_typer(group, name="session")
 
 
@@ -170,6 +185,42 @@ def check(
             typer.echo(f"{words}: {one.where}, {one.count:,}: {visible(one.detail)} ({one.remedy})")
         typer.echo("Something is wrong." if wrong else "Every text is as it was kept.")
     raise typer.Exit(BAD_INPUT if wrong else OK)
+
+
+def where(folder: FolderArgument) -> None:
+    """List the files that hold what people and models wrote: the session's, and its study's."""
+    from voirdire.store.forgetting import where_texts_are
+
+    for one in where_texts_are(folder):
+        typer.echo(f"{visible(one.path)}: {one.what}")
+
+
+def forget(
+    what: Annotated[  # noqa: ARG001 - one thing can be forgotten, and it is named
+        Literal["texts"], typer.Argument(help="What: texts.", show_default=False)
+    ],
+    folder: FolderArgument,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do it; without it, only what it would do is said.")
+    ] = False,
+) -> None:
+    """Drop what people and models wrote, and keep every number. It cannot be undone."""
+    from voirdire.store.forgetting import forget_texts, where_texts_are
+
+    if not yes:
+        typer.echo(
+            "Texts of items, responses, prompts and replies would be dropped from the session; "
+            "scores, statuses, tokens and costs stay. Replies cannot be read again, and nothing "
+            "more can be asked in it. Do it by --yes."
+        )
+        return
+    done = forget_texts(folder)
+    typer.echo(f"Forgotten: {done.replies:,} replies and {done.texts:,} other texts.")
+    left = where_texts_are(folder)
+    if left:
+        typer.echo("These files hold texts or names still; remove them where they shall go too:")
+    for one in left:
+        typer.echo(f"  {visible(one.path)}: {one.what}")
 
 
 def batches(

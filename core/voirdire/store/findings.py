@@ -57,7 +57,8 @@ _ANSWERED_BY = """SELECT c.role, a.model, count(*) FROM calls c JOIN attempts a 
 WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY c.role, a.model"""
 #: Tasks of several runs, and how many gave the same text in all of them, step by step.
 _ALIKE = """SELECT count(*), total(alike) FROM (SELECT min(same) AS alike FROM (
-    SELECT c.task, count(DISTINCT a.text) = 1 AS same, count(DISTINCT c.run) AS runs
+    SELECT c.task, count(DISTINCT iif(a.forgotten, a.hash, a.text)) = 1 AS same,
+    count(DISTINCT c.run) AS runs
     FROM calls c JOIN attempts a ON a.id = c.final
     WHERE c.rater = ? AND c.current = 1 AND c.run <= ? GROUP BY c.task, c.step)
   WHERE runs > 1 GROUP BY task)"""

@@ -25,6 +25,7 @@ from voirdire.store.parsed import (
 )
 from voirdire.store.raters import askers, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
+from voirdire.store.said import read_said
 from voirdire.store.session import STUDY, read_session
 from voirdire.store.tasks import expect, iterate_items, pairs_of
 from voirdire.study import family_of, load_study
@@ -150,7 +151,11 @@ def responses_pages(panel: Panel) -> Iterator[pl.DataFrame]:
     with closing(read_session(panel.folder)) as connection:
         cursor = connection.execute(_RESPONSES)
         while page := cursor.fetchmany(PAGE):
-            yield _responses((*row[:2], readable(unpack(row[2])), row[3], "ok") for row in page)
+            # A text that was forgotten is missing, and not empty.
+            yield _responses(
+                (*row[:2], None if row[2] is None else readable(unpack(row[2])), row[3], "ok")
+                for row in page
+            )
         for asker in panel.of("generate"):
             yield _responses(_missing(connection, asker, panel.study))
 
@@ -256,12 +261,12 @@ def iterate_parsed(
     panel = panel_of(folder, plugins)
     for connection, asker in _expecting(panel, panel.of(stage)):
         parsed: dict[Any, Parsed] = {}
-        for item, first, second, run, kept, *_ in answered(connection, asker.id, asker.runs):
+        for item, first, second, run, kept, *_, said in answered(connection, asker.id, asker.runs):
             replies = NOT_ASKED if kept is None else kept
             # Replies repeat: of yes and no there are a handful among millions.
-            key = tuple((reply.text, reply.finish_reason) for reply in replies)
+            key = said or tuple((reply.text, reply.finish_reason) for reply in replies)
             if key not in parsed:
-                parsed[key] = read_replies(asker, replies)
+                parsed[key] = read_said(said)[0] if said else read_replies(asker, replies)
             yield ParsedTask(asker.id.name, item, first, second, run, parsed[key])
 
 
@@ -283,11 +288,11 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
     """
     panel, rows = panel_of(folder, plugins), []
     for connection, asker in _expecting(panel, panel.of("judge")):
-        for item, first, _, _, kept, *_ in answered(connection, asker.id, asker.runs):
+        for item, first, _, _, kept, *_, said in answered(connection, asker.id, asker.runs):
             # Half of them would make a rater look as sure as its surest replies.
             if not kept or not all(reply.option_logprobs for reply in kept):
                 continue
-            names = list(read_replies(asker, kept).scores)
+            names = list((read_said(said)[0] if said else read_replies(asker, kept)).scores)
             # One reply an attribute: else nobody can tell whose probability it is.
             if len(names) != len(kept):
                 continue
@@ -321,8 +326,12 @@ def iterate_traces(panel: Panel) -> Iterator[TracedTask]:
             if not task.replies:
                 continue
             steps = zip(task.roles, (reply.usage for reply in task.replies), strict=True)
+            parsed, trace = (
+                read_said(task.said)
+                if task.said
+                else (read_replies(asker, task.replies), read_trace(asker, task.replies))
+            )
             yield TracedTask(
-                asker.id.name, task.item, task.first, task.second, task.run,
-                read_replies(asker, task.replies), read_trace(asker, task.replies),
+                asker.id.name, task.item, task.first, task.second, task.run, parsed, trace,
                 tuple(steps),
             )  # fmt: skip

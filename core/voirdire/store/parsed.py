@@ -11,6 +11,7 @@ from voirdire.protocols import ParsesColumns
 from voirdire.schema import Reply
 from voirdire.store.raters import read_replies
 from voirdire.store.replies import answered
+from voirdire.store.said import read_said
 from voirdire.tables import RATINGS, STATUS
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[Page]
 
 def _page(page: Sequence[Answered], asker: Asker) -> Page:
     numbers: dict[Any, int] = {}
-    distinct: list[Sequence[Reply]] = []
+    distinct: list[Sequence[Reply] | str] = []
     tasks: list[tuple[Any, ...]] = []
-    for item, first, second, run, kept, *_ in page:
-        replies = NOT_ASKED if kept is None else kept
+    for item, first, second, run, kept, *_, said in page:
+        replies = said or (NOT_ASKED if kept is None else kept)
         # All that a parser may look at: replies that differ in one of these are parsed apart.
-        key = tuple(
+        key = said or tuple(
             (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)
-            for r in replies
+            for r in kept or NOT_ASKED
         )
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
@@ -115,16 +116,19 @@ def framed(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.Dat
 
 
 def parse_distinct(
-    distinct: Sequence[Sequence[Reply]], asker: Asker
+    distinct: Sequence[Sequence[Reply] | str], asker: Asker
 ) -> tuple[pl.DataFrame, Sequence[Status]]:
-    """What each set of replies says: rows by its number and attribute, and its status."""
+    """What each set of replies says, or has said: rows by number and attribute, and its status."""
     rater = asker.rater
-    if isinstance(rater, ParsesColumns) and all(len(replies) == 1 for replies in distinct):
-        columns: ScoreColumns | None = rater.parse_column([replies[0] for replies in distinct])
+    single = [one[0] for one in distinct if not isinstance(one, str) and len(one) == 1]
+    if isinstance(rater, ParsesColumns) and len(single) == len(distinct):
+        columns: ScoreColumns | None = rater.parse_column(single)
         # None: a column would not do here, such as where scores come from log-probabilities.
         if columns is not None:
             return _from_columns(columns), columns.status
-    parsed_replies = [read_replies(asker, replies) for replies in distinct]
+    parsed_replies = [
+        read_said(one)[0] if isinstance(one, str) else read_replies(asker, one) for one in distinct
+    ]
     rows = [row for number, parsed in enumerate(parsed_replies) for row in _rows(number, parsed)]
     return pl.DataFrame(rows, schema=_READ, orient="row"), [
         parsed.status for parsed in parsed_replies

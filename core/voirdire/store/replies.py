@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 PAGE = 20_000
 # LEFT JOINs: a task without a rater's call, and a call without a final reply, are rows as well.
 _FINAL = f"""SELECT e.position, e.item, e.first, e.second, c.run,
-c.messages != '[]', c.status, c.role, {REPLY_COLUMNS} FROM expected e
+c.messages != '[]', c.status, c.role, {REPLY_COLUMNS}, k.json FROM expected e
 LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
+LEFT JOIN parsed k ON k.key = c.key AND c.step = 0
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""  # noqa: S608
 # Notes and calls of tools are put into lines by SQLite: in Python each row would parse its JSON.
 _ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
@@ -65,6 +66,7 @@ class Answered(NamedTuple):
 
     `replies` is None where it was not asked, and empty where there was nothing to ask; `status` is
     what was read when it was finished, None where it is not. `roles` are those of the replies.
+    `said` is what they said (`said.read_said`) where their texts were forgotten, else None.
     """
 
     item: str
@@ -74,6 +76,7 @@ class Answered(NamedTuple):
     replies: list[Reply] | None
     status: str | None = None
     roles: tuple[str, ...] = ()
+    said: str | None = None
 
 
 def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> Iterator[Answered]:
@@ -89,21 +92,27 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
         by_run: dict[int, list[Reply]] = {}
         roles: dict[int, list[str]] = {}
         statuses: dict[int, str | None] = {}
+        said: dict[int, str] = {}
         for row in group:
             if row[4] is not None:
                 replies = by_run.setdefault(row[4], [])
                 statuses[row[4]] = row[6]
+                if row[-1] is not None:
+                    said[row[4]] = row[-1]
                 if row[5]:
                     replies.append(_reply(row))
                     roles.setdefault(row[4], []).append(row[7])
         # Counted out: a run that was never asked has no row.
         for run in range(1, runs + 1):
             in_role = tuple(roles.get(run, ()))
-            yield Answered(row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role)
+            yield Answered(
+                row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role,
+                said.get(run),
+            )  # fmt: skip
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    return Reply("", "error", error="no reply") if row[9] is None else reply_of(row[8:])
+    return Reply("", "error", error="no reply") if row[9] is None else reply_of(row[8:-1])
 
 
 def rater_number(connection: sqlite3.Connection, rater_id: RaterId) -> int | None:

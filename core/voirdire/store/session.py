@@ -54,6 +54,7 @@ WRITTEN = (
     STUDY, "ratings.parquet", "preferences.parquet", "responses.parquet", RATERS,
     REPLY_FINDINGS, OLD_REPLY_FINDINGS, RATER_FINDINGS, CHECKSUMS,
 )  # fmt: skip
+_GONE = "SELECT 1 FROM forgotten WHERE what = 'texts' LIMIT 1"
 # Only the current call: what an older prompt asked at this step says nothing of this one.
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
 JOIN raters r ON r.id = c.rater JOIN tasks t ON t.id = c.task
@@ -221,6 +222,11 @@ def open_session(
         opened.enter_context(session)
         if session.resumed and not resume:
             raise SessionError(f"session {folder}: it exists already; go on with it by --resume")
+        if session.connection.execute(_GONE).fetchone():
+            raise SessionError(
+                f"session {folder}: its texts were forgotten, and nothing more can be asked in it; "
+                "give --out another folder"
+            )
         with usable(folder), transaction(session.connection):
             if take is not None:
                 take(session.connection)

@@ -1,0 +1,181 @@
+"""Texts that are to be gone: a session's numbers stay, what people and models wrote does not."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire.errors import SessionError
+from voirdire.protocols import Traces
+from voirdire.schema import Trace
+from voirdire.store._schema import content_hash, unpack
+from voirdire.store.checksums import DATABASE
+from voirdire.store.frames import panel_of
+from voirdire.store.raters import read_replies, read_trace
+from voirdire.store.replies import answered
+from voirdire.store.said import said_json
+from voirdire.store.session import PIECES, STUDY, is_session, locked_session, transaction, usable
+from voirdire.store.tables import write_tables
+from voirdire.store.tasks import expect
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from voirdire._registry import Plugins
+    from voirdire.store.frames import Panel
+
+_KEY = """SELECT c.key FROM calls c JOIN tasks t ON t.id = c.task JOIN raters r ON r.id = c.rater
+WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run) =
+(?, ?, ?, ?, ?, ?, ?, ?) AND c.current = 1 AND c.step = 0"""
+#: Of what a reply holds beside its text notes and probabilities stay, and which tools it called.
+_CALLED = """(SELECT json_group_array(json_array('', json_extract(value, '$[1]'), '{}', ''))
+FROM json_each(extra, '$.tool_calls'))"""
+_EXTRA = f"""json_remove(iif(json_type(extra, '$.tool_calls') = 'array',
+json_set(extra, '$.tool_calls', json({_CALLED})), extra), '$.thoughts', '$.inner')"""
+_FORGET = (
+    f"""UPDATE attempts SET text = iif(finish IS NULL, NULL, ''), parts = NULL, message = NULL,
+    extra = {_EXTRA}, forgotten = 1""",  # noqa: S608
+    "UPDATE items SET body = NULL, reference = NULL, extra = NULL, forgotten = 1",
+    "UPDATE responses SET body = NULL, forgotten = 1",
+    "UPDATE texts SET body = '', forgotten = 1",
+    "UPDATE messages SET body = NULL, parts = NULL, name = '', forgotten = 1",
+    "UPDATE steps SET body = NULL, extra = NULL, forgotten = 1",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was dropped: replies and other texts; and the copies that hold texts still."""
+
+    replies: int
+    texts: int
+    copies: tuple[Path, ...]
+
+
+def forget_texts(folder: str | Path, plugins: Plugins | None = None) -> Forgotten:
+    """Drop what people and models wrote from a session, and keep what was read out of it.
+
+    Scores, statuses, tokens and costs stay, and the tables are derived from them. Nothing can be
+    read again by another parser, and nothing more can be asked in the session. The database is
+    written anew without what was dropped, and its log is emptied.
+
+    Raises
+    ------
+    SessionError
+        Another process works in the session, pieces of it are out, a plugin of it is not installed,
+        or the disk has no room for a second copy.
+    """
+    folder = Path(folder)
+    if any((folder / PIECES).glob("*-*")):
+        raise SessionError(f"session {folder}: take its pieces in first: voirdire run --resume")
+    panel = panel_of(folder, plugins)
+    with usable(folder), locked_session(folder) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        with transaction(connection):
+            rows = list(_said(connection, panel))
+            connection.executemany("INSERT OR REPLACE INTO parsed VALUES (?, ?, ?)", rows)
+            _hash_old(connection)
+            changed = [connection.execute(sql).rowcount for sql in _FORGET]
+            row = (time.time(), "texts", sum(changed), None)
+            connection.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", row)
+        # What was written over lies in free places of the file and in the log until then.
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        write_tables(folder, panel=panel, connection=connection)
+    return Forgotten(changed[0], sum(changed[1:]), tuple(copies(folder)))
+
+
+def copies(folder: str | Path) -> Iterator[Path]:
+    """Other files of a session's folder that hold texts: older databases, notes on labels."""
+    folder = Path(folder)
+    for path in sorted(folder.rglob("*")):
+        older = path.suffix == ".sqlite" and path.name != DATABASE
+        if path.is_file() and (older or path.name in ("labels.parquet", "findings.json", STUDY)):
+            yield path
+
+
+def forgotten_at(connection: sqlite3.Connection) -> float | None:
+    """When the texts of a session were dropped; None where they are there."""
+    sql = "SELECT max(at) FROM forgotten WHERE what = 'texts'"
+    found: float | None = connection.execute(sql).fetchone()[0]
+    return found
+
+
+def _said(connection: sqlite3.Connection, panel: Panel) -> Iterator[tuple[bytes, float, str]]:
+    """What the replies of each task say, by the key of its first call."""
+    now = time.time()
+    for asker in panel.of("judge", "annotate"):
+        expect(connection, asker.task, panel.study.comparisons)
+        place = (asker.id.stage, asker.id.name, asker.id.model, asker.id.prompt)
+        for task in answered(connection, asker.id, asker.runs):
+            # What was said before stays as it was: its texts are gone already.
+            if not task.replies or task.said is not None:
+                continue
+            names = (task.item, task.first, task.second, task.run)
+            (key,) = connection.execute(_KEY, (*place, *names)).fetchone()
+            traces = isinstance(asker.rater, Traces)
+            trace = read_trace(asker, task.replies) if traces else Trace()
+            yield key, now, said_json(read_replies(asker, task.replies), trace)
+
+
+def _hash_old(connection: sqlite3.Connection) -> None:
+    """Give replies of an older version the hash by which equal ones are told afterwards."""
+    sql = "SELECT id, text, parts FROM attempts WHERE finish IS NOT NULL AND hash IS NULL"
+    rows = [
+        (content_hash(unpack(text), unpack(parts)), number)
+        for number, text, parts in connection.execute(sql)
+    ]
+    connection.executemany("UPDATE attempts SET hash = ? WHERE id = ?", rows)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldsTexts:
+    """A file that holds what people or models wrote, and what of it."""
+
+    path: Path
+    what: str
+
+
+def where_texts_are(folder: str | Path) -> tuple[HoldsTexts, ...]:
+    """The files of a session's folder that hold texts, and those outside that its study reads.
+
+    Raises
+    ------
+    SessionError
+        The folder holds no session.
+    """
+    from voirdire.store.frames import session_study  # noqa: PLC0415 - a study may not be readable
+    from voirdire.store.session import read_session  # noqa: PLC0415
+
+    folder = Path(folder)
+    if not is_session(folder):
+        raise SessionError(f"session {folder}: there is no {DATABASE} in it")
+    with closing(read_session(folder)) as connection:
+        gone = forgotten_at(connection) is not None
+    found = [
+        HoldsTexts(path, what)
+        for name, what, here in (
+            (DATABASE, "items, responses, prompts and replies", not gone),
+            (f"{DATABASE}-wal", "what was written last", True),
+            ("responses.parquet", "responses", not gone),
+            (STUDY, "prompts, names of raters", True),
+            ("reply_findings.parquet", "phrases of replies", True),
+            ("findings.json", "examples that raters were shown", True),
+        )
+        if here and (path := folder / name).is_file() and path.stat().st_size
+    ]
+    known = {one.path for one in found}
+    found += [HoldsTexts(path, "an older copy, or notes on labels")
+              for path in copies(folder) if path not in known]  # fmt: skip
+    found += [HoldsTexts(path, "a piece of a run by several workers")
+              for path in sorted((folder / PIECES).glob("*-*/session.sqlite"))]  # fmt: skip
+    study = session_study(folder)
+    named = [*(source.path for source in study.data.sources)]
+    named += [one.path for one in (study.items, study.responses) if one is not None]
+    found += [HoldsTexts(path, "a file of the study, outside of the session")
+              for name in named if (path := Path(study.folder, name)).is_file()]  # fmt: skip
+    return tuple(found)

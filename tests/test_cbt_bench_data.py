@@ -310,9 +310,9 @@ def test_a_bad_record_of_a_data_file_is_named(tmp_path, bad, message):
 
 
 def test_folders_that_are_none_are_said(tmp_path):
-    with pytest.raises(InputError, match="needs --data FOLDER"):
+    with pytest.raises(InputError, match="needs data=FOLDER"):
         examine("cbt_bench")
-    with pytest.raises(InputError, match="needs --data FOLDER"):
+    with pytest.raises(InputError, match="needs data=FOLDER"):
         examine("cbt_bench", data=tmp_path)
     with pytest.raises(TableError, match="there is no such file"):
         read_examples(tmp_path, TASKS["cd"])

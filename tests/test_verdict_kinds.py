@@ -23,7 +23,7 @@ from voirdire.examining.spec.preferences.ground import ComparedCase, ComparedGro
 from voirdire.examining.spec.probabilities import found as probabilities
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.verdict.decide import Asked, decide
+from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.stats import comparisons, label_responses, leaks, probability, strengths
 from voirdire.stats.comparisons import Compared, ComparisonPanel
 from voirdire.stats.probability import ProbabilityPanel
@@ -112,9 +112,9 @@ def check_labels(case, wanted, place, what):
     contrast = label_responses.share_contrast(ground.panel, ground.humans, case.subgroups == "s")
     near(contrast.at, told["SUBSHARE_e"][place], what)
     with without_later():
-        single = decide(ground, Asked("single", THESE)).state
+        single = decide(ground, AskedUse("single", THESE)).state
         # Every label, those that nobody uses included, as the reference's program has them.
-        filters = [decide(ground, Asked("filter", THESE, label)).state for label in case.labels]
+        filters = [decide(ground, AskedUse("filter", THESE, label)).state for label in case.labels]
     assert STATES[single] == wanted["single"][place], what
     assert [STATES[state] for state in filters] == list(wanted["filter"][place]), what
 
@@ -290,7 +290,7 @@ def check_preferences(panel, wanted, place, what):
     ground.__dict__["panel"] = panel
     with without_later():
         for use, states in wanted["uses"].items():
-            state = decide(ground, Asked(use.lower(), THESE)).state
+            state = decide(ground, AskedUse(use.lower(), THESE)).state
             assert STATES[state] == states[place], f"{what} {use}"
 
 
@@ -391,7 +391,7 @@ def test_what_is_not_recorded_is_not_tested():
     )  # fmt: skip
     ground = ComparedGround(case, MARGINS)
     for use in ("single", "pick"):
-        assert decide(ground, Asked(use, THESE)).state in {"not tested", "no"}
+        assert decide(ground, AskedUse(use, THESE)).state in {"not tested", "no"}
 
 
 def test_sparse_pairs_are_read_beside_strengths():

@@ -16,7 +16,7 @@ from voirdire.examining.verdict.facts import Component, Next, Verdict
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.report import print_examination
 from voirdire.stats import within
-from voirdire.study import Margins
+from voirdire.study import Margins, ReadOptions
 
 
 def scores(n=60, seed=0):
@@ -47,8 +47,9 @@ def states(found):
 
 def test_no_label_at_all_tests_nothing():
     human, judge = scores()
+    # A column without a score is a judge where it is said to be one.
     for frame in (table([None] * 60, judge), table(human, [None] * 60)):
-        found = found_of(frame)
+        found = found_of(frame, read=ReadOptions(judge=("judge",)))
         assert "yes" not in {verdict.state for verdict in found.verdicts}
     unlabelled = states(found_of(table([None] * 60, judge)))
     assert {state for state, _, _ in unlabelled.values()} == {"not tested"}
@@ -144,7 +145,8 @@ def test_few_on_one_side_of_a_gate_say_how_many_labels_it_takes():
 
 def test_a_judge_that_turns_the_scale_round_is_refused():
     human, _ = scores()
-    found = found_of(table(human, 6 - human))
+    kept = ReadOptions(rescale={"judge": (1, 5)})  # else it is asked
+    found = found_of(table(human, 6 - human), read=kept)
     assert states(found)["single"][0] == "no"
     assert "yes" not in {verdict.state for verdict in found.verdicts}
 

@@ -6,7 +6,6 @@ from voirdire.examining.spec.component import Component as Component
 from voirdire.examining.spec.component import ComponentSpec as ComponentSpec
 from voirdire.examining.spec.component import Estimated as Estimated
 from voirdire.examining.spec.component import Ground as Ground
-from voirdire.examining.spec.component import GroundBase as GroundBase
 from voirdire.examining.spec.component import Lack as Lack
 from voirdire.examining.spec.component import Next as Next
 from voirdire.examining.spec.component import State as State

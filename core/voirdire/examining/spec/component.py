@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from voirdire.examining.spec.registry import Registry
 
@@ -88,62 +89,6 @@ class Component:
         return {
             one.name: getattr(self, one.name) for one in fields(self) if one.name not in left_out
         }
-
-
-class Ground(Protocol):
-    """What the components of one judge and attribute rest on, whatever the kind of judgement.
-
-    Each kind has a class of its own with the sums that its components share, found when first
-    asked for. What is named here is all that verdicts and advice know of it.
-    """
-
-    @property
-    def kind(self) -> str:
-        """The kind of judgement: ``"score"``, ``"label"``."""
-        ...
-
-    @property
-    def margins(self) -> Margins:
-        """What the study asks for."""
-        ...
-
-    @property
-    def judge(self) -> str:
-        """Who is examined."""
-        ...
-
-    @property
-    def attribute(self) -> str:
-        """On which question."""
-        ...
-
-    @property
-    def reference(self) -> tuple[str, ...]:
-        """The humans of the case."""
-        ...
-
-    @property
-    def units(self) -> tuple[int, str]:
-        """How many items (or clusters) there are, and what they are called."""
-        ...
-
-    @property
-    def systems(self) -> int:
-        """How many systems there are; 1 for none."""
-        ...
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Each label that a use is decided for by itself; empty where no use is."""
-        ...
-
-    def of(self, key: str) -> tuple[Component, ...]:
-        """The components of a key: none, one, or one for each label; found once."""
-        ...
-
-    def calibrated(self) -> Ground | None:
-        """What they would rest on had the judge been calibrated; None where that is not known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,21 +235,62 @@ class ComponentSpec:
 COMPONENTS: Registry[ComponentSpec] = Registry("component")
 
 
-class GroundBase:
-    """A ground that finds each component once: what kinds derive their own from."""
+class NamedCase(Protocol):
+    """Judgements of one judge and of humans on one question, of whatever kind."""
 
-    def __init__(self) -> None:
+    @property
+    def judge(self) -> str:
+        """Who is examined."""
+        ...
+
+    @property
+    def attribute(self) -> str:
+        """On which question."""
+        ...
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """All humans of the case."""
+        ...
+
+
+class Ground(ABC):
+    """What the components of one judge and attribute rest on.
+
+    Each kind of judgement has a class of its own, with the sums that its components share, found
+    when first asked for. What is named here is all that verdicts and advice know of it.
+    """
+
+    case: NamedCase
+
+    def __init__(self, case: NamedCase, margins: Margins) -> None:
+        self.case, self.margins = case, margins
         self._found: dict[str, tuple[Component, ...]] = {}
 
     @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The kind of judgement: ``"score"``, ``"label"``."""
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[int, str]:
+        """How many items (or clusters) there are, and what they are called."""
+
+    @property
+    @abstractmethod
+    def systems(self) -> int:
+        """How many systems there are; 1 for none."""
+
+    @property
     def labels(self) -> tuple[str, ...]:
-        """None, but where a kind says otherwise."""
+        """Each label that a use is decided for by itself; empty where no use is."""
         return ()
 
     def of(self, key: str) -> tuple[Component, ...]:
         """The components of a key: none, one, or one for each label; found once."""
         if key not in self._found:
-            self._found[key] = COMPONENTS[key].found(cast("Ground", self))
+            self._found[key] = COMPONENTS[key].found(self)
         return self._found[key]
 
     def hold(self, parts: Iterable[Component]) -> None:
@@ -314,7 +300,7 @@ class GroundBase:
             self._found[part.name] = (*self._found[part.name], part)
 
     def calibrated(self) -> Ground | None:
-        """Not known, but where a kind says otherwise."""
+        """What they would rest on had the judge been calibrated; None where that is not known."""
         return None
 
     def one(self, key: str) -> Component | None:

@@ -162,8 +162,8 @@ def verdict_of(ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool
     elif critical and made.state == "yes" and asked.spec.forbidden_where_critical:
         made = replace(made, state="no", reason="safety-critical")
     return Verdict(
-        ground.judge,
-        ground.attribute,
+        ground.case.judge,
+        ground.case.attribute,
         asked.use,
         asked.target,
         made.state,
@@ -172,7 +172,7 @@ def verdict_of(ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool
         Next("use it"),
         made.p,
         made.parts,
-        ground.reference,
+        ground.case.reference,
         label=asked.label,
         kind=ground.kind,
     )

@@ -18,20 +18,15 @@ __all__ = [
     "AltTests",
     "Careless",
     "Component",
-    "ComponentName",
     "Copied",
     "Evidence",
     "HumanPair",
     "Next",
-    "Reason",
     "State",
     "Target",
     "Verdict",
 ]
 
-#: Keys of a component and of a reason.
-ComponentName = str
-Reason = str
 #: Adjusted p-values up to this remain: a yes is a one-sided test at 5 % before it as well.
 HOLM_LEVEL = 0.05
 

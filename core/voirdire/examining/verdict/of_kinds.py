@@ -72,8 +72,8 @@ def judge_judgements(
         evidence.append(_evidence(ground))
         for use in _asked(study, ground):
             made = verdict_of(
-                use[0], use[1], critical=ground.attribute in critical,
-                blocked=(ground.judge, ground.attribute) in blocked,
+                use[0], use[1], critical=ground.case.attribute in critical,
+                blocked=(ground.case.judge, ground.case.attribute) in blocked,
             )  # fmt: skip
             made = replace(made, label=use[2] or made.label, kind=ground.kind)
             verdicts.append(replace(made, next=next_step(use[0], use[1], made)))
@@ -122,9 +122,9 @@ def _evidence(ground: Ground) -> Evidence:
     systems = made.panel.systems if ground.kind == "preference" or case.systems is not None else ()
     paired = int(case.paired.sum())
     return Evidence(
-        judge=ground.judge,
-        attribute=ground.attribute,
-        reference=ground.reference,
+        judge=ground.case.judge,
+        attribute=ground.case.attribute,
+        reference=ground.case.reference,
         systems=tuple(str(name) for name in systems),
         n_responses=paired,
         n_labelled=int(case.labelled.sum()),

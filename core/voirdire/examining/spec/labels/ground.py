@@ -63,7 +63,7 @@ class LabelGround(ScoreGround):
     def leaks(self) -> tuple[tuple[str, Jackknifed], ...]:
         """The slope of the judge on what each human alone says, where there are three."""
         each = ((k, leak(self.panel, self.humans, k)) for k in self.humans)
-        return tuple((self.reference[k], found) for k, found in each if found is not None)
+        return tuple((self.case.reference[k], found) for k, found in each if found is not None)
 
     def may_refuse(self) -> tuple[Component, ...]:
         """LABEL of each label."""

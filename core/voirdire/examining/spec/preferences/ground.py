@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec.component import GroundBase
+from voirdire.examining.spec.component import Ground
 from voirdire.examining.spec.preferences.found import compared_components
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec.component import Component
-    from voirdire.study import Margins
 
     Floats = NDArray[np.float64]
 
@@ -67,29 +66,15 @@ class ComparedCase:
         return np.asarray(self.labelled & ~np.isnan(self.scores).all(axis=0))
 
 
-class ComparedGround(GroundBase):
+class ComparedGround(Ground):
     """Comparisons of two systems: everything is read within pairs of them."""
 
-    kind = "preference"
-
-    def __init__(self, case: ComparedCase, margins: Margins) -> None:
-        super().__init__()
-        self.case, self.margins = case, margins
+    case: ComparedCase
 
     @property
-    def judge(self) -> str:
-        """Who is examined."""
-        return self.case.judge
-
-    @property
-    def attribute(self) -> str:
-        """On which question."""
-        return self.case.attribute
-
-    @property
-    def reference(self) -> tuple[str, ...]:
-        """All humans of the case."""
-        return self.case.reference
+    def kind(self) -> str:
+        """``"preference"``."""
+        return "preference"
 
     @cached_property
     def panel(self) -> ComparisonPanel:

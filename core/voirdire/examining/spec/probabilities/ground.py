@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.probabilities.found import probability_components
-from voirdire.examining.spec.probabilities.specs import ABOVE, BELOW
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.stats.probability import ProbabilityPanel

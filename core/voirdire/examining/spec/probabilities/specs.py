@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates
 from voirdire.tabular import number_text, share_text
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.probabilities.ground import ProbabilityGround
 
-#: What is released: what the judge is sure of, and what it is sure is not so.
-ABOVE, BELOW = "above", "below"
 PROBABILITIES = frozenset({"probability"})
 _CLUSTERS = (needs.clusters,)
 #: Of the two sides, as uses have them and as statistics do.

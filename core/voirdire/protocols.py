@@ -62,6 +62,18 @@ class ClosesConnections(Protocol):
 
 
 @runtime_checkable
+class Prepares(Protocol):
+    """A model that is made ready before it can answer, such as one whose weights are loaded."""
+
+    async def prepare(self) -> None:
+        """Make it ready; the runner awaits it before the first call, whose time begins afterwards.
+
+        It is called before every call and returns at once where the model is ready. What it raises
+        becomes the fault of that call.
+        """
+
+
+@runtime_checkable
 class BearsConcurrency(Protocol):
     """A model that says how many calls it can take at once.
 

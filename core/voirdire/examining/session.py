@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Severity
 
+#: From which share of replies with little probability on the levels on that is serious.
+MOSTLY = 0.5
 #: Kind -> (severity, message, consequence).
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "echoes_orders": (
@@ -35,7 +37,7 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     ),
     "low_mass": (
         "note",
-        "Replies with less than half of the probability on the levels: {count}.",
+        "Replies with less than half of the probability on the levels: {count} of {of}.",
         "The model mostly meant something else; the weighted score rests on the rest.",
     ),
     "parser_raised": (
@@ -196,7 +198,15 @@ def _health(folder: Path) -> Iterator[Finding]:
 
 def _finding(row: dict[str, Any]) -> Finding:
     severity, message, consequence = _WORDS[row["kind"]]
+    if row["kind"] == "low_mass" and row["of"] and row["count"] > MOSTLY * row["of"]:
+        severity = "serious"
+        consequence = (
+            "It hardly ever meant to give a level, and its scores say next to nothing: let its "
+            "answer begin with words before the level (prefix of an hf: model), or ask for text."
+        )
     numbers = {name: f"{row[name]:,}" for name in ("count", "of") if row[name] is not None}
+    # Sessions from before the share was kept do not say of how many.
+    numbers = {"of": "an unknown number", **numbers}
     return Finding(
         kind=row["kind"],
         severity=severity,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, MissingExtraError, PluginError, SessionError, StudyError
-from voirdire.protocols import BearsConcurrency, TakesBatches
+from voirdire.protocols import BearsConcurrency, Prepares, TakesBatches
 from voirdire.running._models import completer, make_model, model_factory
 from voirdire.running.budget import (
     REPLY_TOKENS,
@@ -168,6 +168,7 @@ def make_workers(
                         study.run.prices.get(asked.model),
                         model_identity(asked.model, asked.options),
                         model.batches if isinstance(model, TakesBatches) else None,
+                        model.prepare if isinstance(model, Prepares) else None,
                     )
                     for role, asked in asker.spec.asks.items()
                     for model, limiter in [_model(asker.spec.name, asked, study, models, plugins)]

@@ -218,6 +218,7 @@ async def finish_task(job: Job) -> None:
     # A step may have failed once and been answered then: only what stayed without a reply counts.
     fault = next((step.fault.kind for step in job.steps if step.fault and not step.reply), "")
     status = "failed" if failed else parsed.status
+    job.worker.finished(status)
     job.worker.session.put(Finish(keys, status, failed, fault, job.slot, cut=job.cut))
 
 

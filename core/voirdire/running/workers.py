@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from voirdire.running._stop import Stop
     from voirdire.running.budget import Budget, Tally
     from voirdire.running.limits import Breaker, OpenCalls, RateLimiter
-    from voirdire.schema import Request
+    from voirdire.schema import Request, Status
     from voirdire.store.raters import Asker
     from voirdire.store.records import Call
     from voirdire.store.session import Session
     from voirdire.study import Prices, RunSpec
 
 
+#: Texts of a rater of which one at least must be readable, and what a text is read as that is not.
+FIRST_TEXTS, _UNREAD = 10, frozenset({"unparsable", "truncated"})
 #: Seconds after which a call that waits looks whether it is still wanted.
 LOOK = 0.25
 
@@ -87,7 +89,8 @@ class Commits:
 class Endpoint:
     """The way to one model: `complete` and `limiter` are shared by all who ask that model.
 
-    `identity` names the model with its options; `batches` takes its calls in one piece.
+    `identity` names the model with its options; `batches` takes its calls in one piece; `prepare`
+    makes it ready, where it must be.
     """
 
     complete: Callable[[Request], Awaitable[Reply]]
@@ -96,6 +99,7 @@ class Endpoint:
     prices: Prices | None
     identity: str = ""
     batches: Batches | None = None
+    prepare: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass
@@ -118,6 +122,8 @@ class Worker:
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     broken: BaseException | None = None
     unread: int = 0
+    unreadable: int = 0
+    readable: bool = False
     tools_called: int = 0
     tools_failed: int = 0
 
@@ -241,6 +247,19 @@ class Worker:
         if self.unread >= self.spec.breaker:
             self.park(f"its parser broke on {self.unread} replies in a row ({broken})")
 
+    def finished(self, status: Status) -> None:
+        """A task is through; `status` says what was read.
+
+        A rater of whose first texts none can be read is parked: asked further it would only cost.
+        """
+        if status in _UNREAD:
+            self.unreadable += 1
+        elif status != "failed":
+            self.readable = True
+        earlier = sum(n for read, n in self.tally.statuses.items() if read not in _UNREAD)
+        if not self.readable and not earlier and self.unreadable >= FIRST_TEXTS:
+            self.park(f"none of its first {self.unreadable} texts could be read")
+
     def heard(self, requests: Sequence[Request]) -> None:
         """The rater asks further; `requests` quote what its tools said since.
 
@@ -272,7 +291,10 @@ class Worker:
         expected, tokens = await self._admit(request, endpoint)
         started = time.monotonic()
         try:
-            outcome = await self._outcome(request, endpoint)
+            fault = await self._unready(endpoint)
+            # Loading weights takes minutes, which are none of this call's.
+            started = time.monotonic()
+            outcome = fault or await self._outcome(request, endpoint)
         except asyncio.CancelledError:
             # A call that was cut off costs nothing that is known, but what it
             # reserved must be free again.
@@ -294,6 +316,18 @@ class Worker:
             billed = usage_billed(outcome)
             self.session.put(Attempt(call, time.time(), None, kind, text, taken, billed))
         return outcome, started
+
+    async def _unready(self, endpoint: Endpoint) -> ModelError | None:
+        """Make the model ready; why it cannot be."""
+        if endpoint.prepare is None:
+            return None
+        try:
+            await endpoint.prepare()
+        except ModelError as error:
+            return error
+        except BROKEN_PLUGIN as error:
+            return ModelError(f"{type(error).__name__}: {error}", "model")
+        return None
 
     async def _outcome(self, request: Request, endpoint: Endpoint) -> Reply | ModelError:
         try:

@@ -46,6 +46,8 @@ COLUMNS: dict[str, Any] = {
 }  # fmt: skip
 #: Flags of parsers and judges that are findings; the others tell how a reply was read.
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
+#: Flags that mean more where nearly all replies bear them.
+SHARES = ("low_mass",)
 #: Kinds of a reply's notes that are findings.
 _NOTES = ("dropped", "simulated", "unknown_word", "several_messages")
 # Only of current and final replies: what an older prompt ran into is not said of this one.
@@ -95,9 +97,12 @@ class Flagged:
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
     places: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     details: dict[tuple[str, str], str] = field(default_factory=dict)
+    tasks: Counter[str] = field(default_factory=Counter)
 
     def hear(self, page: Page) -> None:
         """Count one page."""
+        for rater, count in page.rows.select(_TASK).unique().group_by("rater").len().iter_rows():
+            self.tasks[rater] += count
         flags = page.rows.filter(pl.col("flags").list.len() > 0).select(*_TASK, "flags")
         parts = pl.col("flags").struct
         found_flags = (
@@ -120,7 +125,14 @@ class Flagged:
     def findings(self) -> list[ReplyFinding]:
         """What was counted, by rater and flag."""
         return [
-            ReplyFinding(*key, count, None, self.details[key], self.places[key])
+            # Of what share matters where a fault of many is another than that of a few.
+            ReplyFinding(
+                *key,
+                count,
+                self.tasks[key[0]] if key[1] in SHARES else None,
+                self.details[key],
+                self.places[key],
+            )
             for key, count in self.counts.items()
         ]
 

@@ -4,70 +4,256 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
+import queue
 import threading
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import ModelError
+from voirdire.errors import InputError, ModelError
 from voirdire.lazy import require
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
+from voirdire_judges.models._local import (
+    Batch,
+    CancelledCallError,
+    Local,
+    Row,
+    by_schema,
+    can_be_forced,
+    load,
+)
 from voirdire_judges.models._requests import asked_in_words, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Future
 
     from voirdire.schema import FinishReason, Request
 
-
 #: Tokens generated where the request sets no limit.
 DEFAULT_MAX_TOKENS = 256
+#: Seconds for which a batch that is not full waits for the next request.
+GATHER = 0.03
+#: Seconds in which a batch under way ends when the model is closed.
+ENDING = 10.0
+
+Waiting = tuple["Request", "Future[Reply]"]
 
 
 class HfModel:
-    """A model in this process. One call at a time, in a worker thread; loaded on the first.
+    """A model in this process, which answers several requests at once; loaded on the first.
 
     A request that names options is answered by scoring them: `option_logprobs` holds the
-    log-probability of each option as the whole answer's beginning, the text is the likeliest one.
-    Any other request generates; the same request and seed give the same text. Tools are described
-    and called in plain text.
+    log-probability of each option as the whole answer's beginning, the text is the likeliest one. A
+    request with a schema is answered by an object of it, whose values are chosen among those that
+    it allows. Any other request generates; the same request and seed give the same text. Tools are
+    described and called in plain text.
     """
 
-    concurrency = 1
-
-    def __init__(self, name: str, path: str, loading: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        loading: Mapping[str, Any],
+        *,
+        batch: int = 8,
+        structured: bool = True,
+        prefix: str = "",
+    ) -> None:
         self.name, self.path, self.loading = name, path, dict(loading)
-        self._lock = threading.Lock()
+        self.batch, self.structured, self.prefix = batch, structured, prefix
         self._local: Local | None = None
+        self._waiting: queue.SimpleQueue[Waiting | Future[None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closing = False
 
     def __repr__(self) -> str:
         return f"<model {self.name}>"
+
+    @property
+    def concurrency(self) -> int:
+        """Requests that go through the model together."""
+        return self.batch
+
+    async def prepare(self) -> None:
+        """Load it: a call's time begins afterwards."""
+        if self._local is None:
+            from concurrent.futures import Future  # noqa: PLC0415
+
+            loaded: Future[None] = Future()
+            self._put(loaded)
+            await asyncio.wrap_future(loaded)
 
     async def complete(self, request: Request) -> Reply:
         """One reply to one request."""
         request = sendable(self.name, request)
         if request.tools:
-            return await asked_in_words(request, self._beside_the_loop)
-        return await self._beside_the_loop(request)
+            return await asked_in_words(request, self._queued)
+        return await self._queued(request)
 
-    async def _beside_the_loop(self, request: Request) -> Reply:
-        return await asyncio.to_thread(self._answer, request)
+    async def aclose(self) -> None:
+        """End what is under way, between two tokens."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._closing = True
+            self._waiting.put(None)
+            await asyncio.to_thread(thread.join, ENDING)
 
-    def _answer(self, request: Request) -> Reply:
-        with self._lock:
+    async def _queued(self, request: Request) -> Reply:
+        from concurrent.futures import Future  # noqa: PLC0415
+
+        outcome: Future[Reply] = Future()
+        self._put((request, outcome))
+        # A call that is cancelled cancels the future, which the row looks at before each token.
+        return await asyncio.wrap_future(outcome)
+
+    def _put(self, waiting: Any) -> None:
+        if self._thread is None:
+            self._closing = False
+            # A daemon: a model that does not return must not keep the process alive.
+            self._thread = threading.Thread(target=self._work, name=f"{self.name}", daemon=True)
+            self._thread.start()
+        self._waiting.put(waiting)
+
+    def _work(self) -> None:
+        """Answer batches of like requests, in the order in which these came."""
+        held: list[Waiting] = []
+        while not self._closing:
+            if not self._gather(held):
+                return
+            held = [one for one in held if not one[1].cancelled()]
+            if not held:
+                continue
+            key = self._kind(held[0][0])
+            now = [one for one in held if self._kind(one[0]) == key][: self.batch]
+            held = [one for one in held if not any(one is other for other in now)]
+            self._answer(now)
+
+    def _gather(self, held: list[Waiting]) -> bool:
+        """Take what waits, for a moment longer where that fills the batch; False: close."""
+        try:
+            while True:
+                full = len(held) >= self.batch
+                one = (
+                    self._waiting.get_nowait()
+                    if full
+                    else self._waiting.get(timeout=GATHER if held else None)
+                )
+                if one is None:
+                    return False
+                if isinstance(one, tuple):
+                    held.append(one)
+                else:
+                    self._load_for(one)
+        except queue.Empty:
+            return True
+
+    def _load_for(self, waiting: Future[None]) -> None:
+        try:
+            self._loaded()
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+            _fail(waiting, error)
+        else:
+            if waiting.set_running_or_notify_cancel():
+                waiting.set_result(None)
+
+    def _kind(self, request: Request) -> str:
+        """What must be alike in requests of one batch."""
+        if request.options:
+            return json.dumps(["options", *request.options])
+        if self._is_forced(request):
+            return json.dumps(["schema", request.schema], default=str)
+        return ""
+
+    def _is_forced(self, request: Request) -> bool:
+        return self.structured and not request.tools and can_be_forced(request.schema)
+
+    def _answer(self, waiting: Sequence[Waiting]) -> None:
+        """Answer requests of one kind; what is wrong with one costs the others nothing."""
+        started = time.perf_counter()
+        try:
             local = self._loaded()
-            started = time.perf_counter()
+            rows = self._rows(local, waiting)
+            if rows:
+                self._through(local, [row for row, _ in rows])
+        except CancelledCallError:
+            for _, outcome in waiting:
+                outcome.cancel()
+            return
+        except Exception as error:  # noqa: BLE001 - torch raises what it likes, of memory too
+            what = f"{self.name}: {type(error).__name__}: {error}"
+            fault = error if isinstance(error, ModelError) else ModelError(what, "model")
+            for _, outcome in waiting:
+                _fail(outcome, fault)
+            return
+        taken = (time.perf_counter() - started) / max(1, len(rows))
+        for row, outcome in rows:
+            _give(outcome, self._reply(row, len(rows), taken))
+
+    def _rows(self, local: Local, waiting: Sequence[Waiting]) -> list[tuple[Row, Future[Reply]]]:
+        """A row for each request; one that cannot be sent is told so, and costs the others none."""
+        rows = []
+        for request, outcome in waiting:
             try:
-                reply = _scored(local, request) if request.options else _generated(local, request)
-            except ModelError:
-                raise
-            except (RuntimeError, ValueError, IndexError) as error:
-                raise ModelError(
-                    f"{self.name}: {type(error).__name__}: {error}", "model"
-                ) from error
-        return replace(reply, model=self.name, latency=time.perf_counter() - started)
+                rows.append((self._row(local, request, outcome), outcome))
+            except ModelError as error:
+                _fail(outcome, error)
+        return rows
+
+    def _row(self, local: Local, request: Request, outcome: Future[Reply]) -> Row:
+        import torch  # noqa: PLC0415
+
+        draws = None
+        if request.temperature:
+            # A row's own: whoever else draws numbers in this process is left in peace.
+            draws = torch.Generator()
+            draws.manual_seed(_seed(request))
+        return Row(
+            request,
+            local.prompt(request),
+            request.max_tokens or DEFAULT_MAX_TOKENS,
+            lambda: not (outcome.cancelled() or self._closing),
+            draws=draws,
+        )
+
+    def _through(self, local: Local, rows: list[Row]) -> None:
+        first = rows[0].request
+        # What a model is made to begin its answer with stands before options alone: a schema
+        # begins with its own brace.
+        batch = Batch(local, rows, self.prefix if first.options else "")
+        if first.options:
+            for row, logprobs in zip(rows, batch.option_logprobs(first.options), strict=True):
+                row.logprobs, row.ended = logprobs, True
+                row.text = max(logprobs, key=lambda option: logprobs[option])
+        elif first.schema is not None and self._is_forced(first):
+            by_schema(batch, first.schema)
+        else:
+            batch.generate()
+
+    def _reply(self, row: Row, rows: int, taken: float) -> Reply:
+        request, text = row.request, row.text
+        finish: FinishReason = "length" if not row.ended else "stop" if text.strip() else "empty"
+        sent: dict[str, Any] = {
+            "temperature": request.temperature or 0.0,
+            "top_p": request.top_p,
+            "max_tokens": row.limit,
+        }
+        if request.options:
+            sent = {"options": list(request.options), "prefix": self.prefix or None}
+        elif self._is_forced(request):
+            sent |= {"schema": "forced"}
+        sent["batch"] = rows
+        reply = Reply(
+            text,
+            finish,
+            usage=Usage(input=len(row.prompt), output=0 if request.options else len(row.ids)),
+            params={name: value for name, value in sent.items() if value is not None},
+            option_logprobs=row.logprobs,
+        )
+        # Of a batch each has its share, so that latencies add up to the time that was taken.
+        return replace(reply, model=self.name, latency=taken)
 
     def _loaded(self) -> Local:
         if self._local is None:
@@ -78,34 +264,28 @@ class HfModel:
         return self._local
 
 
-def _scored(local: Local, request: Request) -> Reply:
-    prompt = local.prompt(request)
-    logprobs = local.option_logprobs(prompt, request.options)
-    best = max(logprobs, key=lambda option: logprobs[option])
-    return Reply(
-        best,
-        usage=Usage(input=len(prompt), output=0),
-        params={"options": list(request.options)},
-        option_logprobs=logprobs,
-    )
+def _give(outcome: Future[Reply], reply: Reply) -> None:
+    if outcome.set_running_or_notify_cancel():
+        outcome.set_result(reply)
 
 
-def _generated(local: Local, request: Request) -> Reply:
-    prompt = local.prompt(request)
-    limit = request.max_tokens or DEFAULT_MAX_TOKENS
-    text, count, ended = local.generate(prompt, request, limit)
-    finish: FinishReason = "length" if not ended else "stop" if text.strip() else "empty"
-    sent = {"temperature": request.temperature or 0.0, "top_p": request.top_p, "max_tokens": limit}
-    return Reply(
-        text,
-        finish,
-        usage=Usage(input=len(prompt), output=count),
-        params={name: value for name, value in sent.items() if value is not None},
-    )
+def _fail(outcome: Future[Any], error: BaseException) -> None:
+    if not outcome.done() and outcome.set_running_or_notify_cancel():
+        outcome.set_exception(error)
+
+
+def _seed(request: Request) -> int:
+    """The request's seed, or one that follows from its texts and its run."""
+    if request.seed is not None:
+        return request.seed
+    text = "\n".join(m.content for m in request.messages).encode("utf-8", "surrogatepass")
+    if request.run > 1:  # each run draws anew, the first as it did before runs were told apart
+        text += f"\0run {request.run}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=7).digest())
 
 
 @costs_nothing
-def make(
+def make(  # noqa: PLR0913 - each is an option of the study
     model_name: str,
     *,
     path: str = "",
@@ -114,6 +294,9 @@ def make(
     dtype: str = "auto",
     threads: int | None = None,
     local_files_only: bool = False,
+    batch: int = 8,
+    structured: bool = True,
+    prefix: str = "",
 ) -> HfModel:
     """A local transformers model (`hf:Qwen/Qwen2.5-0.5B-Instruct`).
 
@@ -132,13 +315,27 @@ def make(
         cores one thread is the fastest.
     local_files_only : bool
         Never ask the hub.
+    batch : int
+        Requests that go through the model together. Greedy replies differ from those of single
+        prompts in the last bits of a sum, so that about one in a hundred may read otherwise; each
+        reply keeps how many were together.
+    structured : bool
+        Whether a request with a schema is answered by an object of it: names are forced and values
+        chosen. Else the model writes freely, and a small one mostly something else.
+    prefix : str
+        What the answer begins with where options are scored, such as `"Score: "`: a small model
+        would else put most of its probability on a sentence.
 
     Raises
     ------
     MissingExtraError
         The extra `hf` is not installed.
+    InputError
+        `batch` is no whole number from 1.
     """
     name = f"hf:{model_name}"
+    if batch < 1:
+        raise InputError(f"{name}: batch must be a whole number from 1, got {batch!r}")
     require("transformers", name, "hf")
     require("torch", name, "hf")
     loading = {
@@ -148,141 +345,6 @@ def make(
         "threads": threads,
         "local_files_only": local_files_only,
     }
-    return HfModel(name, path or model_name, loading)
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """A loaded model and its tokenizer."""
-
-    model: Any
-    tokenizer: Any
-    device: str
-
-    def prompt(self, request: Request) -> list[int]:
-        """Token ids of the messages in the model's own chat format, up to where it answers."""
-        if self.tokenizer.chat_template:
-            chat = [{"role": m.role, "content": m.content} for m in request.messages]
-            text = self.tokenizer.apply_chat_template(
-                chat, tokenize=False, add_generation_prompt=True
-            )
-            # The template has written the marks already: a second mark of the beginning
-            # shifts answers.
-            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        else:
-            text = "\n\n".join(f"{m.role.title()}: {m.content}" for m in request.messages)
-            ids = self.tokenizer(f"{text}\n\nAssistant:")["input_ids"]
-        room = getattr(self.model.config, "max_position_embeddings", None)
-        if room is not None and len(ids) >= room:
-            raise ModelError(
-                f"the request is {len(ids)} tokens long, the model reads {room}",
-                "bad_request",
-                of_item=True,
-            )
-        return list(ids)
-
-    def option_logprobs(self, prompt: list[int], options: Sequence[str]) -> dict[str, float]:
-        """Log-probability of each option's tokens after the prompt, summed over its tokens."""
-        spelt = {option: self._ids(option) for option in options}
-        # The first token of every option follows the same prompt: one pass serves all.
-        first = self._next(prompt)
-        logprobs = {}
-        for option, ids in spelt.items():
-            total = float(first[ids[0]])
-            for place in range(1, len(ids)):
-                total += float(self._next(prompt + ids[:place])[ids[place]])
-            logprobs[option] = total
-        return logprobs
-
-    def generate(self, prompt: list[int], request: Request, limit: int) -> tuple[str, int, bool]:
-        """The text, its number of tokens, and whether the model ended it by itself."""
-        import torch  # noqa: PLC0415
-
-        given = torch.tensor([prompt], device=self.device)
-        # Without sampling the model's own temperature and the like are unset, else
-        # transformers warns at every call.
-        how: dict[str, Any] = {
-            "do_sample": False,
-            "temperature": None,
-            "top_p": None,
-            "top_k": None,
-        }
-        if request.temperature:
-            how = {
-                "do_sample": True,
-                "temperature": request.temperature,
-                "top_p": request.top_p or 1.0,
-            }
-        # A seed for this call alone: whoever else draws numbers in this process is left in
-        # peace.
-        with torch.inference_mode(), torch.random.fork_rng():
-            torch.manual_seed(_seed(request))
-            ids = self.model.generate(
-                given,
-                attention_mask=torch.ones_like(given),
-                max_new_tokens=limit,
-                pad_token_id=self.tokenizer.pad_token_id or self.tokenizer.eos_token_id,
-                **how,
-            )[0, len(prompt) :]
-        ends = self.model.generation_config.eos_token_id
-        ends = ends if isinstance(ends, list) else [ends]
-        # At the limit the last token tells a text that is whole from one that was cut.
-        ended = len(ids) < limit or int(ids[-1]) in ends
-        return self.tokenizer.decode(ids, skip_special_tokens=True), len(ids), ended
-
-    def _ids(self, option: str) -> list[int]:
-        ids = self.tokenizer(option, add_special_tokens=False)["input_ids"]
-        if not ids:
-            raise ModelError(f"the option {option!r} has no tokens", "bad_request")
-        return list(ids)
-
-    def _next(self, ids: list[int]) -> Any:
-        import torch  # noqa: PLC0415
-
-        given = torch.tensor([ids], device=self.device)
-        with torch.inference_mode():
-            logits = self.model(given, attention_mask=torch.ones_like(given)).logits
-        # In 32 bits: bfloat16 has three digits, too few to sum over a vocabulary.
-        return torch.log_softmax(logits[0, -1].float(), dim=-1)
-
-
-def _seed(request: Request) -> int:
-    """The request's seed, or one that follows from its texts and its run."""
-    if request.seed is not None:
-        return request.seed
-    text = "\n".join(m.content for m in request.messages).encode("utf-8", "surrogatepass")
-    if request.run > 1:  # each run draws anew, the first as it did before runs were told apart
-        text += f"\0run {request.run}".encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=7).digest())
-
-
-def load(
-    path: str, *, gguf: str, device: str, dtype: str, threads: int | None, local_files_only: bool
-) -> Local:
-    """Load tokenizer and weights from a hub name, a folder or a GGUF file."""
-    import torch  # noqa: PLC0415
-    import transformers  # noqa: PLC0415
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-    folder, file = _located(path, gguf)
-    where: dict[str, Any] = {"local_files_only": local_files_only}
-    if file:
-        where["gguf_file"] = file
-    transformers.utils.logging.disable_progress_bar()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
-    precision = dtype if dtype == "auto" else getattr(torch, dtype)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=precision, **where)
-    return Local(model.to(device).eval(), tokenizer, device)
-
-
-def _located(path: str, gguf: str) -> tuple[str, str]:
-    place = Path(path)
-    if gguf:
-        return path, gguf
-    if place.is_file():
-        return str(place.parent), place.name
-    files = sorted(place.glob("*.gguf")) if place.is_dir() else []
-    if len(files) == 1 and not (place / "config.json").exists():
-        return path, files[0].name
-    return path, ""
+    return HfModel(
+        name, path or model_name, loading, batch=batch, structured=structured, prefix=prefix
+    )

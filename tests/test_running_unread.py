@@ -1,0 +1,107 @@
+"""A rater of whom nothing can be read is stopped; a model is made ready before a call's time."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+
+import pytest
+
+pytest.importorskip("openai")
+
+from agent_work import study_of
+from wire_server import WireServer
+
+from voirdire import plugins
+from voirdire.examining.session import _finding as finding_of
+from voirdire.running import run
+from voirdire.schema import Reply
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "held-for-tests-1234567890")
+
+
+def judged(folder, address, items, **more):
+    judge = {"name": "mute", "use": "rubric", "model": "openai:m",
+             "model_options": {"base_url": address}}  # fmt: skip
+    return study_of(folder, judge, items=items, **more)
+
+
+def test_a_rater_whose_first_ten_texts_cannot_be_read_is_stopped(tmp_path):
+    with WireServer("I would rather speak of the weather.") as server:
+        once = {"run": {"reask": 0, "concurrency": 4, "backoff": 0.02}}
+        result = run(judged(tmp_path, server.openai, 60, **once), tmp_path / "a", quiet=True)
+        asked = server.count
+    assert result.exit_code == 3
+    assert 10 <= asked < 40
+    assert "none of its first 10 texts could be read" in str(result.raters)
+
+
+def test_one_that_can_be_read_goes_on(tmp_path):
+    said = iter(['{"Empathy": 4}', *(["I would rather not."] * 29)])
+    with WireServer(lambda seen: next(said)) as server:
+        once = {"run": {"reask": 0, "concurrency": 1}}
+        result = run(judged(tmp_path, server.openai, 30, **once), tmp_path / "a", quiet=True)
+        assert server.count == 30
+    assert result.raters[0].done == 30
+
+
+class Slow:
+    """Takes longer to be made ready than a call may take."""
+
+    name = "slow"
+    readied = 0
+
+    def __init__(self, fails=False):
+        self.fails, self.ready = fails, None
+
+    async def prepare(self):
+        if self.ready is None:
+            self.ready = asyncio.ensure_future(self._load())
+        await asyncio.shield(self.ready)
+
+    async def _load(self):
+        await asyncio.sleep(1.2)
+        Slow.readied += 1
+        if self.fails:
+            raise OSError("no such weights")
+
+    async def complete(self, request):
+        return Reply('{"Empathy": 4}', "stop")
+
+
+def make(name, **options):
+    return Slow(name == "fails")
+
+
+@pytest.mark.parametrize(("name", "score"), [("works", 4.0), ("fails", None)])
+def test_loading_takes_none_of_a_calls_time(tmp_path, name, score):
+    found = copy.deepcopy(plugins())
+    found.add("model", "tests", "slow", f"{__name__}:make")
+    Slow.readied = 0
+    judge = {"name": "j", "use": "rubric", "model": f"slow:{name}"}
+    study = study_of(tmp_path, judge, items=3, run={"timeout": 0.5, "retries": 0, "breaker": 9})
+    result = run(study, tmp_path / "a", quiet=True, plugins=found)
+    assert Slow.readied == 1
+    assert result.raters[0].done == (3 if score else 0)
+    if not score:
+        assert dict(result.raters[0].faults) == {"model": 3}
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "severity"), [(9, 10, "serious"), (2, 10, "note"), (9, None, "note")]
+)
+def test_little_probability_on_the_levels_is_serious_where_it_is_the_rule(count, of, severity):
+    row = {
+        "rater": "vague",
+        "kind": "low_mass",
+        "count": count,
+        "of": of,
+        "detail": "",
+        "places": [],
+    }
+    found = finding_of(row)
+    assert found.severity == severity
+    assert ("next to nothing" in found.consequence) == (severity == "serious")

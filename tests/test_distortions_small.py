@@ -184,6 +184,9 @@ def test_a_pilot_tells_what_each_configuration_refuses_and_the_whole_goes_on_fro
             "--model-option", f"base_url={server.openai}", "--runs", 2, "--out", tmp_path / "s",
         )  # fmt: skip
         study = tmp_path / "s" / "study.toml"
+        planned = voirdire("run", study, "--dry-run", "--pilot", 16)
+        assert len(re.findall(r"\b16\b", planned)) >= 4
+        assert server.requests == []
         said = voirdire("run", study, "--out", tmp_path / "p", "--pilot", 16, "--quiet")
         assert "Pilot: 16 of 40 items, each asked once" in said
         assert len(server.requests) == 4 * 16

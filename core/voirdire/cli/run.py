@@ -130,13 +130,6 @@ def run(
     from voirdire.errors import InputError
     from voirdire.store import is_session
 
-    if dry_run:
-        _print_plan(running.dry_run(study, out, only=only, max_cost=max_cost))
-        return
-    if out is None:
-        raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
-    if resume and not is_session(out):
-        raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
     asked: Study | Path = study
     whole = 0
     if pilot is not None:
@@ -145,6 +138,13 @@ def run(
         if resume:
             raise InputError("run: give --pilot or --resume: a pilot begins a session")
         asked, whole = pilot_study(study, pilot)
+    if dry_run:
+        _print_plan(running.dry_run(asked, out, only=only, max_cost=max_cost))
+        return
+    if out is None:
+        raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
+    if resume and not is_session(out):
+        raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
     try:
         result = running.run(
             asked,

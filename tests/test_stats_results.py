@@ -121,6 +121,9 @@ def names_in(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Name | ast.Attribute):
             yield node.id if isinstance(node, ast.Name) else node.attr
+        # Coefficients of the registry name their statistic, which loads when it is asked for.
+        elif path.name == "coefficients.py" and isinstance(node, ast.Constant):
+            yield node.value
 
 
 def test_functions_that_no_command_calls_are_said_to_be_library_functions():

@@ -36,10 +36,10 @@ def drawn_at_random(drawn: Any, rest: Any) -> float:
     Examples
     --------
     >>> from voirdire.stats import drawn_at_random
-    >>> drawn_at_random([1] * 20, [1] * 75 + [0] * 5)
-    1.0
+    >>> round(drawn_at_random([1] * 20, [1] * 75 + [0] * 5), 2)
+    0.64
     >>> round(drawn_at_random([0] * 4 + [1] * 16, [1] * 79 + [0]), 4)
-    0.0104
+    0.0107
 
     References
     ----------

@@ -139,6 +139,10 @@ def drift_limit(alpha: float, looks: int) -> float:
     >>> from voirdire.stats import drift_limit
     >>> 3.0 < drift_limit(0.01, 26) < 3.1
     True
+
+    References
+    ----------
+    Roberts (1959), Technometrics 1, 239-250.
     """
     if not 0 < alpha < 1 or looks < 2:
         raise StatisticsError(f"alpha lies in (0, 1) and looks are 2 or more, got {alpha}, {looks}")

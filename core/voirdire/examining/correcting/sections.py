@@ -234,7 +234,8 @@ def _by_group(correction: Correction) -> Section:
     names = ("attribute", "judge", "group", "labels", "corrected", "interval", "labels alone",
              "judge alone", "worth")  # fmt: skip
     table = _score_table(rows, correction.level, names, name)
-    return Section(f"By {correction.by}", _CEILING, (table,), figures)
+    strata = all(math.isnan(row.corrected.weight) for row in rows)
+    return Section(f"By {correction.by}", "" if strata else _CEILING, (table,), figures)
 
 
 def _wins(correction: Correction) -> Section:

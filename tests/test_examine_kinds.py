@@ -145,6 +145,35 @@ def test_probabilities_are_held_against_what_they_claim(tmp_path):
     assert {label for use, label in surer if use == "release"} == {"above", "below"}
 
 
+def test_labels_of_annotators_get_verdicts_beside_their_scores(tmp_path):
+    rng = np.random.default_rng(5)
+    truth = rng.choice(3, 200, p=[0.55, 0.33, 0.12])
+
+    def person(right):
+        return np.where(rng.random(200) < right, truth, rng.integers(0, 3, 200))
+
+    rows = [
+        (str(item), rater, str(word), float(word == WORDS[said]))
+        for rater, right in (("ada", 0.9), ("ben", 0.9), ("model", 0.93))
+        for item, said in enumerate(person(right))
+        for word in WORDS
+    ]
+    table = pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row")
+    table.write_csv(tmp_path / "said.csv")
+    (tmp_path / "study.toml").write_text(
+        'name = "mail"\n[data]\nsources = [{path = "said.csv"}]\nreference = ["ada", "ben"]\n'
+        '[rubric]\nscale = [0, 1]\nattributes = ["refund", "delivery", "other"]\n'
+        '[[panel]]\nname = "ada"\nkind = "human"\n[[panel]]\nname = "ben"\nkind = "human"\n'
+        '[[panel]]\nname = "model"\nkind = "annotator"\n'
+    )
+    done = typed("examine", tmp_path / "study.toml", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["verdicts"]
+    of_labels = {(one["use"], one["label"]): one["state"] for one in found if one.get("kind")}
+    assert of_labels["single", ""] == "yes"
+    assert of_labels["filter", "refund"] == "yes"
+
+
 def test_nested_numbers_are_examined_as_scores(tmp_path):
     rng = np.random.default_rng(4)
     truth = rng.integers(1, 6, 80)

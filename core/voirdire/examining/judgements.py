@@ -11,19 +11,19 @@ import polars as pl
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
+from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from voirdire.tables.judged import LabelQuestion, ReadJudgements
-
     Floats = NDArray[np.float64]
 
 #: People beyond whom choices of a comparison are taken in the order of the table, whoever made
 #: them: of an arena each voter makes a few.
 MOST_PEOPLE = 15
+_FACTS = ("cluster", "subgroup", "origin")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,6 +145,43 @@ def _runs(own: pl.DataFrame, size: int, column: str) -> Floats:
         values = run[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
         out[k, run["at"].to_numpy()] = values
     return out
+
+
+def labels_of_ratings(
+    ratings: pl.DataFrame, labels: Sequence[str], raters: Sequence[str], attribute: str = "labels"
+) -> ReadJudgements | None:
+    """Sets of labels from ratings of 0 and 1, one a label, as annotators give them.
+
+    Who gave no score of some label gave no set. None where no rater gave one.
+    """
+    own = ratings.filter(
+        pl.col("rater").cast(pl.String).is_in(list(raters)),
+        pl.col("attribute").cast(pl.String).is_in(list(labels)),
+    )
+    name = pl.col("attribute").cast(pl.String)
+    given = own.group_by("item", "system", "rater", "run", maintain_order=True).agg(
+        name.filter(pl.col("score") == 1).alias("labels"),
+        (pl.col("score").count() == len(labels)).alias("whole"),
+        *(
+            pl.col(fact).first()
+            for fact in ("cluster", "subgroup", "origin")
+            if fact in own.columns
+        ),
+    )
+    if not given.height or not given["whole"].any():
+        return None
+    absent = [fact for fact in _FACTS if fact not in given.columns]
+    table = given.with_columns(
+        pl.when("whole").then("labels").alias("labels"),
+        pl.when("whole").then(pl.lit("ok")).otherwise(pl.lit("blank")).alias("status"),
+        pl.lit(attribute).alias("attribute"),
+        pl.lit(None, pl.Float64).alias("probability"),
+        *(pl.lit(None).alias(fact) for fact in absent),
+    )
+    several = table["labels"].drop_nulls().list.len() != 1
+    question = LabelQuestion(attribute, tuple(labels), sets=bool(several.any()))
+    rows = table.select(pl.col(column).cast(kind) for column, kind in LABELS.items())
+    return ReadJudgements((), rows, (question,))
 
 
 # --- preferences

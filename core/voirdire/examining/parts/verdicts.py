@@ -11,6 +11,7 @@ from voirdire.examining.verdict.judging import careless_findings, copied_finding
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
+    from voirdire.tables.judged import ReadJudgements
     from voirdire.tabular import Section
 
 
@@ -24,14 +25,15 @@ class VerdictsPart:
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[Judged]:
         """Verdicts by use, and raters that answered without reading."""
         del before
-        if inputs.judgements is None and not inputs.compared:
+        labelled = inputs.labelled and bool(inputs.reference)
+        if inputs.judgements is None and not (inputs.compared or labelled):
             return examined(judged_of(inputs))
         from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
             judged_kinds,
             leak_findings,
         )
 
-        found = judged_kinds(inputs)
+        found = judged_kinds(inputs, inputs.judgements or annotated(inputs))
         scores = None if inputs.tables is None else examined(judged_of(inputs))
         odd = tuple(leak_findings(found.evidence))
         if scores is None:
@@ -53,6 +55,29 @@ def examined(judged: Judged) -> Examined[Judged]:
     """Verdicts, and what their evidence shows to be odd."""
     evidence = judged.evidence
     return Examined(judged, (*careless_findings(evidence), *copied_findings(evidence)))
+
+
+def annotated(inputs: Inputs) -> ReadJudgements | None:
+    """Labels that annotators and the humans beside them name; None where there are none.
+
+    Of a scale of 0 and 1 they are the ratings, beside a rubric a table of their own.
+    """
+    from voirdire.examining.judgements import labels_of_ratings  # noqa: PLC0415 - most have none
+    from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - as above
+        annotators,
+        labelling_groups,
+    )
+
+    rated = None if inputs.tables is None else (inputs.tables.labels or inputs.tables)
+    names = [] if rated is None else annotators(inputs.study, rated)
+    if rated is None or not (names and inputs.reference):
+        return None
+    made = [
+        labels_of_ratings(rated.ratings, each.labels, (*members, *inputs.reference))
+        for each, members in labelling_groups(inputs.study, rated.ratings, names).items()
+    ]
+    # Groups with labels of their own are few; the first that has any is examined.
+    return next((one for one in made if one is not None), None)
 
 
 VERDICTS_PART = VerdictsPart()

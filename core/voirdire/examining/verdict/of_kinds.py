@@ -147,11 +147,10 @@ def _missing(scores: Any) -> Any:
     return np.isnan(scores).all(axis=0)
 
 
-def judged_kinds(inputs: Inputs) -> Judged:
-    """Verdicts on the labels, probabilities and preferences of what was read."""
-    read = inputs.judgements
+def judged_kinds(inputs: Inputs, read: ReadJudgements | None) -> Judged:
+    """Verdicts on labels and probabilities (`read`), and on preferences that were read."""
     compared = None if inputs.preferences is None else inputs.preferences.table
-    reference = inputs.reference if read is None else read.people
+    reference = inputs.reference if read is None else (read.people or inputs.reference)
     blocked = {
         (judge, attribute)
         for finding in inputs.findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from wire_server import WireServer
@@ -348,3 +349,59 @@ def test_a_second_run_in_the_same_process_is_handed_no_connection_of_the_first(m
         for _ in range(3):
             assert asyncio.run(run(server.openai)) == ["4"] * 3
         assert server.count == 9
+
+
+def structured(content, calls=(), include_raw=False):
+    """What `with_structured_output` builds: a model, then a parser of its call or of its JSON."""
+    from langchain_core.output_parsers import JsonOutputParser
+    from pydantic import BaseModel
+
+    class Marks(BaseModel):
+        Empathy: int
+        Reason: str
+
+    model = chat(messages.AIMessage(content, tool_calls=list(calls)))
+    if include_raw:
+        return model | (lambda raw: {"raw": raw, "parsed": None, "parsing_error": ValueError("no")})
+    if calls:
+        return model | (lambda message: Marks(**message.tool_calls[0]["args"]))
+    return model | JsonOutputParser()
+
+
+MARKS = {"Empathy": 4, "Reason": "warm"}
+MARKED = {"name": "Marks", "args": MARKS, "id": "c1", "type": "tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("chain", "text"),
+    [
+        (lambda: structured('{"Empathy": 4, "Reason": "warm"}'), MARKS),
+        (lambda: structured("", [MARKED]), MARKS),
+        (lambda: structured("", [MARKED], include_raw=True), MARKS),
+        (lambda: structured("Empathy: four", include_raw=True), "Empathy: four"),
+    ],
+)
+def test_what_structured_output_gives_is_read(chain, text):
+    reply = ask(make(chain()), Request(ASKED.messages, temperature=0.0))
+    assert (json.loads(reply.text) if isinstance(text, dict) else reply.text) == text
+    # Temperature 0 is what judges ask for by themselves: said, and no reason to refuse the chain.
+    assert [(note.kind, note.about) for note in reply.notes] == [("dropped", "temperature")]
+
+
+def test_a_users_own_callbacks_run():
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    heard = []
+
+    class Hears(BaseCallbackHandler):
+        def on_chat_model_start(self, *args, **more):
+            heard.append("start")
+
+    own = chat(messages.AIMessage("4"))
+    own.callbacks = [Hears()]
+    assert ask(make(own)).text == "4"
+    chain = (chat(messages.AIMessage("5")) | (lambda message: message)).with_config(
+        callbacks=[Hears()]
+    )
+    assert ask(make(chain), Request(ASKED.messages)).text == "5"
+    assert heard == ["start", "start"]

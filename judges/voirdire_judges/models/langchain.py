@@ -7,6 +7,7 @@ answer is kept as the reply's inner messages, and its tokens are those of every 
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +15,15 @@ from typing import TYPE_CHECKING, Any, cast
 from voirdire.errors import InputError, ModelError
 from voirdire.lazy import attribute_at, require
 from voirdire.schema import Message, Note, Reply, ToolCall, Usage
-from voirdire_judges.models._body import arguments_of, items, mapping, text, texts_in, usage_of
+from voirdire_judges.models._body import (
+    arguments_of,
+    given_to,
+    items,
+    mapping,
+    text,
+    texts_in,
+    usage_of,
+)
 from voirdire_judges.models._endpoint import Options
 from voirdire_judges.models._langchain_chat import (
     LangchainModel,
@@ -60,7 +69,8 @@ def make(
         ``messages`` is taken, or the only key.
     on_refused_parameter : {"error", "drop"}
         What to do about a temperature, a seed or the like that the study gives to a chain. A chain
-        hands it to its first step alone, where it is lost.
+        hands it to its first step alone, where it is lost. Temperature 0, which judges ask for by
+        themselves, is dropped in any case, and that is said.
 
     Raises
     ------
@@ -139,11 +149,15 @@ class RunnableModel(LangchainModel):
         if self._samples or not asked:
             return asked, ()
         kind = type(self.model).__name__
-        if self._on_refused == "drop":
+        # A judge asks for temperature 0 by itself: a chain is not refused for what nobody has set,
+        # and that it follows its own is said.
+        refused = sorted(asked if self._on_refused == "error" else ())
+        refused = [name for name in refused if (name, asked[name]) != ("temperature", 0)]
+        if not refused:
             return {}, tuple(
                 Note("dropped", name, f"a {kind} sets its own") for name in sorted(asked)
             )
-        name = min(asked)
+        name = refused[0]
         raise ModelError(
             f"{self.name} is a {kind}, which hands the parameter {name!r} to no model: leave it "
             'out of the study, or set on_refused_parameter = "drop"',
@@ -157,11 +171,14 @@ class RunnableModel(LangchainModel):
         """The message that answers, and those between it and the question."""
         from langchain_core.messages import AIMessage, BaseMessage  # noqa: PLC0415 - an extra
 
+        last = heard[-1] if heard else None
+        if (structured := self._structured(answer, last)) is not None:
+            meta = {} if last is None else last.response_metadata
+            return AIMessage(structured, response_metadata=meta), heard[:-1]
         answer = self._chosen(answer)
         if isinstance(answer, list | tuple) and answer and isinstance(answer[-1], BaseMessage):
             own = _after(answer, sent)
             return answer[-1], own[:-1]
-        last = heard[-1] if heard else None
         if isinstance(answer, BaseMessage):
             same = last is not None and last.content == answer.content
             return answer, heard[:-1] if same else heard
@@ -178,6 +195,22 @@ class RunnableModel(LangchainModel):
         meta = {} if last is None else last.response_metadata
         return AIMessage(answer, response_metadata=meta), heard
 
+    def _structured(self, answer: Any, last: Any) -> str | None:
+        """What `with_structured_output` gives, as the JSON that it was read from; else None."""
+        if isinstance(answer, dict) and set(answer) == {"raw", "parsed", "parsing_error"}:
+            # What could not be parsed there may be read here: the raw text is what was paid for.
+            raw = answer["raw"]
+            return given_to([call["args"] for call in raw.tool_calls]) or texts_in(raw.content)
+        if callable(getattr(answer, "model_dump_json", None)) and not hasattr(answer, "content"):
+            return str(answer.model_dump_json())
+        if not isinstance(answer, dict) or self._key or self._key in answer:
+            return None
+        called = [] if last is None else [call["args"] for call in last.tool_calls]
+        said = None if last is None else _json_in(texts_in(last.content))
+        if answer in (*called, said):
+            return json.dumps(answer, ensure_ascii=False, default=str)
+        return None
+
     def _chosen(self, answer: Any) -> Any:
         """What an answer of several keys holds under the one that counts."""
         if not isinstance(answer, dict):
@@ -193,6 +226,13 @@ class RunnableModel(LangchainModel):
             "malformed",
             retryable=False,
         )
+
+
+def _json_in(text_of: str) -> Any:
+    try:
+        return json.loads(text_of)
+    except ValueError:
+        return None
 
 
 def _after(state: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:

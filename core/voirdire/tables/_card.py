@@ -42,12 +42,12 @@ def card(
     judges = [name for name in raters if name not in people]
     own = [name for name in raters if name in people]
     parts = [f"{plural(rows, 'row')} = {each}"]
+    spans = _spans(ratings, items * max(systems, 1))
     for word, names in (("judge", judges), ("human", own)):
         if names:
-            spans = [_spans(ratings, name, items * max(systems, 1)) for name in names[:3]]
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             called = word if len(names) == 1 else f"{word}s"
-            parts.append(f"{called}: {', '.join(spans)}{more}")
+            parts.append(f"{called}: {', '.join(spans[name] for name in names[:3])}{more}")
     shown: dict[str | None, str] = dict.fromkeys(how.reasons, "reason, what a rater said")
     shown |= {how.context: "text, shown beside an item", how.response: "text, what was judged"}
     told = [
@@ -62,14 +62,19 @@ def card(
     )  # fmt: skip
 
 
-def _spans(ratings: pl.DataFrame, rater: str, units: int) -> str:
-    """A rater with the ends of its scores, and on how many units where not on all."""
-    rated = ratings.filter((pl.col("rater") == rater) & pl.col("score").is_not_null())
-    if rated.is_empty():
-        return f"{rater} (no scores)"
-    low, high = rated.select(low=pl.col("score").min(), high=pl.col("score").max()).row(0)
+def _spans(ratings: pl.DataFrame, units: int) -> dict[str, str]:
+    """Each rater with the ends of its scores, and on how many units where not on all."""
+    score = pl.col("score")
+    found = ratings.group_by("rater").agg(
+        low=score.min(), high=score.max(), count=score.count(), runs=pl.col("run").max()
+    )
     # Of one run and attribute each row is a unit: only then need nothing be counted apart.
-    alone = rated["run"].n_unique() * rated["attribute"].n_unique() == 1
-    count = rated.height if alone else rated.select("item", "system").n_unique()
-    on = f", on {count:,}" if count < units else ""
-    return f"{rater} ({low:g} to {high:g}{on})"
+    alone = ratings["attribute"].n_unique() == 1 and found["runs"].max() == 1
+    spans = {}
+    for rater, low, high, count, _ in found.iter_rows():
+        if not count:
+            spans[rater] = f"{rater} (no scores)"
+            continue
+        on = f", on {count:,}" if alone and count < units else ""
+        spans[rater] = f"{rater} ({low:g} to {high:g}{on})"
+    return spans

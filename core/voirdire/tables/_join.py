@@ -138,11 +138,12 @@ def _unlabelled(study: Study, rated: pl.DataFrame) -> tuple[Finding, ...]:
     """A note on responses that judges rated and no person did."""
     key = ("item", "system")
     by_people = pl.col("rater").is_in(people_of(study))
-    labelled = rated.filter(by_people).select(key).unique()
-    whole = rated.select(key).unique(maintain_order=True)
-    if labelled.height in (0, whole.height):
+    if not rated.select(by_people.any()).item():
         return ()
-    items = whole.join(labelled, on=key, how="anti", nulls_equal=True, maintain_order="left")
+    whole = rated.group_by(key, maintain_order=True).agg(by_people.any().alias("labelled"))
+    if whole["labelled"].all():
+        return ()
+    items = whole.filter(~pl.col("labelled")).select(key)
     places = [
         f"item {item}" + (f", {system}" if system else "")
         for item, system in items.head(5_000).rows()
@@ -253,11 +254,12 @@ def _check_overlap(study: Study, rated: pl.DataFrame, names: list[str]) -> None:
     reference = list(study.data.reference)
     if not reference:
         return
-    base = rated.filter(pl.col("rater").is_in(reference))["item"]
+    base = rated.filter(pl.col("rater").is_in(reference))["item"].unique(maintain_order=True)
     for name in names:
         if name in reference:
             continue
-        match = match_ids(base, rated.filter(pl.col("rater") == name)["item"])
+        own = rated.filter(pl.col("rater") == name)["item"].unique(maintain_order=True)
+        match = match_ids(base, own)
         # Not one item in common means ids written in two ways, and every number would be empty.
         if match.matched == 0:
             why = f"; {match.warnings[0]}" if match.warnings else ""

@@ -4,7 +4,9 @@ waits, filters, cache writes, damaged bytes.
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -18,14 +20,19 @@ from test_models_faults import (
     _openai,
     _responses,
     ask,
+    close,
 )
 from test_models_odd import CALL, chat, claude, gemini, outcome, responses
 from wire_server import WireServer
 
+from voirdire.errors import InputError
+from voirdire.running._models import learn_schema
 from voirdire.schema import Part, Usage
+from voirdire.store.session import memory_session
 from voirdire.study import Prices
 from voirdire_judges.models._body import usage_of
 from voirdire_judges.models._faults import retry_after
+from voirdire_judges.models.compatible import make
 
 
 @pytest.fixture(autouse=True)
@@ -212,3 +219,44 @@ def test_cache_writes_have_a_price_of_their_own():
     counted = (found.usage.input, found.usage.output, found.usage.cached, found.usage.written)
     assert prices.cost(*counted) == pytest.approx((5 * 3 + 200 * 0.3 + 300 * 3.75 + 30) / 1e6)
     assert Prices(input=3, output=15).cost(*counted) == pytest.approx((505 * 3 + 30) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "enforced"),
+    [
+        (200, chat({"content": '{"number": 7}'}), True),
+        (200, chat({"content": "calm"}), False),
+        (200, chat({"content": '{"word": "calm"}'}), False),
+        (400, {"error": {"message": "response_format is not supported"}}, False),
+        (500, {"error": {"message": "busy"}}, None),
+    ],
+)
+def test_a_server_is_asked_once_whether_it_enforces_a_schema(status, content, enforced):
+    kept = memory_session()
+    request = replace(ASKED, schema={"type": "object"})
+
+    async def go(server):
+        found = []
+        for _ in range(2):  # two runs of one session, each with models of its own
+            model = _compatible(server, structured="ask")
+            await learn_schema([model], kept)
+            found.append("response_format" in model.parameters(request))
+            await close(model)
+        return found
+
+    with WireServer() as server, closing(kept):
+        server.fault("raw", times=None, status=status, content=json.dumps(content))
+        sent = asyncio.run(go(server))
+        # Where no answer came nothing is kept, and the next run asks again.
+        assert server.count == (2 if enforced is None else 1)
+        rows = kept.execute("SELECT ability, answer FROM abilities").fetchall()
+    assert sent == [enforced is True] * 2
+    told = {True: "yes", False: "no"}
+    assert rows == ([] if enforced is None else [("json_schema", told[enforced])])
+
+
+def test_nobody_is_asked_where_the_study_says_it():
+    model = make("m", base_url="http://127.0.0.1:9/v1", structured=True)
+    assert model.schema_key == ""
+    with pytest.raises(InputError, match='true, false or "ask"'):
+        make("m", base_url="http://127.0.0.1:9/v1", structured="perhaps")

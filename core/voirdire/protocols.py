@@ -86,6 +86,21 @@ class BearsConcurrency(Protocol):
 
 
 @runtime_checkable
+class EnforcesSchema(Protocol):
+    """A model that can find out whether its server binds answers to a JSON schema."""
+
+    @property
+    def schema_key(self) -> str:
+        """By which a session keeps the answer; empty where nobody wants it to be asked."""
+
+    async def enforces_schema(self) -> bool | None:
+        """Whether a schema binds what the server answers; None where that could not be learnt."""
+
+    def take_schema(self, enforced: bool) -> None:
+        """Send schemas from now on, or none."""
+
+
+@runtime_checkable
 class CostsNothing(Protocol):
     """A model factory that says whether its models are asked without a bill (`costs_nothing`)."""
 

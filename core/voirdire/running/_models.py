@@ -9,12 +9,13 @@ import math
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
-from voirdire.protocols import ClosesConnections
+from voirdire.protocols import ClosesConnections, EnforcesSchema
 from voirdire.running._stop import GRACE
 from voirdire.schema import (
     ENDED,
@@ -28,8 +29,10 @@ from voirdire.schema import (
     Usage,
 )
 from voirdire.secrets import scrub
+from voirdire.store.session import transaction
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Awaitable, Callable
 
     from voirdire._registry import Plugins
@@ -134,6 +137,26 @@ async def close_model(model: Any) -> None:
         sys.stderr.write(f"voirdire: {model!r:.80} could not be closed: {message}\n")
 
 
+async def learn_schema(models: Iterable[Any], connection: sqlite3.Connection) -> None:
+    """Let models that want to know learn once whether their servers enforce a JSON schema.
+
+    The session keeps each answer. Where none could be had no schema is sent, and the next run asks
+    again.
+    """
+    for model in models:
+        if not (isinstance(model, EnforcesSchema) and model.schema_key):
+            continue
+        row = connection.execute(_ANSWER, (model.schema_key,)).fetchone()
+        enforced = row[0] == "yes" if row else await model.enforces_schema()
+        if row is None and enforced is not None:
+            answer = "yes" if enforced else "no"
+            with transaction(connection):
+                connection.execute(_KEEP, (model.schema_key, answer, time.time()))
+        model.take_schema(bool(enforced))
+
+
+_ANSWER = "SELECT answer FROM abilities WHERE model = ? AND ability = 'json_schema'"
+_KEEP = "INSERT OR REPLACE INTO abilities VALUES (?, 'json_schema', ?, ?, NULL)"
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
 #: SQLite's largest integer.
 _MOST = 2**63 - 1

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.running._models import close_model
+from voirdire.running._models import close_model, learn_schema
 from voirdire.running._prepare import (
     RunOptions,
     chosen,
@@ -79,6 +79,7 @@ async def execute(
     ):
         workers, models = make_workers(study, asking, session, stop, plugins)
         try:
+            await learn_schema(models, session.connection)
             await _stages(workers, study, session, stop, options)
         finally:
             # Models first: ending the writer raises where the disk is full, and they

@@ -91,8 +91,9 @@ class Options:
     on_refused_parameter : {"error", "drop"}
         What happens when the model refuses a parameter: an error, or the call is repeated once
         without it and every reply carries a note.
-    structured : bool
-        Whether a request's JSON schema is enforced by the provider.
+    structured : bool or "ask"
+        Whether a request's JSON schema is enforced by the provider; with "ask" the server is asked
+        once, when a session is made, and the session keeps its answer.
     logprobs : bool
         Whether log-probabilities are asked for where a request names options.
     params : mapping
@@ -103,7 +104,7 @@ class Options:
 
     timeout: float = 120.0
     on_refused_parameter: OnRefused = "error"
-    structured: bool = True
+    structured: bool | Literal["ask"] = True
     logprobs: bool = True
     params: Mapping[str, Any] = field(default_factory=dict)
     native_tools: bool = True
@@ -111,6 +112,8 @@ class Options:
     def __post_init__(self) -> None:
         if not self.timeout > 0:
             raise InputError(f"timeout must be more than 0 seconds, got {self.timeout!r}")
+        if self.structured not in (True, False, "ask"):
+            raise InputError(f'structured must be true, false or "ask", got {self.structured!r}')
         if self.on_refused_parameter not in {"error", "drop"}:
             raise InputError(
                 f'on_refused_parameter must be "error" or "drop", got {self.on_refused_parameter!r}'

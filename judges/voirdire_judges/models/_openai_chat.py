@@ -56,7 +56,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         # Tools or a schema, never both: Gemini refuses the two together, and a schema that
         # binds every reply leaves no room for a call.
         sent["tools"] = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
-    elif request.schema is not None and options.structured:
+    elif request.schema is not None and options.structured is True:
         form = {"name": "answer", "schema": dict(request.schema), "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
     return said_over(sent, options.params, request.params)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.deadlines import Deadlines
 from voirdire.errors import ModelError
-from voirdire.schema import Note, Reply, Usage
+from voirdire.schema import Message, Note, Reply, Request, Usage
 from voirdire.secrets import Hider
 from voirdire_judges.models._batches import RemoteBatches
 from voirdire_judges.models._endpoint import Endpoint, Lease, pool
@@ -29,7 +30,6 @@ from voirdire_judges.models._requests import asked_in_words, sendable
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from voirdire.schema import Request
     from voirdire_judges.models._batches import BatchWire
     from voirdire_judges.models._endpoint import Key, Options
     from voirdire_judges.models._faults import WireError
@@ -66,6 +66,19 @@ class Dialect:
     billed: Callable[[dict[str, Any]], Usage]
     lacking: frozenset[str] = frozenset()
     batches: BatchWire | None = None
+
+
+#: Asks for a word, and allows a number alone.
+_CONTRARY = Request(
+    (Message("user", 'Write the word "calm" and nothing else.'),),
+    max_tokens=64,
+    schema={
+        "type": "object",
+        "properties": {"number": {"type": "integer", "enum": [7]}},
+        "required": ["number"],
+        "additionalProperties": False,
+    },
+)
 
 
 class _Again(Enum):
@@ -128,6 +141,35 @@ class RemoteModel:
     def key(self) -> Key | None:
         """The key of its endpoint, where it has one."""
         return self.endpoint.key
+
+    @property
+    def schema_key(self) -> str:
+        """By which it is kept whether its server enforces a schema; empty where nobody asks."""
+        asks = self.options.structured == "ask"
+        return f"{self.name} {self.endpoint.base_url or ''}".strip() if asks else ""
+
+    def take_schema(self, enforced: bool) -> None:
+        """Send schemas from now on, or none."""
+        self.options = replace(self.options, structured=enforced)
+
+    async def enforces_schema(self) -> bool | None:
+        """Whether a schema binds what the server answers, by one short call; None without answer.
+
+        The prompt asks for a word, the schema allows a number alone: only a server that enforces it
+        gives the number.
+        """
+        options, self.options = self.options, replace(self.options, structured=True)
+        try:
+            reply = await self._reply(_CONTRARY)
+        except ModelError as error:
+            # The parameter is refused, or the schema: it is not enforced.
+            return False if error.kind in ("refused_parameter", "bad_request") else None
+        finally:
+            self.options = options
+        try:
+            return bool(json.loads(reply.text) == {"number": 7})
+        except ValueError:
+            return False
 
     def fits_batch(self, request: Request) -> bool:
         """Whether a request can be a line of a batch; else it is asked live, or refused there."""

@@ -7,7 +7,7 @@ pays for much more. Volume is where one's own servers are, so here that price is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.request import getproxies, proxy_bypass
 
 from voirdire.errors import InputError
@@ -108,7 +108,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     query: Mapping[str, str] | None = None,
     timeout: float = 120.0,
     on_refused_parameter: OnRefused = "error",
-    structured: bool = False,
+    structured: bool | Literal["ask"] = False,
     logprobs: bool = True,
     params: Mapping[str, Any] | None = None,
     native_tools: bool = True,
@@ -128,7 +128,8 @@ def make(  # noqa: PLR0913 - each is an option of the study
     query : mapping, optional
         Query parameters of every call (`{"api-version": "2024-10-21"}` on Azure's older path).
     timeout, on_refused_parameter, structured, logprobs, params, native_tools
-        See `Options`; `structured` is off, since many endpoints do not enforce a schema.
+        See `Options`; `structured` is off, since many endpoints do not enforce a schema. With "ask"
+        a session asks the server once, by one short call, whether it does.
 
     Raises
     ------

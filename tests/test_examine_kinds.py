@@ -114,6 +114,8 @@ def test_preferences_end_in_verdicts(tmp_path):
     found = verdicts(path, "--first", "a")
     assert found["order", ""]["state"] == "yes"
     assert found["pick", ""]["state"] == "yes"
+    said = typed("examine", path, "--first", "a").stdout
+    assert "People's ranking (preference)" in said
     assert {part["name"] for part in found["single", ""]["components"]} >= {
         "READ", "ITEM", "POSITION", "LENGTH", "TIE",
     }  # fmt: skip
@@ -139,6 +141,7 @@ def test_an_order_that_is_not_recorded_is_said(tmp_path):
 def test_probabilities_are_held_against_what_they_claim(tmp_path):
     calibrated = verdicts(probabilities_file(tmp_path))
     assert calibrated["confidence", ""]["state"] == "yes"
+    assert "Expected calibration error" in typed("examine", tmp_path / "claims.csv").stdout
     surer = verdicts(probabilities_file(tmp_path, sharp=3.0))
     assert surer["confidence", ""]["state"] == "no"
     assert "CSLOPE" in surer["confidence", ""]["deciding"]

@@ -42,13 +42,20 @@ class VerdictsPart:
             (*scores.facts.verdicts, *found.verdicts),
             (*scores.facts.evidence, *found.evidence),
             scores.facts.human_pairs,
+            found.rankings,
+            found.calibrations,
         )
         return Examined(both, (*scores.findings, *odd))
 
     def sections(self, facts: Judged) -> tuple[Section, ...]:
-        """None: verdicts are what the report begins with."""
-        del facts
-        return ()
+        """People's rankings and calibration; verdicts are what the report begins with."""
+        if not (facts.rankings or facts.calibrations):
+            return ()
+        from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
+            kind_sections,
+        )
+
+        return kind_sections(facts)
 
 
 def examined(judged: Judged) -> Examined[Judged]:

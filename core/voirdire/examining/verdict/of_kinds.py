@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from voirdire.errors import StatisticsError
 from voirdire.examining.judgements import compared_cases, label_cases
 from voirdire.examining.spec.labels.ground import LEAK, LabelGround, of_one_label
 from voirdire.examining.spec.preferences.ground import ComparedGround
@@ -16,6 +19,9 @@ from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import Evidence
 from voirdire.examining.verdict.judged import Judged
 from voirdire.schema import Finding
+from voirdire.stats.probability import calibration_error
+from voirdire.stats.ranking import rank_systems
+from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,6 +31,8 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.spec import Ground
     from voirdire.examining.verdict.facts import Verdict
+    from voirdire.stats.probability import CalibrationError
+    from voirdire.stats.ranking import Ranking
     from voirdire.study import Study
     from voirdire.tables.judged import ReadJudgements
 
@@ -48,7 +56,7 @@ def judge_judgements(
     *,
     reference: Sequence[str] = (),
     blocked: Collection[tuple[str, str]] = (),
-) -> tuple[tuple[Verdict, ...], tuple[Evidence, ...]]:
+) -> Judged:
     """Verdicts on every judge and question of labels, probabilities and preferences.
 
     Parameters
@@ -67,9 +75,18 @@ def judge_judgements(
     critical = {part.name for part in study.rubric.attributes if part.safety_critical}
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
+    rankings: dict[str, Ranking] = {}
+    calibrations: list[tuple[str, str, CalibrationError]] = []
     for case in _cases(study, read, preferences, reference):
         ground = ground_of(case, study)
         evidence.append(_evidence(ground))
+        if isinstance(ground, ProbabilityGround) and ground.claims.n:
+            error = calibration_error(ground.claims)
+            calibrations.append((case.judge, case.attribute, error))
+        if isinstance(ground, ComparedGround) and case.attribute not in rankings:
+            ranking = _ranking(case)
+            if ranking is not None:
+                rankings[case.attribute] = ranking
         for use in _asked(study, ground):
             made = verdict_of(
                 use[0], use[1], critical=ground.case.attribute in critical,
@@ -77,7 +94,25 @@ def judge_judgements(
             )  # fmt: skip
             made = replace(made, label=use[2] or made.label, kind=ground.kind)
             verdicts.append(replace(made, next=next_step(use[0], use[1], made)))
-    return with_holm(verdicts), tuple(evidence)
+    return Judged(
+        with_holm(verdicts), tuple(evidence), (), tuple(rankings.items()), tuple(calibrations)
+    )
+
+
+def _ranking(case: Any) -> Ranking | None:
+    """People's comparisons of an attribute as one ranking; None where systems never met."""
+    a, b, scores, items = [], [], [], []
+    groups = case.items if case.clusters is None else case.clusters
+    for human in case.humans:
+        there = ~np.isnan(human)
+        a += case.compared.a[there].tolist()
+        b += case.compared.b[there].tolist()
+        scores += human[there].tolist()
+        items += groups[there].tolist()
+    try:
+        return rank_systems(a, b, scores, items)
+    except StatisticsError:
+        return None
 
 
 def _cases(
@@ -142,8 +177,6 @@ def _evidence(ground: Ground) -> Evidence:
 
 
 def _missing(scores: Any) -> Any:
-    import numpy as np  # noqa: PLC0415 - one line
-
     return np.isnan(scores).all(axis=0)
 
 
@@ -158,9 +191,7 @@ def judged_kinds(inputs: Inputs, read: ReadJudgements | None) -> Judged:
         for judge in ([finding.table] if finding.table else [])
         for attribute in finding.attributes
     }
-    return Judged(
-        *judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
-    )
+    return judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
 
 
 def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
@@ -181,3 +212,50 @@ def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
             )
         )  # fmt: skip
     return found
+
+
+def kind_sections(judged: Judged) -> tuple[Section, ...]:
+    """People's rankings, and calibration beside what a calibrated judge would show."""
+    made = [_ranking_section(attribute, ranking) for attribute, ranking in judged.rankings]
+    if judged.calibrations:
+        made.append(_calibration_section(judged))
+    return tuple(made)
+
+
+def _ranking_section(attribute: str, ranking: Ranking) -> Section:
+    columns = (
+        text("System"), number("Log-strength"), interval("95 % CI"), count("Rank"),
+        text("Ranks that it may have"), count("Tier"), count("Wins"), count("Ties"),
+        count("Losses"),
+    )  # fmt: skip
+    rows = tuple(
+        (one.system, one.strength, (one.interval.low, one.interval.high), one.rank,
+         f"{one.low} to {one.high}", one.tier, one.wins, one.ties, one.losses)
+        for one in ranking.systems
+    )  # fmt: skip
+    more = [f"{one.first} and {one.second} ({one.needed:,})" for one in ranking.more if one.needed]
+    told = f" About so many more comparisons would tell neighbours apart: {', '.join(more)}."
+    pulled = " Some system won or lost everything: Jeffreys' prior keeps strengths finite."
+    return Section(
+        f"People's ranking ({attribute})",
+        "One ranking from everybody's comparisons, a tie being half a win of each; systems of one "
+        f"tier are not told apart.{pulled if ranking.shrunk else ''}{told if more else ''}",
+        (Table(columns, rows),),
+    )
+
+
+def _calibration_section(judged: Judged) -> Section:
+    columns = (
+        text("Judge"), text("Attribute"), number("ECE"), number("a calibrated judge's"),
+        number("its 95 % bound"),
+    )  # fmt: skip
+    rows = tuple(
+        (judge, attribute, error.value, error.calibrated, error.upper)
+        for judge, attribute, error in judged.calibrations
+    )
+    return Section(
+        "Expected calibration error",
+        "Over ten bins. It decides nothing: it is never 0, and stands beside what a calibrated "
+        "judge with these probabilities would show.",
+        (Table(columns, rows),),
+    )

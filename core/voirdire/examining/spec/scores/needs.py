@@ -76,6 +76,11 @@ def several_runs(ground: ScoreGround) -> Lack | None:
     return None if len(ground.panel.judge) > 1 else Lack("one run")
 
 
+def few_and_cold(ground: ScoreGround) -> Lack | None:
+    """Runs that could differ, where few items leave nothing else to be said of them."""
+    return Lack("temperature 0") if ground.few and ground.case.temperature == 0 else None
+
+
 def warm(ground: ScoreGround) -> Lack | None:
     """Runs that could differ."""
     return Lack("temperature 0") if ground.case.temperature == 0 else None

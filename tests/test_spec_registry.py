@@ -63,6 +63,14 @@ def test_what_uses_and_reasons_name_is_registered():
     assert all(action.words or action.key == "use it" for action in ACTIONS.values())
 
 
+def test_words_of_uses_can_be_filled_in():
+    for use in USES.values():
+        verbs = (use.verb, use.verb_after, use.whether, *use.verb_of.values())
+        for words in (*verbs, *(use.forbids or ())):
+            filled = words.format(systems="systems", label="joy", judge="gpt")
+            assert not set(filled) & set("{}"), use.key
+
+
 def test_no_component_has_its_key_written_elsewhere():
     """What is a literal in another room is an idea with two homes."""
     keys = "|".join(re.escape(key) for key in COMPONENTS)

@@ -254,25 +254,25 @@ def test_a_graph_keeps_its_calls_of_tools_in_the_session(tmp_path, monkeypatch):
     assert reply.inner[0].calls[0].name == reply.inner[1].name == "look_up"
 
 
-def test_inner_messages_are_kept_in_the_session_and_shown(tmp_path, monkeypatch):
+def test_inner_messages_are_kept_in_the_session_and_shown(tmp_path):
     from voirdire import load_study, run
     from voirdire.store import replies_frame
     from voirdire.store.replies import shown_messages
 
-    (tmp_path / "my_chains.py").write_text(
+    (tmp_path / "my_chains_beside.py").write_text(
         "from langchain_core.language_models.fake_chat_models import FakeListChatModel as Fake\n"
         "from langchain_core.runnables import RunnableLambda\n"
         "think = Fake(responses=['Let me think.'])\n"
         "def pose(message):\n    return [('human', message.content)]\n"
         "chain = think | RunnableLambda(pose) | Fake(responses=['Anger'])\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "items.csv").write_text("id,text\ni1,You always shout.\n")
     (tmp_path / "study.toml").write_text(
         'name = "chains"\n[items]\npath = "items.csv"\n[[panel]]\nname = "c"\n'
-        'kind = "annotator"\nuse = "labels"\nmodel = "langchain:my_chains:chain"\nruns = 1\n'
+        'kind = "annotator"\nuse = "labels"\nmodel = "langchain:my_chains_beside:chain"\nruns = 1\n'
         'options = {labels = ["Anger", "Fear"]}\n'
     )
+    # The module lies beside the study, wherever the command was given.
     run(load_study(tmp_path / "study.toml"), tmp_path / "a")
     frame = replies_frame(tmp_path / "a")
     assert frame["text"].to_list() == ["Anger"]

@@ -64,6 +64,16 @@ def require(module: str, feature: str, extra: str) -> Any:
     raise MissingExtraError(feature, extra, missing)
 
 
+def make_importable(folder: str | Path) -> None:
+    """Let modules be imported that lie in a folder, such as beside a study."""
+    there = str(Path(folder).resolve())
+    if there not in sys.path:
+        # Last, so that no file of a study takes the place of an installed package; and for good,
+        # since a module may import its neighbours later.
+        sys.path.append(there)
+        importlib.invalidate_caches()
+
+
 def attribute_at(path: str, whose: str, folder: str | Path | None = None) -> Any:
     """What lies at ``"module:attribute"``; the module may lie in `folder`, as beside a study.
 
@@ -76,11 +86,8 @@ def attribute_at(path: str, whose: str, folder: str | Path | None = None) -> Any
         It is no such path, or cannot be imported.
     """
     module, colon, attribute = path.partition(":")
-    if folder is not None and (there := str(Path(folder).resolve())) not in sys.path:
-        # Last, so that no file of a study takes the place of an installed package; and for good,
-        # since a module may import its neighbours later.
-        sys.path.append(there)
-        importlib.invalidate_caches()
+    if folder is not None:
+        make_importable(folder)
     if not colon or not attribute:
         raise InputError(f'{whose}needs a path "module:attribute", got {path!r}')
     try:

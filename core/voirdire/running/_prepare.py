@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, MissingExtraError, PluginError, SessionError, StudyError
+from voirdire.lazy import make_importable
 from voirdire.protocols import BearsConcurrency, Prepares, TakesBatches
 from voirdire.running._models import completer, make_model, model_factory
 from voirdire.running.budget import (
@@ -200,6 +201,9 @@ def _model(
     # Raters that ask the same model share its limits: the provider counts per key, not per rater.
     identity = repr((asked.model, asked.options))
     if identity not in made:
+        # A path to a model of the user's own may lead to a module beside the study.
+        if asked.model.startswith("langchain:"):
+            make_importable(study.folder)
         with naming(name):
             model = make_model(asked.model, asked.options, plugins, study.run.timeout)
         made[identity] = model, RateLimiter(_limits(model, study.run.limits(asked.model)))

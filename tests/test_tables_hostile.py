@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 import zipfile
 
 import pytest
@@ -215,3 +216,14 @@ def test_half_a_character_in_another_tools_export_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(TableError, match=r"a\.jsonl.*line 1.*holds half a character, in 'model'"):
         read_export(tmp_path / "a.jsonl")
+
+
+def test_more_columns_than_are_read_are_refused_at_once(tmp_path):
+    """50,000 of them: no step before the limit takes the square of their number."""
+    names = ",".join(f"c{n}" for n in range(50_000))
+    rows = "\n".join(f"i{n}," + ",".join("1" * 50_000) for n in range(3))
+    (tmp_path / "wide.csv").write_text(f"item,{names}\n{rows}\n")
+    began = time.process_time()
+    with pytest.raises(TableError, match="has 50,001 columns, and at most 16,384 are read"):
+        read_raw(tmp_path / "wide.csv")
+    assert time.process_time() - began < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -285,7 +286,8 @@ def _joined(upper: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         label = above or (label if name else "")
         spread.append(label)
     under = [at for at, name in enumerate(lower) if name and spread[at]]
-    group = [at for at in under if sum(spread[other] == spread[at] for other in under) > 1]
+    often = Counter(spread[at] for at in under)
+    group = [at for at in under if often[spread[at]] > 1]
     # Numbers below, and none in the second row: else that row is one of data.
     scored = any(is_number(row[at]) for row in body for at in group)
     if not scored or any(map(is_number, lower)):

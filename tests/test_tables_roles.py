@@ -17,7 +17,7 @@ from reading_files_2 import cases as second_cases
 
 import voirdire
 from voirdire import tables
-from voirdire.errors import QuestionError, TableError
+from voirdire.errors import InputError, QuestionError, TableError
 from voirdire.study import ReadOptions
 
 if TYPE_CHECKING:
@@ -251,3 +251,13 @@ def test_reading_costs_little_beside_a_plain_read_and_group(tmp_path):
 def test_a_file_of_the_second_set_is_never_read_wrongly_without_a_word(case: Case, tmp_path: Path):
     found, why = outcome(case, tmp_path)
     assert found in ("right", "asked"), why
+
+
+def test_a_stream_takes_no_judges_and_no_scales_in_silence(tmp_path):
+    frame = pl.DataFrame({"item": ["1", "2"], "rater": ["human", "llm"], "score": [1, 2]})
+    frame.write_parquet(tmp_path / "r.parquet")
+    with pytest.raises(InputError, match="are for files that are read whole"):
+        voirdire.examine(
+            tmp_path / "r.parquet", reference=["human"], streaming=True,
+            read=ReadOptions(judge=("llm",)),
+        )  # fmt: skip

@@ -18,7 +18,7 @@ from voirdire.cli.options import (
     SourceArgument,
 )
 from voirdire.cli.showing import show_sections
-from voirdire.errors import names_of
+from voirdire.errors import QuestionError, names_of
 
 JURY = """
 Examples:
@@ -78,20 +78,30 @@ def jury(
     from voirdire.examining.juries import examine_jury, jury_sections
     from voirdire.files import write_csv
 
-    examined = answered(
-        lambda asked, named: examine_jury(
+    jurors = tuple(names_of([members]))
+
+    def examine(asked: Any, named: tuple[str, ...]) -> Any:
+        return examine_jury(
             source,
-            tuple(names_of([members])),
+            jurors,
             combine,
             name=name,
             data=data,
             reference=named,
             read=asked,
             level=level,
-        ),
-        read,
-        reference,
-    )
+        )
+
+    def known(asked: Any, named: tuple[str, ...]) -> Any:
+        try:
+            return examine(asked, named)
+        except QuestionError as question:
+            # Who is asked for as a judge was named already, as a member.
+            if question.key != "judge" or not jurors:
+                raise
+            return examine(asked.with_(judge=jurors), named)
+
+    examined = answered(known, read, reference)
     if ratings is not None:
         write_csv(ratings, examined.ratings, again=True)
     sections = jury_sections(examined.results)

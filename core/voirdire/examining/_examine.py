@@ -132,6 +132,11 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         )
     # Asked first: files that are streams must not be read whole to find out what they are.
     stream = None if read.human or data else stream_of(source, asked=streaming)
+    if stream is not None and (read.judge or read.rescale):
+        raise InputError(
+            "--judge and --rescale are for files that are read whole: leave out --streaming, or "
+            "write a study that declares the panel"
+        )
     if stream is not None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small
             examine_stream,

@@ -121,6 +121,9 @@ def _other_scale(
     # Shares among whole levels lie within 0 to 5 as well, and all of them at the low end.
     if mine.high <= 1 and mine.continuous and top >= 2:
         return ends
+    # Measures without levels have no ends by which one could be mapped on another.
+    if scale.continuous and scale.high > 1:
+        return None
     above = int((scores > top).sum()) / len(scores)
     if top <= 1 and above >= _MOSTLY:
         return ends

@@ -124,3 +124,20 @@ def test_an_object_twice_is_said_once(parser: str) -> None:
     read = _READ[parser]
     assert read(f"{one}\n{one}").scores == read(one).scores
     assert Flag("conflicting") not in read(f"{one}\n{one}").flags
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Empathy: 2\nThat undersells it. 4 is fairer.", None),
+        ("Empathy: 2\nNope, this deserves a 4.", None),
+        ("Empathy: 2\n\n4", None),
+        ("Empathy: 2\nIt is fair to keep the 2.", 2.0),
+        ("Empathy: 2\nThe reply has 4 parts.", 2.0),
+        ("Empathy\t2\nSafety\t4", 2.0),
+        ("Empathy: 2\nConfidence: 4", 2.0),
+    ],
+)
+def test_another_number_in_a_short_last_line_takes_back(text: str, score: float | None) -> None:
+    """By what it does, in whatever words."""
+    assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": score}

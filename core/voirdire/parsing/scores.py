@@ -308,6 +308,14 @@ _OPENED = re.compile(
 )
 
 
+# "That undersells it. 4 is fairer.", "Nope, this deserves a 4.": a short last line that holds
+# another number, and counts nothing by it, takes back in whatever words.
+_ANOTHER = re.compile(
+    r"(?=\S+ \S+)[^\d\n\t:=/|%]{1,80}?(?<![\w.,-])(?P<number>\d{1,3})(?![\w%]|[.,]\d)"
+    r"(?:[.!]?|\s+(?:is|it|fits|seems|would|then|instead|after|rather)\b[^\d\n:/|%]{0,40})"
+)
+
+
 def _falls_open(
     settles: Settled[Number],
     here: Sequence[Statement],
@@ -332,9 +340,13 @@ def _with_last_line(
     body = text.rstrip()
     start = body.rfind("\n") + 1
     plain = settles.value is not None and all(each.rank in ("said", "draft") for each in stated)
-    if not (plain and start > max(each.end for each in stated) and _BARE.fullmatch(body[start:])):
+    behind = plain and start > max(each.end for each in stated)
+    written = (
+        (_BARE.fullmatch(body[start:]) or _ANOTHER.fullmatch(body[start:])) if behind else None
+    )
+    if written is None:
         return settles
-    number = read_number(body[start:], scale)
+    number = read_number(written.groupdict().get("number") or body[start:], scale)
     if number == settles.value or (number.value is None and number.reason != "off_scale"):
         return settles
     return Settled(None, "ambiguous", conflict=True)

@@ -194,6 +194,11 @@ def read_parts(
             replace(_labelled(part, judges, "system", leave_out=leave_out), wins=True)
             for part in inputs_of_wins(opened, reference)
         ]
+    if not parts:
+        raise InputError(
+            "the source holds labels or probabilities, of which no mean is corrected yet: where "
+            "they are yes and no, --kind score reads them as scores"
+        )
     return tuple(parts)
 
 

@@ -145,6 +145,11 @@ class ChangeRule:
     both_ways: bool = False
 
 
+def always(_: Any) -> bool:
+    """There is such a thing in every ground of its kind."""
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentSpec:
     """One component of the verdict, all of it.
@@ -202,7 +207,7 @@ class ComponentSpec:
     unit: Unit
     side: Side
     needs: tuple[Callable[[Any], Lack | None], ...] = ()
-    declared: Callable[[Any], bool] = lambda _: True
+    declared: Callable[[Any], bool] = always
     falls_with: Resampled = "units"
     skipped_untested: bool = False
     stops_all: str = ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import check_allowed
 from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, Component, Next
+from voirdire.examining.spec.component import always
 from voirdire.examining.verdict.facts import Verdict
 from voirdire.stats.multiplicity import adjust_p
 
@@ -92,8 +93,9 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
         if role == "left out":
             continue
         if ground.kind not in spec.kinds:
-            # A use of this kind goes without what is not; no other use is tested.
-            if ground.kind not in asked.spec.kinds:
+            # A use of this kind goes without what is not; no other use is tested, for want of what
+            # nobody has to declare.
+            if ground.kind not in asked.spec.kinds and spec.declared is always:
                 yield spec.untested("nominal")
             continue
         if not spec.declared(ground):

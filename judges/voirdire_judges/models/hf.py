@@ -275,11 +275,14 @@ def _fail(outcome: Future[Any], error: BaseException) -> None:
 
 
 def _seed(request: Request) -> int:
-    """The request's seed, or one that follows from its texts and its run."""
-    if request.seed is not None:
-        return request.seed
+    """A seed that follows from the request's texts, and from its own seed or its run.
+
+    From the texts too: under one seed for all, every item would draw the same numbers.
+    """
     text = "\n".join(m.content for m in request.messages).encode("utf-8", "surrogatepass")
-    if request.run > 1:  # each run draws anew, the first as it did before runs were told apart
+    if request.seed is not None:
+        text += f"\0seed {request.seed}".encode()
+    elif request.run > 1:  # each run draws anew, the first as it did before runs were told apart
         text += f"\0run {request.run}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=7).digest())
 

@@ -88,7 +88,9 @@ def test_writing_to_an_old_session_migrates_it_after_a_backup(old):
     assert schema_version(session) == SCHEMA_VERSION
     assert replies_frame(session).equals(replies)
     for name, frame in session_tables(session).items():
-        assert frame.select(tables[name].columns).equals(tables[name]), name
+        # Who made a model is known in other words since (*none* of a simulated one).
+        same = [column for column in tables[name].columns if column != "family"]
+        assert frame.select(same).equals(tables[name].select(same)), name
     backup = old / "backup"
     backup.mkdir()
     shutil.copy(session / "session.v1.sqlite", backup / "session.sqlite")

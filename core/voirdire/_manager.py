@@ -7,7 +7,7 @@ and is not imported before somebody asks for readers. A plugin may stand in seve
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, MetadataPathFinder, entry_points
 from typing import Any
 
 import pluggy
@@ -23,9 +23,16 @@ COMMAND = "command"
 
 def installed(*kinds: str) -> list[EntryPoint]:
     """The entry points there are; those that may bring one of these kinds, where some are named."""
-    groups = [GROUP, *(f"{GROUP}.{kind}" for kind in kinds or (*KINDS, COMMAND))]
+    groups = [GROUP, *(f"{GROUP}.{kind}" for kind in (*KINDS, COMMAND))]
     there = entry_points()  # once: each call reads what every installed distribution says
-    return [point for group in groups for point in there.select(group=group)]
+    if not any(there.select(group=group) for group in groups):
+        # Where no file could be opened, Python took a folder for empty, and keeps to that.
+        MetadataPathFinder().invalidate_caches()
+        there = entry_points()
+        if not any(there.select(group=group) for group in groups):
+            raise PluginError("not even the plugins of voirdire are found: install it by pip")
+    wanted = {GROUP, *(f"{GROUP}.{kind}" for kind in kinds)} if kinds else set(groups)
+    return [point for group in groups if group in wanted for point in there.select(group=group)]
 
 
 def load(
@@ -50,6 +57,7 @@ def load(
     # Built-ins first: a third party cannot take their names.
     for point in sorted(points, key=lambda point: not _built_in(point)):
         own = [kind for kind in asked if point.group in (GROUP, f"{GROUP}.{kind}")]
+        own = [kind for kind in own if not registry.has(kind, point.name, point.value)]
         if own and (_built_in(point) or wanted is None or point.name in wanted):
             try:
                 _load_one(registry, point, own, app)
@@ -73,7 +81,7 @@ def _built_in(point: EntryPoint) -> bool:
 
 
 def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: Any) -> None:
-    if not registry.claim(point.name, point.value, kinds):
+    if registry.values.setdefault(point.name, point.value) != point.value:
         raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
@@ -83,6 +91,7 @@ def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: A
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
     registry.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())
     for kind in kinds:
+        registry.forget(kind, point.name)  # what it named before a failure
         if kind == COMMAND:
             manager.hook.voirdire_register_commands(app=app)
         else:
@@ -91,3 +100,4 @@ def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: A
     manager.check_pending()  # last: a misspelt hook is flagged, and the others have been heard
     if not callers:
         raise PluginError("it does nothing: mark its hooks by @voirdire.hookimpl")
+    registry.complete.update((kind, point.name) for kind in kinds)

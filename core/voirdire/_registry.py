@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import MissingExtraError, PluginError, VoirdireError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 #: What is registered under a name.
 KINDS = (
@@ -75,7 +75,10 @@ class Plugins:
     values : dict
         Plugin name -> the module of its entry point.
     ask : callable or None
-        Loads what may bring a kind, at most once a kind; None where all is loaded.
+        Loads what may bring a kind and is not `complete`; None where all is loaded. It is called
+        once a kind, and again where it was interrupted or a name is not found.
+    complete : set of (str, str)
+        (kind, plugin) of what was loaded without a failure.
     """
 
     versions: dict[str, str] = field(default_factory=dict)
@@ -84,18 +87,30 @@ class Plugins:
     registered: dict[tuple[str, str], Registered] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     ask: Callable[[Plugins, str], None] | None = None
-    _heard: set[tuple[str, str]] = field(default_factory=set)
+    complete: set[tuple[str, str]] = field(default_factory=set)
     _asked: set[str] = field(default_factory=set)
+    _asking: set[str] = field(default_factory=set)
     _lock: _AskLock = field(default_factory=_AskLock)
 
     def of_kind(self, kind: str) -> Plugins:
         """These plugins, with all that brings this kind loaded."""
-        if self.ask is not None:
-            with self._lock.held:
-                if kind not in self._asked:
-                    self._asked.add(kind)
-                    self.ask(self, kind)
+        with self._lock.held:
+            if kind not in self._asked:
+                self._load(kind)
         return self
+
+    def _load(self, kind: str) -> None:
+        """Ask for a kind; it counts as asked for only after that, since Ctrl-C may come between."""
+        with self._lock.held:
+            # A plugin that asks for its own kind while it is loaded sees what there is.
+            if self.ask is None or kind in self._asking:
+                return
+            self._asking.add(kind)
+            try:
+                self.ask(self, kind)
+            finally:
+                self._asking.remove(kind)
+            self._asked.add(kind)
 
     def whole(self) -> Plugins:
         """These plugins, with every kind loaded."""
@@ -107,13 +122,17 @@ class Plugins:
         """What is registered under a name; None where nothing is."""
         return self.of_kind(kind).registered.get((kind, name))
 
-    def claim(self, plugin: str, value: str, kinds: Sequence[str]) -> bool:
-        """Whether an entry point is the first of its name to bring these kinds."""
-        heard = {(plugin, kind) for kind in kinds}
-        if self.values.setdefault(plugin, value) != value or heard & self._heard:
-            return False
-        self._heard |= heard
-        return True
+    def has(self, kind: str, plugin: str, value: str) -> bool:
+        """Whether this entry point was heard on this kind, whole."""
+        return (kind, plugin) in self.complete and self.values[plugin] == value
+
+    def forget(self, kind: str, plugin: str) -> None:
+        """Take back what a plugin registered of a kind: it is loaded anew."""
+        self.registered = {
+            key: one
+            for key, one in self.registered.items()
+            if (one.kind, one.plugin) != (kind, plugin)
+        }
 
     def add(self, kind: str, plugin: str, name: str, target: str) -> None:
         """Register one name; a name can be taken once a kind, and the first keeps it."""
@@ -142,6 +161,11 @@ class Plugins:
             The module needs a package that is not installed.
         """
         registered = self.get(kind, name)
+        if registered is None:
+            self._load(kind)  # what failed may have failed only once, for want of file handles
+            registered = self.get(kind, name)
+            if registered is not None:
+                self.failures.pop(registered.plugin, None)
         if registered is None:
             names = ", ".join(self.names(kind)) or "none"
             lost = "".join(f"; plugin {p!r} failed: {why}" for p, why in self.failures.items())

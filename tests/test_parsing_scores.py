@@ -315,25 +315,41 @@ def test_never_raises_never_off_scale(text: str, finish: Any) -> None:
 
 NAMES = (
     *KEYS, "empathy", "Empathy score", "2. Safety (1-5)", "name", "score", "attribute", "final",
-    "Overall", "note", "Safety_rating", "max",
+    "Overall", "note", "Safety_rating", "max", "Empathy_final", "final_Safety", "revised",
 )  # fmt: skip
 values = st.one_of(
-    st.integers(0, 6), st.booleans(), st.none(), st.text(max_size=6), st.sampled_from(NAMES)
-)
+    st.integers(0, 6), st.booleans(), st.none(), st.text(max_size=6), st.sampled_from(NAMES),
+    st.floats(0, 6), st.sampled_from([{"Empathy": 2}, [4], '{"Safety": 3}', {}]),
+)  # fmt: skip
 objects = st.lists(st.tuples(st.sampled_from(NAMES), st.one_of(values, st.just(4))), max_size=6)
 FRAMES = ("%s", "```json\n%s\n```", " %s\n", "```%s```")
 
 
-@given(objects, st.sampled_from(FRAMES), st.sampled_from(["stop", "length"]), st.booleans())
-@settings(max_examples=400)
-def test_the_quick_way_says_what_the_careful_one_says(pairs, frame, finish, single) -> None:
+@given(
+    objects,
+    st.sampled_from(FRAMES),
+    st.sampled_from(["stop", "length"]),
+    st.booleans(),
+    st.sampled_from([1, 0]),
+)
+@settings(max_examples=500)
+def test_the_quick_way_says_what_the_careful_one_says(pairs, frame, finish, single, step) -> None:
     """The careful way is the quick one's slow twin, to the last field and flag."""
     keys = KEYS[:1] if single else KEYS
     parts = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in pairs)
     text = frame % ("{" + parts + "}")
-    assert parse_scores(text, keys, Scale(), finish_reason=finish) == _with_care(
-        text, keys, Scale(), finish, None
-    )
+    scale = Scale(step=step)
+    read = parse_scores(text, keys, scale, finish_reason=finish)
+    assert read == _with_care(text, keys, scale, finish, None)
+    columns = parse_scores_column([text], keys, scale, finish_reasons=[finish])
+    assert {key: [score] for key, score in read.scores.items()} == columns.scores
+    assert {key: [status] for key, status in read.statuses.items()} == columns.statuses
+    assert read.reasons == {key: why[0] for key, why in columns.reasons.items() if why}
+
+
+def test_an_object_that_marks_a_last_version_is_read_with_care() -> None:
+    for text in ('{"Empathy": 3, "Empathy_final": 4}', '{"Empathy": 3, "final": {"Empathy": 4}}'):
+        assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": 4}
 
 
 def test_columns_need_one_finish_reason_a_reply() -> None:
@@ -341,14 +357,16 @@ def test_columns_need_one_finish_reason_a_reply() -> None:
         parse_scores_column([GOOD, GOOD], KEYS, Scale(), finish_reasons=["stop"])
 
 
-def test_columns_are_fast() -> None:
+@pytest.mark.parametrize(("step", "keys", "status"), [(1, 7, "ok"), (0, 7, "ok"), (1, 8, "blank")])
+def test_columns_are_fast(step: float, keys: int, status: str) -> None:
+    """Also where the scale is continuous, and where each reply leaves out a key."""
     text = json.dumps({f"k{n}": n % 5 + 1 for n in range(7)} | {"note": "calm " * 60})
-    texts = [text, f"```json\n{text}\n```"] * 20_000
+    texts = [text, f"```json\n{text}\n```"] * 10_000
     start = time.process_time()
-    columns = parse_scores_column(texts, [f"k{n}" for n in range(7)], Scale())
-    # 0.2 s on one core; the margin is for a busy machine.
-    assert time.process_time() - start < 3 * second()
-    assert set(columns.status) == {"ok"}
+    columns = parse_scores_column(texts, [f"k{n}" for n in range(keys)], Scale(step=step))
+    # 0.1 s on one core; the margin is for a busy machine.
+    assert time.process_time() - start < 1.5 * second()
+    assert set(columns.status) == {status}
 
 
 @pytest.mark.parametrize(

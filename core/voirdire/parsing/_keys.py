@@ -180,6 +180,12 @@ def _finally(key: str, forms: Mapping[str, str]) -> str | None:
     return forms.get(match["behind"] or match["before"]) if match else None
 
 
+def may_be_final(key: str) -> bool:
+    """Whether a key may hold the last version of another: *final*, *calm_after_review*."""
+    plain = plain_key(key[:_LONGEST_KEY])
+    return plain.startswith(FINAL_MARKS) or MARKED_FINAL.fullmatch(plain) is not None
+
+
 def marks_final(tree: Any) -> bool:
     """Whether a key of an object says that it holds the last version: ``{"final_answer": "B"}``."""
     pairs = pairs_of(tree) if isinstance(tree, dict) else ()

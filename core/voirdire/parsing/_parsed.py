@@ -119,13 +119,15 @@ def one_answer(answers: Collection[float | str]) -> float | str:
 
 
 def answered_plainly(keys: Sequence[str], plain: Plain) -> Parsed:
-    """A reply that is one object with a score for each key: nothing about it is odd."""
+    """A reply that is one object with scores and nothing odd about it; it may leave out keys."""
     fields = {storable(key): storable(plain.values[key]) for key in plain.shape.others}
+    absent = {name: "absent" for _, name in plain.shape.absent}
     return Parsed(
         scores=dict(zip(keys, plain.scores, strict=True)),
-        status="ok",
-        statuses=dict.fromkeys(keys, "ok"),
+        status="blank" if absent else "ok",
+        statuses={key: "blank" if key in absent else "ok" for key in keys},
         extra={"fields": fields, "keys": plain.shape.shown},
+        reasons=absent,
     )
 
 

@@ -53,8 +53,8 @@ def parse_scores_column(
 ) -> ScoreColumns:
     """`parse_scores` over many replies, with the same results at the speed of the JSON decoder.
 
-    A reply that is one plain or fenced object with every score an in-scale number is read
-    directly; every other one goes through `parse_scores`.
+    A reply that is one plain or fenced object, each of whose scores is a number on the scale, is
+    read directly; every other one goes through `parse_scores`.
 
     Raises
     ------
@@ -104,6 +104,11 @@ def _fill_plain(
         fields = plain.read(text) if text is not None and ended else None
         if fields is None:
             careful.append(row)
+        elif fields.shape.absent:
+            columns.status[row] = "blank"
+            for _, name in fields.shape.absent:
+                columns.statuses[name][row] = "blank"
+                columns.reasons[name][row] = "absent"
         rows.append(empty if fields is None else fields.scores)
     if rows:
         # Turned round once, in C, in place of a loop over the attributes for each reply.

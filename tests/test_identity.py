@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from command_line import invoke
@@ -11,8 +12,10 @@ from command_line import invoke
 from voirdire import InputError, examine
 from voirdire.errors import ContractError, PluginError
 from voirdire.examining import audit_source
+from voirdire.examining.changing import measured_of, read_lock
 from voirdire.identity import Identities, answers, built_in, makers_in
-from voirdire.study import build_study, family_of, load_study, own_systems
+from voirdire.report._methods import settings_section
+from voirdire.study import ReadOptions, build_study, family_of, load_study, own_systems
 from voirdire.testing import check_maker
 
 ROADS = {
@@ -158,12 +161,12 @@ def test_what_is_declared_and_answered_wins_over_the_table():
     assert family_of(study.panel[0], study) == ""
 
 
-def ratings(folder, judge="judge"):
+def ratings(folder, *judges):
     rows = [
-        (f"i{i}", system["name"], rater, 1 + (i + k + (rater == judge)) % 5)
+        (f"i{i}", system["name"], rater, 1 + (i + k + (rater in judges)) % 5)
         for i in range(12)
         for k, system in enumerate(SYSTEMS)
-        for rater in ("ann", "ben", judge)
+        for rater in ("ann", "ben", *judges)
     ]
     path = folder / "ratings.csv"
     pl.DataFrame(rows, schema=["item", "system", "rater", "score"], orient="row").write_csv(path)
@@ -171,7 +174,7 @@ def ratings(folder, judge="judge"):
 
 
 def written(folder, rater, systems=SYSTEMS):
-    ratings(folder)
+    ratings(folder, "judge")
     lines = ["[[data.sources]]", 'path = "ratings.csv"', "[rubric]", 'attributes = ["score"]']
     for table, rows in (
         ("panel", [{"name": "ann", "kind": "human"}, {"name": "ben", "kind": "human"}, rater]),
@@ -197,11 +200,11 @@ def test_families_declared_and_a_judge_of_none_is_a_serious_finding(tmp_path):
     assert finding.severity == "serious"
     assert "prod-7" in finding.message
     assert "'OpenAI', 'anthropic'" in finding.message
-    answered = kinds(audit_source(path, families={"judge": "none"}))
+    answered = kinds(audit_source(path, read=ReadOptions(families={"judge": "none"})))
     assert answered == {}
     said = invoke(["audit", path, "--family", "prod-7=google", "--json"])
     assert "family" not in said.output
-    examined = examine(path, families={"prod-7": "google"}, resamples=0)
+    examined = examine(path, read=ReadOptions(families={"prod-7": "google"}), resamples=0)
     assert examined.results[0].excluded_systems == ("flash",)
     typo = written(tmp_path, {"name": "judge", "family": "opnai"})
     assert "opnai" in kinds(audit_source(typo))["family_unmatched"].message
@@ -211,6 +214,8 @@ def test_what_is_left_out_by_a_name_is_said_with_the_tables_date(tmp_path):
     path = written(tmp_path, {"name": "judge", "model": "compatible:gpt-4o"})
     examined = examine(path, resamples=0)
     assert examined.results[0].excluded_systems == ("gpt-4o-mini",)
+    settings = [*settings_section(examined).tables[0].rows]
+    assert ("version of makers", built_in().date) in settings
     finding = kinds(examined.findings)["family_by_name"]
     assert "2026-11-29" in finding.message
     assert kinds(audit_source(written(tmp_path, {"name": "judge", "excludes": []}))) == {}
@@ -227,8 +232,94 @@ def test_a_file_alone_in_which_a_judge_rates_its_own(tmp_path):
     record = json.loads(said.stdout)
     assert record["results"][0]["excluded_systems"] == ["gpt-4o-mini"]
     assert "family_undeclared" not in said.stdout
-    odd = kinds(audit_source(path, reference=("ann", "ben"), families={"gpt-4": "openai"}))
+    nobody = ReadOptions(families={"gpt-4": "openai"})
+    odd = kinds(audit_source(path, reference=("ann", "ben"), read=nobody))
     assert odd["family_of_nobody"].places == ("gpt-4",)
+
+
+OWN = ("--family", "gpt-4o=openai", "--family", "gpt-4o-mini=openai")
+HELD = ("--reference", "ann,ben")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "ratings.csv", "ratings.csv"),
+        ("correct", "ratings.csv"),
+        ("calibrate", "ratings.csv"),
+        ("jury", "ratings.csv", "--members", "gpt-4o,other"),
+    ],
+)
+def test_every_command_that_holds_judges_against_people_takes_families(
+    tmp_path, monkeypatch, command
+):
+    ratings(tmp_path, "gpt-4o", "other")
+    monkeypatch.chdir(tmp_path)
+    said = invoke([*command, *HELD, *OWN])
+    assert said.exit_code == 0, said.output
+    odd = invoke([*command, *HELD, "--family", "gpt-4o"])
+    assert "write NAME=MAKER" in str(odd.exception)
+
+
+def test_a_lock_keeps_the_families_it_was_frozen_with(tmp_path, monkeypatch):
+    path, lock = ratings(tmp_path, "gpt-4o"), tmp_path / "judge.lock"
+    frozen = invoke(["gate", "freeze", path, "--items", "8", "--as", lock, *HELD, *OWN])
+    assert frozen.exit_code == 0, frozen.output
+    assert read_lock(lock).read["families"] == {"gpt-4o": "openai", "gpt-4o-mini": "openai"}
+    seen = []
+
+    def measuring(source, **how):
+        seen.append(measured_of(source, **how))
+        return seen[-1]
+
+    monkeypatch.setattr("voirdire.examining.changing.checking.measured_of", measuring)
+    for more, excluded in (((), "gpt-4o-mini"), (("--family", "flash=openai"), "flash")):
+        said = invoke(["gate", "check", path, "--lock", lock, *HELD, *more])
+        assert said.exit_code == 0, said.output
+        judge = seen[-1].study.rater("gpt-4o")
+        assert excluded in own_systems(judge, seen[-1].study)
+
+
+def test_a_judge_favours_its_family_in_preferences_by_the_table_and_by_answers(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for item in range(40):
+        for a, b in (("mini", "flash"), ("mini", "haiku"), ("flash", "haiku")):
+            human = int(rng.integers(-1, 2))
+            rows.append((f"i{item}", a, b, "ann", human))
+            rows.append((f"i{item}", a, b, "judge", 1 if a == "mini" else human))
+    names = ["item", "system_a", "system_b", "rater", "preference"]
+    path = tmp_path / "pairs.csv"
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
+
+    def told(found):
+        components = {one.name: one for one in found.evidence[0].components}
+        return components["FAM"].estimate if "FAM" in components else None
+
+    found = examine(path, reference=["ann"], resamples=0)
+    assert found.evidence
+    assert told(found) is None
+    families = ReadOptions(families={"judge": "openai", "mini": "openai"})
+    found = examine(path, reference=["ann"], read=families, resamples=0)
+    assert told(found) > 0.3
+
+
+def test_a_reference_that_is_a_model_is_a_serious_finding_and_a_person_may_be_called_claude(
+    tmp_path,
+):
+    path = ratings(tmp_path, "gpt-4o")
+    frame = pl.read_csv(path)
+    for name, odd in (("gpt-4", True), ("claude-3-opus", True), ("Claude", False)):
+        frame.with_columns(pl.col("rater").replace("ann", name)).write_csv(path)
+        found = audit_source(path, reference=(name,))
+        named = [one for one in found if one.kind == "reference_is_model"]
+        assert bool(named) is odd, name
+        if odd:
+            assert named[0].severity == "serious"
+            assert ("gpt-4o" in named[0].message) is (name == "gpt-4")
+            person = ReadOptions(families={name: "none"})
+            again = audit_source(path, reference=(name,), read=person)
+            assert "reference_is_model" not in {one.kind for one in again}
 
 
 def paper(folder, *more, families=("openai", "anthropic")):

@@ -29,7 +29,7 @@ UNKNOWN = "id,judge,human\n" + "".join(f"i{n},{n % 5},{n % 4}\n" for n in range(
         ),
         ("name it by --key LABELS=ITEMS", "name it by read=ReadOptions(key='LABELS=ITEMS')"),
         ("say by --judge OLD=NEW which", "say by judges={'OLD': 'NEW'} which"),
-        ("say --family prod-7=MAKER", "say families={'prod-7': 'MAKER'}"),
+        ("say --family prod-7=MAKER", "say read=ReadOptions(families={'prod-7': 'MAKER'})"),
         ("--layout raters-by-items, or", "read=ReadOptions(layout='raters-by-items'), or"),
         ("--power must lie between 0 and 1", "`power` must lie between 0 and 1"),
         ("--item names columns of a file", "`item` of ReadOptions names columns of a file"),

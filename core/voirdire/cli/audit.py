@@ -10,7 +10,6 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
-    FamilyOption,
     JsonOption,
     ReferenceOption,
     SourcesArgument,
@@ -43,7 +42,6 @@ def audit(
     source: SourcesArgument,
     data: DataOption = None,
     reference: ReferenceOption = None,
-    family: FamilyOption = None,
     read: Any = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 4 if any finding is blocking.")
@@ -54,12 +52,9 @@ def audit(
     from dataclasses import asdict
 
     from voirdire.examining import audit_source
-    from voirdire.identity import answers
 
     findings = answered(
-        lambda asked, named: audit_source(
-            source, data=data, reference=named, read=asked, families=answers(family or [])
-        ),
+        lambda asked, named: audit_source(source, data=data, reference=named, read=asked),
         read,
         reference,
     )

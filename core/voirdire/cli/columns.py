@@ -18,6 +18,7 @@ from voirdire.cli.options import (
     ClusterOption,
     ContextOption,
     EmptyOption,
+    FamilyOption,
     FirstOption,
     HiddenOption,
     HumanOption,
@@ -59,6 +60,7 @@ OPTIONS: dict[str, Any] = {
     "key": KeyOption,
     "about": AboutOption,
     "judge": JudgeOption,
+    "family": FamilyOption,
     "item": ItemOption,
     "system": SystemOption,
     "context": ContextOption,
@@ -84,9 +86,12 @@ OPTIONS: dict[str, Any] = {
     "parts": PartsOption,
     "assume": AssumeOption,
 }
-#: All of them, but for those that join the labels of a further file: for commands that read several
-#: sources, or none but the files themselves.
-OF_ONE_TABLE = tuple(name for name in OPTIONS if name not in ("human", "key", "about"))
+#: Those that say how one file is read, and not whose judges its raters are: for commands that hold
+#: nobody against anybody.
+OF_FILES = tuple(name for name in OPTIONS if name != "family")
+#: Without those that join the labels of a further file: for commands that read several sources, or
+#: none but the files themselves.
+OF_ONE_TABLE = tuple(name for name in OF_FILES if name not in ("human", "key", "about"))
 
 
 def takes_read_options(
@@ -141,27 +146,34 @@ def _parameter(name: str) -> Parameter:
 
 
 def read_options(
-    *, words: str | None = None, rescale: Sequence[str] | None = None, **given: Any
+    *,
+    words: str | None = None,
+    rescale: Sequence[str] | None = None,
+    family: Sequence[str] | None = None,
+    **given: Any,
 ) -> ReadOptions:
     """How files are read, as the options say it; what is not given is not set.
 
     Raises
     ------
     InputError
-        `--words` is not written as pairs of a word and a number, or `--rescale` as one of a
-        rater and two ends.
+        `--words` is not written as pairs of a word and a number, `--rescale` as one of a rater and
+        two ends, or `--family` as one of a name and its maker.
 
     Examples
     --------
     >>> read_options(item="post", score=None, words="poor=1, good=2").keys_set()
     {'item': 'post', 'words': {'poor': 1.0, 'good': 2.0}}
     """
+    from voirdire.identity import answers
     from voirdire.study import ReadOptions
     from voirdire.tables import ends_of, numbers_of
 
     keys = {key: value for key, value in given.items() if value}
     keys |= {"rescale": ends_of(rescale)} if rescale else {}
-    return ReadOptions(words=numbers_of(words) if words else {}, **keys)
+    return ReadOptions(
+        words=numbers_of(words) if words else {}, families=answers(family or ()), **keys
+    )
 
 
 def answered(

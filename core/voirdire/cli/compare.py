@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command("compare", epilog=EPILOG)(compare)
 
 
-@takes_read_options(OF_ONE_TABLE)
+@takes_read_options((*OF_ONE_TABLE, "family"))
 def compare(
     a: Annotated[
         str,

@@ -11,7 +11,6 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     DataOption,
-    FamilyOption,
     InsecureOption,
     JsonOption,
     OffScaleOption,
@@ -91,7 +90,6 @@ def examine(
         ),
     ] = None,
     reference: ReferenceOption = None,
-    family: FamilyOption = None,
     read: Any = None,
     off_scale: OffScaleOption = None,
     pairs: Annotated[
@@ -199,7 +197,6 @@ def examine(
     from voirdire.examining import examine as run_examination
     from voirdire.examining import read_requirements, with_requirements
     from voirdire.examining.gates import must_hold
-    from voirdire.identity import answers
     from voirdire.report import FORMATS, awaiting_folder, print_examination, write_outputs
 
     read_requirements(require or [])
@@ -219,7 +216,6 @@ def examine(
                 raters=parts(raters),
                 compat=compat,
                 gate=gate_asked(gate),
-                families=answers(family or []),
                 streaming=streaming,
                 workers=workers,
                 insecure=insecure,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli.columns import answered, takes_read_options
+from voirdire.cli.columns import OF_FILES, answered, takes_read_options
 from voirdire.cli.options import JsonOption, ReferenceOption
 from voirdire.cli.showing import show_tables
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("item", epilog=EPILOG)(item)
 
 
-@takes_read_options()
+@takes_read_options(OF_FILES)
 def item(
     source: Annotated[
         str,

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli.options import JsonOption, SectionFormats, parts, require_option
+from voirdire.cli.options import (
+    FamilyOption,
+    JsonOption,
+    SectionFormats,
+    parts,
+    require_option,
+)
 from voirdire.cli.run import money, plan_cost
 from voirdire.cli.showing import show_sections
 
@@ -86,6 +92,7 @@ def probe(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw of items.")] = 0,
+    family: FamilyOption = None,
     max_cost: Annotated[
         float | None,
         typer.Option("--max-cost", help="The most that each session may cost.", show_default=False),
@@ -116,7 +123,7 @@ def probe(
         _print_cost(suite, out, max_cost, err=as_json)
     if dry_run:
         return
-    stored = _stored(source, chosen, named=bool(names))
+    stored = _stored(source, chosen, family or [], named=bool(names))
     sessions = {} if suite is None else _run(suite, out, max_cost)
     measured = probing.measure_probes(suite, sessions, margin=margin, stored=stored)
     sections = probing.probe_sections(measured)
@@ -138,19 +145,24 @@ def _asks(probes: Sequence[Probe]) -> bool:
     return any(not isinstance(one, StoredProbe) for one in probes[1:]) or len(probes) == 1
 
 
-def _stored(source: str, probes: Sequence[Probe], *, named: bool) -> StoredRatings | None:
+def _stored(
+    source: str, probes: Sequence[Probe], family: Sequence[str], *, named: bool
+) -> StoredRatings | None:
     """What is in data already there; a source without any is an error where it was asked for."""
     from voirdire.errors import InputError
     from voirdire.examining import examine
     from voirdire.examining.probing import stored_pairs
+    from voirdire.identity import answers
     from voirdire.probes import StoredProbe
+    from voirdire.study import ReadOptions
 
     kept = [one for one in probes if isinstance(one, StoredProbe)]
     if not kept:
         return None
+    read = ReadOptions(families=answers(family))
     # By default every probe is tried, and a study that was never run has nothing stored.
     try:
-        stored = stored_pairs(examine(source, resamples=0), kept)
+        stored = stored_pairs(examine(source, read=read, resamples=0), kept)
     except InputError:
         if named:
             raise

@@ -13,7 +13,7 @@ from voirdire.examining.streaming.source import stream_of
 from voirdire.study import Gate, ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -39,7 +39,6 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     raters: Sequence[str] = (),
     compat: str | None = None,
     gate: float | Gate | None = None,
-    families: Mapping[str, str] | None = None,
     streaming: bool = False,
     workers: str | int | None = None,
     insecure: bool = False,
@@ -58,7 +57,8 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         Raters that the others are held against; by default the study's, else all of kind human.
     read : ReadOptions, optional
         How files and frames without a study are read: names of columns, what words stand for, and
-        files of people's labels that are joined to what the source rates. `ReadOptions` says more.
+        files of people's labels that are joined to what the source rates; and, of any source, whose
+        models judges and systems are. `ReadOptions` says more.
     off_scale : {"missing", "keep", "error"}, optional
         What to do with values off the declared scale.
     pairs : {"pairwise", "listwise"}, optional
@@ -74,9 +74,6 @@ def examine(  # noqa: PLR0913 - the options are those of the command
     gate : float or Gate, optional
         Scores at or above it pass; a `voirdire.study.Gate` also says which sensitivity and
         specificity a judge must reach against one column of labels. By default the study's.
-    families : mapping, optional
-        Rater, model or system -> who made it, or ``"none"``: a judge leaves out the systems of its
-        own family. Added to what the study says.
     streaming : bool
         Examine Parquet files as sums, in constant memory, whatever their size. A folder of parts,
         a pattern such as ``"ratings/**/*.parquet"`` and more than 5 million rows are always.
@@ -122,7 +119,6 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "measures": tuple(measures) or None,
             "raters": tuple(raters) or None,
         },
-        "families": dict(families or {}),
     }
     read = read or ReadOptions()
     if streaming and (read.human or data):
@@ -174,7 +170,6 @@ def audit_source(
     data: str | Path | None = None,
     reference: Sequence[str] | None = (),
     read: ReadOptions | None = None,
-    families: Mapping[str, str] | None = None,
 ) -> tuple[Finding, ...]:
     """What is odd in the data of a source, worst first; no number is computed.
 
@@ -184,10 +179,7 @@ def audit_source(
         As `examine`.
     """
     reference = tuple(reference or ())
-    changes: dict[str, dict[str, Any]] = {
-        "data": {"reference": reference or None},
-        "families": dict(families or {}),
-    }
+    changes = {"data": {"reference": reference or None}}
     opened = open_source(
         source,
         data=data,

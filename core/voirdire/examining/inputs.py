@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.examining.ratings.cube import build_cube
+from voirdire.study import Rater, family_of
 from voirdire.tables import ITEMS, RATERS, REASONS, REPLIES, RESPONSES
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class Inputs:
         rows = []
         for name in compared:
             spec = self.study.rater(name)
-            kind, family = ("", "") if spec is None else (spec.kind, spec.family)
+            kind = "" if spec is None else spec.kind
+            family = family_of(spec or Rater(name=name), self.study)
             # Who only compares has no ratings, and would be missing from the table of raters.
             model = spec.model_names or None if spec else None
             rows.append((name, kind or None, family, None, model))

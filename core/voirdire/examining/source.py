@@ -58,7 +58,7 @@ def open_source(
         # Before the tables are read: they are checked against the scale.
         study = label_scale(study)
         beside = labels_beside(study)
-    study = adjust(study, changes or {})
+    study = adjust(study, changes or {}, None if read is None else read.families)
     rated = opened.tables
     if rated is None and not _is_unrated(opened):
         try:
@@ -72,20 +72,20 @@ def open_source(
     return replace(opened, study=study, tables=rated)
 
 
-def options_of(
-    sources: Sequence[object], read: ReadOptions | None
-) -> tuple[ReadOptions | None, ...]:
+def options_of(sources: Sequence[object], read: ReadOptions | None) -> tuple[ReadOptions, ...]:
     """For each of several sources that are read together, how it is read.
 
-    They are for files and frames; a study or a session names its own. Where all are such, each is
-    given them, so that the first says so.
+    They are for files and frames; a study or a session names its own, and is told whose models
+    judges are. Where all are such, each is given them, so that the first says so.
     """
+    read = read or ReadOptions()
     takes = [
         isinstance(one, pl.DataFrame | list | tuple)
         or (isinstance(one, str | Path) and Path(one).is_file() and Path(one).suffix != ".toml")
         for one in sources
     ]
-    return tuple(read if has or not any(takes) else None for has in takes)
+    rest = ReadOptions(families=read.families)
+    return tuple(read if has or not any(takes) else rest for has in takes)
 
 
 def labelled_at(source: AnySource, session: Path | None) -> Path | None:
@@ -197,13 +197,16 @@ def _without_comparers(findings: Iterable[Finding], table: pl.DataFrame) -> list
     ]
 
 
-def adjust(study: Study, changes: Mapping[str, Mapping[str, Any]]) -> Study:
+def adjust(
+    study: Study,
+    changes: Mapping[str, Mapping[str, Any]],
+    families: Mapping[str, str] | None = None,
+) -> Study:
     """A study with some keys of `data` and `analysis` exchanged; None leaves a key as it is.
 
     `families` are added to the study's own: an answer wins over what a rater or system declares.
     """
-    changes = dict(changes)
-    if families := changes.pop("families", {}):
+    if families:
         study = _with_families(study, families)
     update = {
         part: getattr(study, part).model_copy(

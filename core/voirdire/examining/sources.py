@@ -274,7 +274,7 @@ def _unread(source: Opens, read: ReadOptions) -> Opens:
     InputError
         Columns are named of it all the same.
     """
-    if read:
+    if read.of_files:
         raise no_columns(read)
     return source
 

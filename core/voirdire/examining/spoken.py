@@ -89,7 +89,9 @@ def _argument(option: re.Match[str]) -> str:
     name = option["name"].replace("-", "_")
     if name in _PAIRS and "=" in (option["value"] or ""):
         key, _, value = option["value"].strip("'").partition("=")
-        return f"{_PAIRS[name]}={{{key!r}: {value!r}}}"
+        written = f"{_PAIRS[name]}={{{key!r}: {value!r}}}"
+        of_files = _PAIRS[name] in ReadOptions.model_fields
+        return f"read=ReadOptions({written})" if of_files else written
     of_files = name in ReadOptions.model_fields
     if name not in _FLAGS and option["value"] is None:
         return f"`{name}` of ReadOptions" if of_files else f"`{name}`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pydantic reads it
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from voirdire.errors import StudyError
 from voirdire.study._load import first_complaint
@@ -13,7 +13,9 @@ from voirdire.study._model import TableKeys
 
 
 class ReadOptions(TableKeys):
-    """How files or frames without a study are read; nothing that is set here is guessed.
+    """How a source is read; nothing that is set here is guessed.
+
+    All but `families` is for files and frames without a study: a study says the rest itself.
 
     Parameters
     ----------
@@ -23,6 +25,9 @@ class ReadOptions(TableKeys):
         names), else by the texts of the items. `about` is the attribute that such labels speak of.
     judge : sequence of str, optional
         The judges beside the reference; whoever else rated is left out.
+    families : mapping, optional
+        Rater, model or system -> who made it, or ``"none"``: a judge leaves out the systems of its
+        own family. Added to what a study says, and wins over it.
     item, system, rater, score, attribute, run, ... : str, optional
         Names of columns; every key of ``[[data.sources]]`` but `path` means the same here.
 
@@ -42,6 +47,7 @@ class ReadOptions(TableKeys):
 
     human: tuple[Path, ...] = ()
     judge: tuple[str, ...] = ()
+    families: dict[str, str] = Field(default_factory=dict)
 
     # For a type checker the constructor has one parameter a field.
     if not TYPE_CHECKING:
@@ -54,6 +60,11 @@ class ReadOptions(TableKeys):
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
+        return bool(self.families) or self.of_files
+
+    @property
+    def of_files(self) -> bool:
+        """Whether anything is set that a study says itself."""
         return bool(self.human or self.judge or self.keys_set())
 
     def with_(self, **keys: Any) -> ReadOptions:
@@ -63,11 +74,12 @@ class ReadOptions(TableKeys):
         {'item': 'id', 'words': {'poor': 1.0, 'dunno': 'missing'}}
         """
         words = {**self.words, **keys.get("words", {})}
-        known: dict[str, Any] = {"human": self.human, "judge": self.judge, **self.keys_set()}
-        return ReadOptions(**{**known, **keys, "words": words})
+        return ReadOptions(**{**self._own(), **self.keys_set(), **keys, "words": words})
 
     def without(self, *names: str) -> ReadOptions:
         """With these keys as if nobody had set them."""
-        own: dict[str, Any] = {"human": self.human, "judge": self.judge}
-        kept = {key: value for key, value in own.items() if key not in names}
+        kept = {key: value for key, value in self._own().items() if key not in names}
         return ReadOptions(**{**kept, **self.keys_set(*names)})
+
+    def _own(self) -> dict[str, Any]:
+        return {"human": self.human, "judge": self.judge, "families": self.families}

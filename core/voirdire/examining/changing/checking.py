@@ -232,7 +232,9 @@ def check_lock(
         another.
     """
     # Read as the freeze read, where nobody says otherwise.
-    read = read or (ReadOptions(**lock.read) if lock.read else None)
+    frozen = ReadOptions(**lock.read)
+    families = {**frozen.families, **(read.families if read else {})}
+    read = (read if read and read.of_files else frozen).with_(families=families)
     measured = measured_of(source, reference=reference, read=read, verdicts=False)
     _check_same(lock, measured, study_name(source, measured))
     at = _places(lock, measured)

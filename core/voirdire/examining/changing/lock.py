@@ -244,7 +244,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         format=FORMAT,
         planned=0 if one_in is not None else looks,
         one_in=one_in or 0,
-        read={} if read is None else read.without("human", "key", "about").keys_set(),
+        read=_reading(read),
         study=study_name(source, measured),
         frozen=dt.datetime.now(dt.UTC).date().isoformat(),
         alpha=alpha,
@@ -262,6 +262,14 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         canary=_canary(measured, kept),
     )  # fmt: skip
     return _with_verdicts(lock)
+
+
+def _reading(read: ReadOptions | None) -> dict[str, Any]:
+    """How a source was read, without what joined labels to it: a check joins none."""
+    if read is None:
+        return {}
+    families = {"families": read.families} if read.families else {}
+    return {**read.keys_set("human", "key", "about"), **families}
 
 
 def write_lock(path: str | Path, lock: Lock) -> None:

@@ -156,13 +156,13 @@ def _inputs(
     """The study, else one that some of the rows suggest, its panel, and what the sums find odd."""
     sample = _with_every_rater(_sample(sums), sums)
     if stream.study is not None:
-        study = adjust(stream.study, changes)
+        study = adjust(stream.study, changes, read.families)
         rated, read_off = read_tables(study, sources=(), ratings=sample), "the study's scale holds"
     else:
         # The parts bear the names of a tidy table by now: only how words are read is left to say.
         words = ReadOptions(words=read.words, assume=read.assume)
         study, rated = from_frame(sample, reference=reference, name=stream.name, read=words)
-        study = adjust(study, changes)
+        study = adjust(study, changes, read.families)
         read_off = f"the scale was read off {sample.height:,} of them"
     if gate is not None:
         study = study.model_copy(update={"gate": gate})

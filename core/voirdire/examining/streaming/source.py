@@ -205,7 +205,7 @@ def parts_of(
     TableError
         A column is not there, or holds what it must not.
     """
-    if stream.study is not None and read:
+    if stream.study is not None and read.of_files:
         raise InputError(
             f"--{min(read.keys_set())} names a column of a file of ratings; for a study write it "
             "under [[data.sources]]"

@@ -21,6 +21,7 @@ from voirdire.examining.verdict.judged import Judged
 from voirdire.schema import Finding
 from voirdire.stats.probability import calibration_error
 from voirdire.stats.ranking import rank_systems
+from voirdire.study import Rater, own_systems
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
@@ -125,16 +126,9 @@ def _cases(
         yield from label_cases(read, reference)
     table = preferences if read is None or read.preferences is None else read.preferences
     if table is not None:
-        yield from compared_cases(table, reference, families(study))
-
-
-def families(study: Study) -> dict[str, tuple[str, ...]]:
-    """Judge -> systems of its own family, where both declare one."""
-    return {
-        rater.name: tuple(s.name for s in study.systems if s.family == rater.family)
-        for rater in study.panel
-        if rater.family
-    }
+        raters = map(str, table["rater"].unique())
+        own = {name: own_systems(study.rater(name) or Rater(name=name), study) for name in raters}
+        yield from compared_cases(table, reference, own)
 
 
 def _asked(study: Study, ground: Ground) -> Iterator[tuple[Ground, Any, str]]:

@@ -72,6 +72,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       ``rater_missing``, ``rater_silent``, ``excludes_unknown``,
       ``family_unmatched``, ``family_undeclared``, ``family_by_name``, ``family_of_nobody``:
       what a table or the files lack, or the study does not declare
+    - ``reference_is_model``: whom judges are held against is a model, by its name or family
     - ``responses_unrated``: responses that others rated and this rater did not
     - ``unlabelled``: responses that no person was asked about
     - ``labour_divided``: people who rated a part of the responses each, as was planned

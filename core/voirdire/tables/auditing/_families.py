@@ -40,6 +40,7 @@ def family_findings(tables: Tables, study: Study, systems: Sequence[str]) -> lis
     families = {name: declared[name] for name in systems if declared.get(name, NONE) != NONE}
     return [
         *_unknown_names(study, tables, systems),
+        *(one for name in study.data.reference for one in _model_as_reference(name, raters, study)),
         *(one for rater in raters for one in _unmatched(rater, study, families)),
         *(one for rater in raters for one in _by_table(rater, study, families)),
         *_undeclared(raters, study, [name for name in systems if name not in declared]),
@@ -54,6 +55,34 @@ def _judges(tables: Tables, study: Study) -> list[Rater]:
     people = set(study.data.reference)
     names = [name for name, kind in kinds.items() if kind == "judge" and name in rating - people]
     return [study.rater(name) or Rater(name=name) for name in names]
+
+
+def _model_as_reference(name: str, judges: Sequence[Rater], study: Study) -> list[Finding]:
+    """A reference that is no person: judges learnt from what its maker made, or are its kin."""
+    rater, table = study.rater(name) or Rater(name=name), identities()
+    # A name without a version may be a person's: Claude.
+    called = table.identify(name)
+    maker = family_of(rater, study) or (called.maker if called.version else "")
+    if not maker or maker == NONE:
+        return []
+    kin = [
+        judge.name
+        for judge in judges
+        if table.same(maker, family_of(judge, study) or table.identify(judge.name).maker)
+    ]
+    theirs = f", and so is {listed(kin)}: agreement with it may be of kin" if kin else ""
+    return [
+        finding(
+            "reference_is_model",
+            "serious",
+            name,
+            kin,
+            f"The reference {name} is a model of {maker} (voirdire's table of makers as of "
+            f"{table.date}){theirs}.",
+            "Each verdict says how near judges come to that model, and nothing of people. If it "
+            f"is a person, say --family '{name}={NONE}'.",
+        )
+    ]
 
 
 def _unmatched(rater: Rater, study: Study, families: dict[str, str]) -> list[Finding]:

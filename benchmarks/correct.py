@@ -1,10 +1,10 @@
-"""Corrected means: coverage on public sets, width beside labels alone, speed beside ppi_py.
+"""Corrected means: coverage on public sets, width beside labels alone and ppi_py, plans, speed.
 
-    python benchmarks/correct.py                     # all, about 12 minutes of one core
+    python benchmarks/correct.py                     # all, about 15 minutes of one core
     python benchmarks/correct.py summeval clusters   # some parts; the others of the file stay
 
-Prints the tables and writes results/correct.md. Parts: the names of the sets, simulated, clusters,
-ceiling, differences, plans, escalation, speed.
+Prints the tables and writes results/correct.md. Parts: the names of the sets, simulated, rates,
+rate_clusters, rate_differences, clusters, ceiling, differences, plans, escalation, speed.
 
 Needs the published data (VOIRDIRE_SHARED or ../shared) and, for the peer, ppi-python. Items are
 drawn with replacement from a set whose mean is known; a part is labelled, all are judged.
@@ -17,10 +17,12 @@ import os
 import re
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 from _timing import machine, median_seconds, table, versions
+from scipy.stats import norm
 
 import voirdire
 from voirdire.stats import (
@@ -36,7 +38,7 @@ SHARED = Path(os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents
 SETS = ("summeval", "10k_prompts", "lgbteen", "framing")
 JUDGES = ("gpt-4o", "gemini_pro", "mistral-v03")
 WORDS = {"yes": 1.0, "no": 0.0, "partially": 0.5}
-REPS, JUDGED = 5000, 1000
+REPS, JUDGED = 2000, 1000
 
 
 def value(label):
@@ -57,25 +59,66 @@ def load(name, judge):
     return np.array(pairs).T
 
 
+def bounds(interval):
+    return interval.low, interval.high
+
+
+def peer(labels, f):
+    """The interval of ppi_py (PPI++ at its own weight); undefined where it is not installed."""
+    try:
+        from ppi_py import ppi_mean_ci
+    except ImportError:
+        return np.nan, np.nan
+    known = ~np.isnan(labels)
+    # Labels that all agree, or a judge that does not vary, divide by 0 there.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        low, high = ppi_mean_ci(labels[known], f[known], f[~known], alpha=0.05)
+    return float(np.ravel(low)[0]), float(np.ravel(high)[0])
+
+
+class Tally:
+    """How often each of some intervals holds the truth, and how wide they are."""
+
+    def __init__(self, names):
+        self.names, self.runs = names, 0
+        self.hits, self.widths = np.zeros(len(names)), np.zeros(len(names))
+
+    def add(self, truth, *intervals):
+        self.runs += 1
+        self.hits += [low <= truth <= high for low, high in intervals]
+        self.widths += [high - low for low, high in intervals]
+
+    def shares(self):
+        return [f"{x:.3f}" for x in self.hits / self.runs]
+
+    def ratios(self, beside):
+        """Mean widths over that of one of them, which is left out."""
+        at = self.names.index(beside)
+        ratios = self.widths / self.widths[at]
+        return [f"{x:.3f}" for place, x in enumerate(ratios) if place != at]
+
+
 def coverage(y, f, n, reps=REPS):
-    """Shares of 95 % intervals that hold the mean: corrected, labels, judge; and widths' ratio."""
+    """A tally of 95 % intervals for the mean of a set; pass and fail are corrected by strata."""
     chance, truth = np.random.default_rng(n), y.mean()
     ends = min(y.min(), f.min()), max(y.max(), f.max())
-    hits, widths = np.zeros(4), np.zeros(2)
+    method = "strata" if set(np.unique(np.r_[y, f])) <= set(ends) else "t"
+    tally, alone = Tally(("corrected", "ppi_py", "labels alone")), 0
     for _ in range(reps):
         rows = chance.integers(0, len(y), JUDGED)
         labels = np.where(np.arange(JUDGED) < n, y[rows], np.nan)
-        corrected = prediction_powered_mean(labels, f[rows], scale=ends)
-        normal = prediction_powered_mean(labels, f[rows], method="normal").interval
-        intervals = (
-            corrected.interval,
-            corrected.human.interval(),
-            corrected.judge.interval(),
-            normal,
-        )
-        hits += [one.low <= truth <= one.high for one in intervals]
-        widths += [corrected.interval.width, corrected.human.interval().width]
-    return *(hits / reps), widths[0] / widths[1]
+        corrected = prediction_powered_mean(labels, f[rows], scale=ends, method=method)
+        tally.add(
+            truth, bounds(corrected.interval), peer(labels, f[rows]),
+            bounds(corrected.human.interval()),
+        )  # fmt: skip
+        judge = corrected.judge.interval()
+        alone += judge.low <= truth <= judge.high
+    return method, tally, alone / reps
+
+
+HEADS = ("runs", "corrected", "ppi_py", "labels alone", "width / labels alone", "of ppi_py")
 
 
 def set_table(name):
@@ -83,12 +126,102 @@ def set_table(name):
     for judge in JUDGES:
         y, f = load(name, judge)
         for n in (20, 50, 100, 200):
-            ours, human, alone, normal, ratio = coverage(y, f, n)
-            shares = (f"{x:.3f}" for x in (ours, normal, human, alone, ratio))
-            rows.append((judge, n, REPS, *shares))
+            method, tally, alone = coverage(y, f, n)
+            rows.append(
+                (judge, method, n, f"{alone:.3f}", REPS, *tally.shares(),
+                 *tally.ratios("labels alone"))
+            )  # fmt: skip
             print(name, rows[-1], flush=True)
-    heads = ("judge", "labels", "runs", "corrected", "normal quantiles", "labels alone",
-             "judge alone", "width / labels alone")  # fmt: skip
+    return table(("judge", "by", "labels", "judge alone", *HEADS), rows)
+
+
+#: Pass rates, how often the judge is right, and numbers of labels.
+CELLS = [(rate, right, n) for rate in (0.5, 0.7, 0.9, 0.97) for right in (0.5, 0.8, 0.95)
+         for n in (20, 50, 100, 200)]  # fmt: skip
+
+
+def rates_table():
+    """Pass rates by strata, beside ppi_py and the t interval of the labels alone."""
+    rows = []
+    for rate, right, n in CELLS:
+        chance, tally = np.random.default_rng(n), Tally(("corrected", "ppi_py", "labels alone"))
+        for _ in range(REPS):
+            y, f = judged_pass(rate, right)[0](chance, JUDGED)
+            labels = np.where(np.arange(JUDGED) < n, y, np.nan)
+            corrected = prediction_powered_mean(labels, f, scale=(0, 1), method="strata")
+            tally.add(
+                rate, bounds(corrected.interval), peer(labels, f),
+                bounds(corrected.human.interval()),
+            )  # fmt: skip
+        rows.append(
+            (f"{rate:.0%}", f"{right:.0%}", n, REPS, *tally.shares(),
+             *tally.ratios("labels alone"))
+        )  # fmt: skip
+        print(rows[-1], flush=True)
+    return table(("pass", "judge right", "labels", *HEADS), rows)
+
+
+def dialogues(chance, rate, right, clusters, size):
+    """Turns that pass, dialogue by dialogue: half of what makes a turn fail is its dialogue's."""
+    group = np.repeat(np.arange(clusters), size)
+
+    def latent():
+        own = chance.normal(size=clusters)[group] + chance.normal(size=len(group))
+        return own / np.sqrt(2)
+
+    y = (latent() < norm.ppf(rate)).astype(float)
+    # The judge's slips belong to the dialogue as well.
+    return group, y, np.where(latent() < norm.ppf(right), y, 1 - y)
+
+
+def rate_clusters_table():
+    """Pass rates where turns of a dialogue pass together; whole dialogues are labelled."""
+    rows = []
+    for size, rate, clusters in (
+        (size, rate, clusters)
+        for size in (5, 10)
+        for rate in (0.5, 0.9, 0.97)
+        for clusters in (10, 20, 40)
+    ):
+        chance, tally = np.random.default_rng(size), Tally(("clusters", "ppi_py", "labels alone"))
+        for _ in range(REPS):
+            group, y, f = dialogues(chance, rate, 0.9, 200, size)
+            labels = np.where(group < clusters, y, np.nan)
+            corrected = prediction_powered_mean(
+                labels, f, clusters=group, scale=(0, 1), method="strata"
+            )
+            tally.add(
+                rate, bounds(corrected.interval), peer(labels, f),
+                bounds(corrected.human.interval()),
+            )  # fmt: skip
+        rows.append(
+            (size, f"{rate:.0%}", clusters, REPS, *tally.shares(), *tally.ratios("labels alone"))
+        )
+        print(rows[-1], flush=True)
+    heads = ("dialogues of", "pass", "labelled dialogues", *HEADS)
+    return table(heads, rows)
+
+
+def rate_differences_table():
+    """Differences of two pass rates: .90 less .85, by strata."""
+    rows = []
+    for n in (20, 50, 100):
+        for name, (of_a, of_b, known_a, known_b) in designs(n).items():
+            chance, tally = np.random.default_rng(n), Tally(("corrected", "labels alone"))
+            for _ in range(REPS):
+                hard = chance.normal(size=600)
+                sides = []
+                for rate, own, known in ((0.9, of_a, known_a), (0.85, of_b, known_b)):
+                    latent = (hard + chance.normal(size=600)) / np.sqrt(2)
+                    y = (latent < norm.ppf(rate)).astype(float)
+                    f = np.where(chance.random(600) < 0.9, y, 1 - y)
+                    sides += [np.where(known & own, y, np.nan), np.where(own, f, np.nan)]
+                one = prediction_powered_difference(*sides, scale=(0, 1), method="strata")
+                tally.add(0.05, bounds(one.interval), bounds(one.human.interval()))
+            rows.append((name, n, REPS, *tally.shares(), *tally.ratios("labels alone")))
+            print(rows[-1], flush=True)
+    heads = ("A and B have", "labels each", "runs", "corrected", "labels alone",
+             "width / labels alone")  # fmt: skip
     return table(heads, rows)
 
 
@@ -113,14 +246,7 @@ def judged_pass(rate, right):
 
 
 #: Judges whose truth is known: what draws them, the mean of the labels, and the ends of the scale.
-WORLDS = {
-    **{f"normal, r = {r:g}": judged_normal(r) for r in (0, 0.1, 0.2, 0.5, 0.8, 0.95)},
-    **{
-        f"{rate:.0%} pass, judge {right:.0%} right": judged_pass(rate, right)
-        for rate in (0.5, 0.9, 0.95)
-        for right in (0.5, 0.9)
-    },
-}
+WORLDS = {f"normal, r = {r:g}": judged_normal(r) for r in (0, 0.1, 0.2, 0.5, 0.8, 0.95)}
 
 
 def simulated_table():
@@ -292,24 +418,47 @@ def peer_row():
     return f"Largest difference from ppi_py with our weight, 200 samples: {worst:.1e}."
 
 
+def planned(draw, half_width, reps, **how):
+    """Pilots of 50: shares of plans within a fifth, of bounds that suffice, of widths foretold.
+
+    `draw` gives labels and judge scores of so many rows; `how` is how they will be corrected.
+    """
+    chance, total = np.random.default_rng(3), 3000
+    within = holds = foretold = 0
+    for _ in range(reps):
+        y, f = draw(chance, total)
+        pilot = np.where(np.arange(total) < 50, y, np.nan)
+        plan = labels_needed(pilot, f, half_width, **how)[0]
+        y, f = draw(chance, total)
+        halves = []
+        for n in (plan.with_judge, plan.upper):
+            labels = np.where(np.arange(total) < min(n, total - 10), y, np.nan)
+            halves.append(prediction_powered_mean(labels, f, **how).interval.width / 2)
+        within += abs(halves[0] / half_width - 1) <= 0.2
+        holds += halves[1] <= half_width
+        foretold += plan.width[0] <= halves[0] <= plan.width[1]
+    return (f"{part / reps:.3f}" for part in (within, holds, foretold))
+
+
 def plan_table(reps=1000):
     rows = []
     for name in SETS:
         y, f = load(name, "gpt-4o")
-        chance, within, holds, width = np.random.default_rng(3), 0, 0, 0.03 * np.ptp(y)
-        for _ in range(reps):
-            drawn = chance.integers(0, len(y), 3000)
-            pilot = np.where(np.arange(3000) < 50, y[drawn], np.nan)
-            plan = labels_needed(pilot, f[drawn], width)[0]
-            halves = []
-            for n in (plan.with_judge, plan.upper):
-                labels = np.where(np.arange(3000) < min(n, 2990), y[drawn], np.nan)
-                halves.append(prediction_powered_mean(labels, f[drawn]).interval.width / 2)
-            within += abs(halves[0] / width - 1) <= 0.2
-            holds += halves[1] <= width
-        rows.append((name, reps, f"{within / reps:.3f}", f"{holds / reps:.3f}"))
+
+        def drawn(chance, n, y=y, f=f):
+            at = chance.integers(0, len(y), n)
+            return y[at], f[at]
+
+        rows.append((name, reps, *planned(drawn, 0.03 * np.ptp(y), reps)))
         print(rows[-1], flush=True)
-    return table(("set", "pilots of 50", "within 20 % of the plan", "upper bound holds"), rows)
+    for rate in (0.3, 0.5, 0.7, 0.9):
+        how = {"scale": (0.0, 1.0), "method": "strata"}
+        draw = judged_pass(rate, 0.9)[0]
+        rows.append((f"{rate:.0%} pass", reps, *planned(draw, 0.05, reps, **how)))
+        print(rows[-1], flush=True)
+    heads = ("set", "pilots of 50", "within 20 % of the plan", "upper bound holds",
+             "width foretold holds (90 %)")  # fmt: skip
+    return table(heads, rows)
 
 
 def escalation_table(reps=1000, n=400):
@@ -373,6 +522,9 @@ PARTS = {
     **{name: (f"Coverage of 95 % intervals: {name}", lambda name=name: set_table(name))
        for name in SETS},
     "simulated": ("Simulated labels and judges", simulated_table),
+    "rates": ("Pass rates", rates_table),
+    "rate_clusters": ("Pass rates in dialogues", rate_clusters_table),
+    "rate_differences": ("Differences of two pass rates, .90 less .85", rate_differences_table),
     "clusters": ("Clusters of five items", clusters_table),
     "ceiling": ("Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
                 lambda: ceiling_table(mentalalign())),

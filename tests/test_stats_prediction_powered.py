@@ -615,3 +615,18 @@ def test_a_moved_interval_still_holds_the_corrected_mean(labels):
     for level in (0.5, 0.95, 0.9999):
         one = prediction_powered_mean(labels, labels, level=level, scale=(1, 5))
         assert one.interval.low <= one.value <= one.interval.high
+
+
+def test_unequal_probabilities_cover_where_much_is_labelled():
+    """All of what the judge passes has a label and a tenth of the rest: the unlabelled are no
+    random part of all, and the judge's mean over them is no mean of all.
+    """
+    chance, held = np.random.default_rng(8), []
+    for _ in range(200):
+        truth = chance.normal(0, 1, 500)
+        judge = truth + 0.3 + chance.normal(0, 0.6, 500)
+        probability = np.where(judge > 0.5, 1.0, 0.1)
+        labels = np.where(chance.random(500) < probability, truth, np.nan)
+        one = prediction_powered_mean(labels, judge, probabilities=probability)
+        held.append(one.interval.low <= 0 <= one.interval.high)
+    assert 0.91 <= np.mean(held) <= 0.99

@@ -45,6 +45,9 @@ Examples:
   voirdire plan pilot.csv --reference human --detect 0.2 --power 0.8 --by system
 
   voirdire plan pilot.csv --reference human --half-width 0.1,0.2,0.3 --cost 1.50
+
+  voirdire plan pilot.csv --reference human --half-width 0.1 --draw next.csv
+  voirdire humans export pilot.csv --queue next.csv --out work
 """
 ESCALATE = """
 Examples:
@@ -52,6 +55,8 @@ Examples:
   voirdire escalate ratings.csv --reference human --agree 0.90 --out queue.csv
 
   voirdire humans serve study.toml --queue queue.csv --out work
+
+  voirdire escalate ratings.csv --reference human --agree 0.90 --audit 60 --out queue.csv
 
 The queue names every response that the judge scored, least confident first, and whether it may go
 out without a human.
@@ -121,6 +126,15 @@ def correct(
         ),
     ] = None,
     leave_out_chosen: LeaveOutOption = False,
+    drawn: Annotated[
+        Path | None,
+        typer.Option(
+            "--drawn",
+            help="The list that labels were drawn by: it states the probability of each. "
+            "plan --draw and escalate --audit write it.",
+            show_default=False,
+        ),
+    ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
     require: Annotated[
@@ -146,6 +160,7 @@ def correct(
             errors_from=errors_from,
             gate=gate,
             leave_out=leave_out_chosen,
+            drawn=drawn,
             level=level,
         ),
         read,
@@ -261,6 +276,16 @@ def plan(
         ),
     ] = None,
     level: LevelOption = 0.95,
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw",
+            help="Draw the responses to label next, and write them to this CSV file, which humans "
+            "export takes by --queue.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw.")] = 0,
     out: OutFolder = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,
@@ -285,11 +310,17 @@ def plan(
             gate=gate,
             cost=cost,
             level=level,
+            draw=draw is not None,
+            seed=seed,
         ),
         read,
         reference,
     )
-    sections = correcting.plan_sections(label_plan)
+    if draw is not None and label_plan.draw is not None:
+        from voirdire.files import write_csv
+
+        write_csv(draw, label_plan.draw.units, again=True)
+    sections = correcting.plan_sections(label_plan, str(draw or ""))
     show_sections("Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json)
 
 
@@ -339,6 +370,15 @@ def escalate(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
     ] = 0,
+    audit: Annotated[
+        int,
+        typer.Option(
+            "--audit",
+            min=0,
+            help="Also give people so many of the verdicts that may go out, drawn at random, so "
+            "that the labels of the queue can correct the numbers of all responses.",
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The CSV file for the queue.", show_default=False),
@@ -351,7 +391,7 @@ def escalate(
     escalation = answered(
         lambda asked, named: correcting.escalate(
             source, agree=agree, risk=risk, reference=named, read=asked, judge=judge, on=on,
-            tolerance=tolerance, gate=gate, seed=seed,
+            tolerance=tolerance, gate=gate, seed=seed, audit=audit,
         ),
         read,
         reference,
@@ -360,7 +400,7 @@ def escalate(
         from voirdire.files import write_csv
 
         write_csv(out, escalation.queue, again=True)
-    sections = correcting.escalation_sections(escalation)
+    sections = correcting.escalation_sections(escalation, str(out or "QUEUE"))
     show_sections("Escalation", "escalation", sections, escalation, None, None, as_json=as_json)
     if out is not None and not as_json:
         typer.echo(f"Queue: {out}")

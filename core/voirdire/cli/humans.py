@@ -50,8 +50,8 @@ QueueOption = Annotated[
     typer.Option(
         "--queue",
         help="Give people only the rows of this table whose decision is 'human'. "
-        "voirdire escalate writes it, and so does a list of voirdire look. Its columns are item, "
-        "system and decision.",
+        "voirdire escalate and voirdire plan --draw write it, and so does a list of voirdire look. "
+        "Its columns are item, system and decision.",
         show_default=False,
     ),
 ]

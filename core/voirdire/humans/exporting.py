@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,11 +27,12 @@ from voirdire.humans.plan import (
 )
 from voirdire.humans.questions import OPTIONS, form_of, options_of
 from voirdire.humans.sheets import columns, read_sheet, write_csv
-from voirdire.humans.source import read_source
+from voirdire.humans.source import left_to_people, read_source
 from voirdire.humans.workbook import can_write_workbooks, write_workbook
 from voirdire.schema import Comparison, Rating
 from voirdire.store import is_session
 from voirdire.study import study_to_toml
+from voirdire.tables import read_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Item
     from voirdire.store.tasks import Task
     from voirdire.study import Humans, Study
+    from voirdire.tables import Queue
 
 STUDY, SHEETS = "study.toml", "sheets"
 FORMATS = ("xlsx", "csv")
@@ -91,7 +93,10 @@ def make_plan(
         The folder holds a plan that the source would no longer give, or another study; a key
         stands in the key's place already.
     """
-    study, tasks = read_source(source, queue)
+    study, tasks = read_source(source)
+    listed = None if queue is None else read_queue(queue)
+    if listed is not None:
+        tasks = left_to_people(listed, study, tasks)
     humans = study.humans
     if humans is None:
         raise InputError(f"study {study.name!r}: key 'humans' is required")
@@ -102,14 +107,14 @@ def make_plan(
         held_key = read_key(key_path, held)
         # Drawn again from the same secret: only equal texts and raters give the plan that was sent
         # out.
-        plan, _ = draw(study, humans, tasks, held_key.secret)
-        if plan.hash != held.hash:
+        plan, again = draw(study, humans, tasks, held_key.secret, listed)
+        if plan.hash != held.hash or again.origins != held_key.origins:
             raise InputError(
                 f"{folder / PLAN}: texts, questions, raters or the queue have changed since this "
                 "plan was drawn; give another folder, or take the study back to what it was"
             )
         return held, held_key
-    plan, origins = draw(study, humans, tasks, chosen=queue is not None)
+    plan, origins = draw(study, humans, tasks, queue=listed)
     columns(plan)
     toml = study_to_toml(study)
     _check_free(folder, key_path, toml)
@@ -158,9 +163,10 @@ def export(
     key : path, optional
         Where the key is kept; by default ``key.json`` in the folder.
     queue : path, optional
-        The queue of `voirdire escalate`, a table with the columns item, system and decision:
-        people get the rows with the decision ``human``, and their labels are imported with the
-        origin ``chosen``, since they are no random sample.
+        A table with the columns item, system and decision: people get the rows with the decision
+        ``human``. Their labels are imported with the origin ``chosen``, since what a judge is not
+        sure of is no random sample; with ``random``, and the probability of each, where the columns
+        origin and label_probability say so (`voirdire plan --draw`, `voirdire escalate --audit`).
     shared : bool
         Whether others may read plan and sheets, as the umask says; the key never is. By default
         their owner alone may.
@@ -234,8 +240,7 @@ def draw(
     humans: Humans,
     tasks: Sequence[tuple[Names, Task]],
     secret: str = "",
-    *,
-    chosen: bool = False,
+    queue: Queue | None = None,
 ) -> tuple[Plan, Key]:
     """The plan of a study and the key to it; equal for equal texts and secret.
 
@@ -246,8 +251,8 @@ def draw(
     ----------
     secret : str, optional
         That of a plan which is drawn again; a new plan gets a new one, of 128 bits.
-    chosen : bool
-        Kept in the key: the tasks are no random sample of all.
+    queue : Queue, optional
+        By which the tasks were picked: how, and with which probability, is kept in the key.
 
     Raises
     ------
@@ -260,15 +265,19 @@ def draw(
     raters = {}
     for rater, own in _given_out(study, humans, tasks, secret).items():
         ids = []
-        for task, origin in _ordered(own, rater, secret, humans.order or study.comparisons.order):
-            judgement = _judgement(humans, study, task, _ident(secret, rater, origin))
+        for task, named in _ordered(own, rater, secret, humans.order or study.comparisons.order):
+            judgement = _judgement(humans, study, task, _ident(secret, rater, named))
+            origin = named
+            if queue is not None:
+                chance = queue.probability.get((named.item, named.system_a))
+                origin = replace(named, probability=chance)
             judgements[judgement.id], origins[judgement.id] = judgement, origin
             ids.append(judgement.id)
         raters[rater] = tuple(ids)
     title = study.title or study.name
     plan = Plan(study.name, title, humans.task, humans.instructions, raters, judgements)
     items = {item.id: dict(item.extra) for item in (_item(task) for _, task in tasks)}
-    return plan, Key(plan.hash, secret, origins, items, chosen)
+    return plan, Key(plan.hash, secret, origins, items, "" if queue is None else queue.origin)
 
 
 def rater_names(study: Study, humans: Humans) -> tuple[str, ...]:

@@ -200,7 +200,8 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
     """Ratings, and preferences and texts (reasons among them) where the task brings them.
 
     Every judgement of the plan has its rows; one without an answer has null and status ``blank``.
-    Where a queue chose the tasks, the ratings have the origin ``chosen``.
+    Where a queue named the tasks, the ratings say whether it chose them or drew them at random, and
+    with which probability.
     """
     rows: dict[str, list[tuple[Any, ...]]] = {"ratings": []}
     write = {
@@ -222,10 +223,29 @@ def tables_of(plan: Plan, key: Key, answers: Answers) -> dict[str, pl.DataFrame]
     }
     if "texts" in tables and plan.task != "pairwise":
         tables["ratings"] = _with_reasons(tables["ratings"], tables["texts"])
-    if key.chosen:
-        chosen = pl.lit("chosen", FACTS["origin"]).alias("origin")
-        tables["ratings"] = tables["ratings"].with_columns(chosen)
+    if key.labels:
+        tables["ratings"] = _with_origin(tables["ratings"], key)
     return tables
+
+
+def _with_origin(ratings: pl.DataFrame, key: Key) -> pl.DataFrame:
+    """The ratings with how their responses came to be labelled."""
+    ratings = ratings.with_columns(origin=pl.lit(key.labels, FACTS["origin"]))
+    drawn = {
+        (origin.item, origin.system_a or None): origin.probability
+        for origin in key.origins.values()
+        if origin.probability is not None
+    }
+    if not drawn:
+        return ratings
+    rows = [(*named, probability) for named, probability in drawn.items()]
+    schema = {name: ratings.schema[name] for name in ("item", "system")}
+    facts = pl.DataFrame(
+        rows, schema={**schema, "label_probability": FACTS["label_probability"]}, orient="row"
+    )
+    return ratings.join(
+        facts, on=["item", "system"], how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 def _with_reasons(ratings: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:

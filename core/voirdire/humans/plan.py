@@ -123,6 +123,9 @@ class Origin:
     system_a: str = ""
     system_b: str = ""
     first: str = ""
+    #: With which it was drawn to be judged, where that is known and differs from response to
+    #: response.
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +139,16 @@ class Key:
         the plan again and see through it: it is written to the key alone.
     items : mapping
         The further columns of the items, which results are broken down by.
-    chosen : bool
-        Whether the tasks were chosen for what a judge said of them (by a queue), and are no random
-        sample of all.
+    labels : {"", "chosen", "random"}
+        Where a queue says what is judged: whether its tasks were chosen for what a judge said of
+        them, and are no random sample of all, or were drawn at random.
     """
 
     plan: str
     secret: str
     origins: Mapping[str, Origin]
     items: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    chosen: bool = False
+    labels: str = ""
 
 
 def write_plan(plan: Plan, path: Path, mode: int | None = None) -> None:
@@ -159,7 +162,7 @@ def write_key(key: Key, path: Path) -> None:
     raw = {
         "plan": key.plan,
         "secret": key.secret,
-        "chosen": key.chosen,
+        "labels": key.labels,
         "origins": origins,
         "items": key.items,
     }
@@ -199,7 +202,9 @@ def read_key(path: Path, plan: Plan) -> Key:
         items = {item: dict(extra) for item, extra in raw.get("items", {}).items()}
         # Keys of version 0.1 hold a number as `seed`, from which their plans were drawn.
         secret = str(raw["secret"] if "secret" in raw else raw["seed"])
-        key = Key(raw["plan"], secret, origins, items, bool(raw.get("chosen", False)))
+        # Keys of before 0.3 say by `chosen` whether there was a queue.
+        labels = str(raw.get("labels", "chosen" if raw.get("chosen") else ""))
+        key = Key(raw["plan"], secret, origins, items, labels)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: not a key of voirdire") from None
     if key.plan != plan.hash or set(key.origins) != set(plan.judgements):

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire._manager import plugins
-from voirdire.errors import InputError, StudyError, TableError, VoirdireError, not_one_of
-from voirdire.files import unguard
+from voirdire.errors import InputError, StudyError, TableError, VoirdireError
 from voirdire.schema import Item, Response
 from voirdire.store import is_session, read_session, session_study
 from voirdire.store.raters import read_rubric
 from voirdire.store.session import memory_session
 from voirdire.store.tasks import iterate_tasks, lonely_responses, take_items, take_responses
 from voirdire.study import Study, build_study, load_study
-from voirdire.tables import cell_text, read_items, read_responses, read_rows, read_tables
+from voirdire.tables import read_items, read_responses, read_tables
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,25 +26,18 @@ if TYPE_CHECKING:
     from voirdire.store.raters import TaskKind
     from voirdire.store.tasks import Task
     from voirdire.study import Humans
+    from voirdire.tables import Queue
 
 Names = tuple[str, str, str]
-#: What `voirdire escalate` says of a response: a person must judge it, its verdict may go out, or a
-#: person has judged it already.
-_DECISIONS = ("human", "automatic", "labelled")
 
 
-def read_source(
-    source: str | Path | Study, queue: str | Path | None = None
-) -> tuple[Study, Sequence[tuple[Names, Task]]]:
+def read_source(source: str | Path | Study) -> tuple[Study, Sequence[tuple[Names, Task]]]:
     """A study and its tasks: (item, system or "", other system or "") with what is shown.
 
     Parameters
     ----------
     source : path or Study
         A study.toml, the folder of a session, or a study that was read or drafted.
-    queue : path, optional
-        The queue of `voirdire escalate`, or of a list of `voirdire look`: of the tasks, only those
-        that it leaves to a human.
 
     Raises
     ------
@@ -53,8 +45,6 @@ def read_source(
         Neither a study file nor a session folder.
     StudyError
         No `[humans]`, no items, nothing to judge, or no rubric of the name in `rubric.use`.
-    TableError
-        The queue cannot be read, or names a response that the source does not hold.
     """
     path = None if isinstance(source, Study) else Path(source)
     session = path if path is not None and path.is_dir() else None
@@ -72,10 +62,6 @@ def read_source(
         tasks = _tasks(connection, study, humans)
     if not tasks:
         raise StudyError(f"study {study.name!r}: there is nothing to judge")
-    if queue is not None:
-        if humans.task == "pairwise":
-            raise InputError("a queue names single responses, and humans.task is 'pairwise'")
-        tasks = _left_to_humans(queue, tasks)
     # Ids and orders rest on a secret of each plan: a seed has no say, and is not handed on.
     return study.model_copy(update={"humans": humans.model_copy(update={"seed": None})}), tasks
 
@@ -84,31 +70,36 @@ def _study_of(path: Path, session: Path | None) -> Study:
     return load_study(path) if session is None else session_study(session)
 
 
-def _left_to_humans(
-    queue: str | Path, tasks: Sequence[tuple[Names, Task]]
+def left_to_people(
+    queue: Queue, study: Study, tasks: Sequence[tuple[Names, Task]]
 ) -> list[tuple[Names, Task]]:
-    """The tasks whose decision in the queue is ``human``."""
+    """The tasks that a queue leaves to people.
+
+    Raises
+    ------
+    InputError
+        The tasks are comparisons.
+    TableError
+        It names a response that there is not.
+    """
+    if study.humans is not None and study.humans.task == "pairwise":
+        raise InputError("a queue names single responses, and humans.task is 'pairwise'")
     # Where items are judged as such, a task has no system and the queue's systems do not matter.
     by_item = all(not system for (_, system, _), _ in tasks)
     responses = {(item, system) for (item, system, _), _ in tasks}
+    if by_item and queue.probability and any(system for _, system in queue.wanted):
+        raise InputError(
+            f"{queue.path} draws responses with probabilities of their own, and people judge items"
+        )
     wanted = set()
-    for place, row in read_rows(queue, ("item", "system", "decision")):
-        decision = cell_text(row["decision"])
-        if decision not in _DECISIONS:
-            raise not_one_of("decision", decision, _DECISIONS, f"{queue}, {place}", TableError)
-        if decision != "human":
-            continue
-        # A queue as CSV guards names that begin as a formula does.
-        item, system = (unguard(cell_text(row[name])) for name in ("item", "system"))
+    for (item, system), place in queue.wanted.items():
         named = (item, "" if by_item else system)
         if named not in responses:
             raise TableError(
-                f"{queue}, {place}: item {item!r} with system {system!r} is not among what the "
-                "study's items and responses hold"
+                f"{queue.path}, {place}: item {item!r} with system {system!r} is not among what "
+                "the study's items and responses hold"
             )
         wanted.add(named)
-    if not wanted:
-        raise InputError(f"{queue}: no row has the decision 'human', so there is nothing to judge")
     return [task for task in tasks if task[0][:2] in wanted]
 
 

@@ -31,7 +31,8 @@ FEWEST = 4
 #: Share of labels at one end of the scale from which their own spread is not trusted alone.
 _NEARLY_ALL = 0.9
 #: Sums by cluster and side: weight, label and judge of labelled rows; judge and count of the
-#: others; roots of both sizes, whose products over sides say how much the sides share.
+#: others (of all rows, where labels have probabilities); roots of both sizes, whose products over
+#: sides say how much the sides share.
 _W, _Y, _F, _R, _N, _ROOT_W, _ROOT_N = range(7)
 
 
@@ -295,9 +296,12 @@ def _sums(data: Columns) -> Floats:
     """(clusters, S, 7) sums of each cluster and side."""
     labelled, clusters = data.labelled, int(data.cluster.max(initial=-1)) + 1
     share = np.where(labelled, 1.0 if data.weights is None else data.weights, 0.0)
+    # Drawn with unequal probabilities, what is left without a label is no random part of all: the
+    # judge's own mean is then that of all rows.
+    other = np.ones(len(labelled)) if data.weights is not None else (~labelled).astype(float)
     columns = (
         share, share * np.where(labelled, data.labels, 0.0), share * data.judge,
-        np.where(labelled, 0.0, data.judge), np.where(labelled, 0.0, 1.0),
+        other * data.judge, other,
     )  # fmt: skip
     cell = data.cluster * data.sides + data.side
     size = clusters * data.sides

@@ -117,7 +117,8 @@ def prediction_powered_mean(
         cluster, with labelled clusters - 2 degrees of freedom.
     probabilities : array-like, shape (M,), optional
         The known probability in (0, 1] with which each item was chosen to be labelled, where these
-        differ; labels then weigh by its inverse. Without them labels must be a random part.
+        differ; labels then weigh by its inverse, and the judge's mean is that of all items. Without
+        them labels must be a random part.
     scale : (low, high), optional
         The ends of the scale. Where nine in ten labels lie at one of them, or are the judge's own
         scores, half a pseudo-label at each end enters the variance, so that labels that happen to

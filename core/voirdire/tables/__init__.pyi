@@ -50,6 +50,8 @@ from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import held_out as held_out
 from voirdire.tables.questions import question_study as question_study
 from voirdire.tables.questions import read_questions as read_questions
+from voirdire.tables.queue import Queue as Queue
+from voirdire.tables.queue import read_queue as read_queue
 from voirdire.tables.readers import PREFERENCES as PREFERENCES
 from voirdire.tables.readers import Reader as Reader
 from voirdire.tables.readers import Reading as Reading

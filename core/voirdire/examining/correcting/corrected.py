@@ -23,6 +23,7 @@ from voirdire.stats import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -132,6 +133,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     errors_from: AnySource | None = None,
     gate: float | None = None,
     leave_out: bool = False,
+    drawn: str | Path | None = None,
     level: float = 0.95,
 ) -> Correction:
     """The mean that humans would have given, from all judged responses and the labels there are.
@@ -156,6 +158,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         `errors_from` the high end of a scale of two levels stands where it is not given.
     leave_out : bool
         Leave out labels of origin ``chosen``, in place of an error.
+    drawn : path, optional
+        The list that labels were drawn by (`plan --draw`, `escalate --audit`): it states the
+        probability of those whose ratings do not.
     level : float
         Nominal coverage.
 
@@ -186,8 +191,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     """
     here, elsewhere = options_of((source, errors_from), read)
     parts = read_parts(
-        source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out
-    )
+        source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out,
+        drawn=drawn,
+    )  # fmt: skip
     data = parts[0]
     given = {
         "--compare": compare,

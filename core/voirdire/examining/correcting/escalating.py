@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import InputError, not_there
 from voirdire.examining.correcting.labelled import read_labelled
+from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
 from voirdire.stats import automated_share
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import AutomatedShare
@@ -43,11 +45,14 @@ class Escalation:
     queue : DataFrame
         ``item, system, score, confidence, decision``: one row a response that the judge scored,
         least confident first; `decision` is ``human`` or ``automatic``, or ``labelled`` where a
-        human has answered already.
+        human has answered already. With an audit also ``stratum, origin, label_probability``.
     n_fitted : int
         Labels that the confidence was fitted on.
     raters : tuple of str
         Whose agreement the confidence rests on.
+    audit : LabelDraw or None
+        Where some of what may go out is labelled too: all of the rest with it, so that together the
+        labels correct the numbers of all responses.
     """
 
     judge: str
@@ -57,6 +62,7 @@ class Escalation:
     n_fitted: int
     raters: tuple[str, ...]
     findings: tuple[Finding, ...]
+    audit: LabelDraw | None = None
 
 
 @speaks_python
@@ -72,6 +78,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     tolerance: float = 0.0,
     gate: float | None = None,
     seed: int = 0,
+    audit: int = 0,
 ) -> Escalation:
     """The largest share of a judge's verdicts that agree with humans often enough.
 
@@ -96,7 +103,10 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     gate : float, optional
         Verdict and label agree where both lie at or above it, or both below.
     seed : int
-        The seed of the split of the labels.
+        The seed of the split of the labels, and of the audit.
+    audit : int
+        So many of the verdicts that may go out are drawn at random for people as well. The labels
+        of the queue can then stand for all responses.
 
     Returns
     -------
@@ -140,10 +150,47 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
         same[at][test], confidence[test], confidence[judged], target=agree, risk=risk,
         clusters=None if clusters is None else clusters[test],
     )  # fmt: skip
+    queue, drawn = _queue(data, a, at, confidence, share), None
+    if audit:
+        drawn = _audit(queue, data, a, confidence >= share.threshold, audit, seed)
+        queue = _with_audit(queue, drawn)
     return Escalation(
-        data.judges[at], data.attributes[a], share, _queue(data, a, at, confidence, share),
-        int(fit.sum()), data.judges, data.findings,
+        data.judges[at], data.attributes[a], share, queue, int(fit.sum()), data.judges,
+        data.findings, drawn,
     )  # fmt: skip
+
+
+def _audit(
+    queue: pl.DataFrame,
+    data: Labelled,
+    attribute: int,
+    goes: NDArray[np.bool_],
+    number: int,
+    seed: int,
+) -> LabelDraw:
+    """All that a human must judge, and so many of the rest."""
+    responses = pl.DataFrame(
+        {
+            "item": np.array(data.items)[data.item],
+            "system": np.array(data.systems)[data.system],
+            "stratum": np.where(goes, "automatic", "human"),
+            "labelled": ~np.isnan(data.human[attribute]),
+        }
+    ).join(queue, on=["item", "system"], how="semi", maintain_order="left")
+    human = responses.filter(pl.col("stratum") == "human").height
+    wanted = {"human": human, "automatic": number}
+    there = set(responses["stratum"])
+    return draw_labels(
+        responses, {name: wanted[name] for name in wanted if name in there}, seed=seed
+    )
+
+
+def _with_audit(queue: pl.DataFrame, drawn: LabelDraw) -> pl.DataFrame:
+    keys = ["item", "system"]
+    joined = queue.join(drawn.units, on=keys, how="left", suffix="_drawn", maintain_order="left")
+    return joined.with_columns(decision=pl.coalesce("decision_drawn", "decision")).drop(
+        "decision_drawn"
+    )
 
 
 def _named(what: str, option: str, wanted: str, names: Sequence[str]) -> int:

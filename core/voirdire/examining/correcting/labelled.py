@@ -17,9 +17,11 @@ from voirdire.schema import Finding
 from voirdire.stats import adjust_p, drawn_at_random
 from voirdire.stats.response_panel import mean_present
 from voirdire.study import ReadOptions
+from voirdire.tables import read_queue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -129,6 +131,7 @@ def read_labelled(
     by: str = "system",
     read: ReadOptions | None = None,
     leave_out: bool = False,
+    drawn: str | Path | None = None,
 ) -> Labelled:
     """Read a source, and check that its labels may stand for all responses.
 
@@ -142,6 +145,9 @@ def read_labelled(
         ``"system"``, or a column of the file.
     leave_out : bool
         Whether labels of origin ``chosen`` are left out, in place of an error.
+    drawn : path, optional
+        The list that labels were drawn by (`voirdire.examining.planning.LabelDraw`), which states
+        the probability of labels where the data do not.
 
     Raises
     ------
@@ -150,8 +156,9 @@ def read_labelled(
         probabilities; labelled responses whose judge scores differ from those of the others.
     """
     return read_parts(
-        source, reference=reference, judges=judges, by=by, read=read, leave_out=leave_out
-    )[0]
+        source, reference=reference, judges=judges, by=by, read=read, leave_out=leave_out,
+        drawn=drawn,
+    )[0]  # fmt: skip
 
 
 def read_parts(
@@ -162,6 +169,7 @@ def read_parts(
     by: str = "system",
     read: ReadOptions | None = None,
     leave_out: bool = False,
+    drawn: str | Path | None = None,
 ) -> tuple[Labelled, ...]:
     """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
 
@@ -183,7 +191,9 @@ def read_parts(
     )
     parts = []
     if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
-        parts.append(_labelled(inputs_of(opened), judges, by, leave_out=leave_out))
+        inputs = inputs_of(opened)
+        inputs = inputs if drawn is None else _with_probabilities(inputs, drawn)
+        parts.append(_labelled(inputs, judges, by, leave_out=leave_out))
     elif by != "system" or read.cluster:
         raise InputError(
             "comparisons are given by pair and by system, and items are their clusters: --by and "
@@ -260,6 +270,29 @@ def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
     return replace(inputs, ratings=ratings.filter(~chosen)), (finding,)
 
 
+def _with_probabilities(inputs: Inputs, drawn: str | Path) -> Inputs:
+    """The same with the probabilities that a list states, where the ratings state none."""
+    queue = read_queue(drawn)
+    if queue.origin == "chosen":
+        raise InputError(
+            f"{drawn}: its origin is 'chosen': some responses could not be drawn, so that these "
+            "labels cannot stand for them"
+        )
+    ratings = inputs.ratings
+    facts = pl.DataFrame(
+        [(*named, chance) for named, chance in queue.probability.items()],
+        schema={"item": pl.String, "system": pl.String, "of_list": pl.Float64}, orient="row",
+    )  # fmt: skip
+    own = pl.lit(None, pl.Float64)
+    if "label_probability" in ratings.columns:
+        own = pl.col("label_probability").cast(pl.Float64)
+    keys = ratings.select(
+        pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")
+    )
+    found = keys.join(facts, on=["item", "system"], how="left", maintain_order="left")["of_list"]
+    return replace(inputs, ratings=ratings.with_columns(label_probability=pl.coalesce(own, found)))
+
+
 def _judges(inputs: Inputs, wanted: Sequence[str]) -> tuple[str, ...]:
     panel = inputs.panel
     if not panel.reference:
@@ -287,7 +320,8 @@ def _chosen(
             missing = int(np.isnan(chances[labelled]).sum())
             raise InputError(
                 f"label_probability is missing for {missing} of {int(labelled.sum())} labelled "
-                "responses: give it for each, or for none"
+                "responses: give it for each or for none, or name by --drawn the list that they "
+                "were drawn by"
             )
         # Equal probabilities weigh nothing: the plain formulas are exact then, and checks of the
         # draw apply.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.juries import used
+from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
@@ -108,6 +111,8 @@ class LabelPlan:
     unit : {"labels", "items", "clusters"}
         What the numbers of `plans` count, each with `LabelsNeeded.each` labels: an item with the
         labels of its systems where they are taken together.
+    draw : LabelDraw or None
+        What to label next, where that was asked for.
     """
 
     rows: tuple[PlannedLabels, ...]
@@ -117,6 +122,7 @@ class LabelPlan:
     cost: float | None
     unit: str
     findings: tuple[Finding, ...]
+    draw: LabelDraw | None = None
 
 
 @speaks_python
@@ -133,6 +139,8 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     cost: float | None = None,
     gate: float | None = None,
     level: float = 0.95,
+    draw: bool = False,
+    seed: int = 0,
 ) -> LabelPlan:
     """Labels needed for each half width, beside the judge's scores and without them.
 
@@ -152,14 +160,22 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         Of one label.
     gate : float, optional
         Scores at or above it pass, and pass rates are planned.
+    draw : bool
+        Whether to draw the responses to label next: beside the labels there are, as many as the
+        number under "at most" asks for, with the judge that needs the fewest.
+    seed : int
+        Of the draw.
     reference, read, judges, level
         As in `correct`.
 
     Raises
     ------
     InputError
-        As `read_labelled`; fewer than four labels.
+        As `read_labelled`; fewer than four labels; a draw for several half widths, or where no
+        number of labels suffices.
     """
+    if draw and len(half_widths) != 1:
+        raise InputError(f"a draw needs one half width to plan for, got {len(half_widths)}")
     if power is not None and not 0 < power < 1:
         raise InputError(f"--power must lie between 0 and 1, got {power}")
     data = read_labelled(source, reference=reference, judges=judges, by=by or "system", read=read)
@@ -186,9 +202,51 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         unit = "clusters"
     elif not by and data.overall_cluster is not None:
         unit = "items"
-    return LabelPlan(
+    plan = LabelPlan(
         tuple(rows), tuple(_means(data)), tuple(_panels(data)), power, cost, unit, data.findings
     )
+    return replace(plan, draw=_draw(data, plan, by, seed)) if draw else plan
+
+
+def _draw(data: Labelled, plan: LabelPlan, by: str, seed: int) -> LabelDraw:
+    """The responses that the plan asks for and that have no label yet."""
+    clusters = data.cluster if by else data.overall_cluster
+    # An item with one label of its systems is drawn as a response; with more, as a whole.
+    whole = clusters is not None and any(one.each > 1 for row in plan.rows for one in row.plans)
+    responses = pl.DataFrame(
+        {
+            "item": np.array(data.items)[data.item],
+            "system": np.array(data.systems)[data.system],
+            "stratum": data.group if by else np.full(len(data.item), ""),
+            # One sheet asks for all attributes.
+            "labelled": (~np.isnan(data.human)).any(0),
+            **({"unit": clusters} if whole else {}),
+        }
+    ).filter(pl.Series(~np.isnan(data.judge).all((0, 1))))
+    wanted = {}
+    for group in responses["stratum"].unique(maintain_order=True).to_list():
+        own = responses.filter(pl.col("stratum") == group)
+        known = own.filter("labelled")
+        asked = _asked(plan, group, whole=whole)
+        if not math.isfinite(asked):
+            raise InputError(
+                "no number of labels gives a half width of "
+                f"{plan.rows[0].plans[0].half_width:g}{f' for {group}' if group else ''}: ask for "
+                "a larger one"
+            )
+        wanted[group] = max(0, int(asked) - (known["unit"].n_unique() if whole else known.height))
+    return draw_labels(responses, wanted, seed=seed)
+
+
+def _asked(plan: LabelPlan, group: str, *, whole: bool) -> float:
+    """Labels (or units) that suffice for every attribute, each with its best judge."""
+    fewest: dict[str, float] = {}
+    for row in plan.rows:
+        if row.group == group:
+            needed = row.plans[0]
+            number = needed.upper if whole else needed.labels(needed.upper)
+            fewest[row.attribute] = min(number, fewest.get(row.attribute, math.inf))
+    return max(fewest.values())
 
 
 def _prices(data: Labelled) -> dict[str, float]:

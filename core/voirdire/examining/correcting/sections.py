@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.correcting.corrected import TOGETHER
+from voirdire.examining.planning.drawing import draw_section
 from voirdire.tabular import (
     Section,
     SectionFigure,
@@ -324,8 +325,10 @@ def _detail(corrected: Estimate, name: str) -> float:
     return float(corrected.details[name])
 
 
-def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
-    """Budget against half width, and how many humans or runs a mean needs."""
+def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
+    """Budget against half width, what to label next (the list lies at `where`), and how many humans
+    or runs a mean needs.
+    """
     what = (
         f"detect a difference of that size with probability {plan.power:g}"
         if plan.power is not None
@@ -343,6 +346,8 @@ def plan_sections(plan: LabelPlan) -> tuple[Section, ...]:
     sentences += _beyond(plan)
     title = "Labels for each " + ("half width" if plan.power is None else "difference")
     parts = [Section(title, sentences, (_plans(plan),), leading=True)]
+    if plan.draw is not None:
+        parts.append(draw_section(plan.draw, where))
     if plan.means:
         parts.append(_means_section(plan))
     if plan.panels:
@@ -508,14 +513,15 @@ def _errors(errors: CalibrationErrors) -> Section:
     )
 
 
-def escalation_sections(escalation: Escalation) -> tuple[Section, ...]:
-    """What share may go out without a human, and how the queue divides."""
+def escalation_sections(escalation: Escalation, where: str = "") -> tuple[Section, ...]:
+    """What share may go out without a human, how the queue divides, and what of it is an audit."""
     one = escalation.share
     counts = escalation.queue["decision"].value_counts()
     rows = tuple(
         (str(decision), int(n), n / escalation.queue.height)
         for decision, n in counts.sort("decision").iter_rows()
     )
+    audit = () if escalation.audit is None else (draw_section(escalation.audit, where),)
     return (
         Section(
             "Verdicts that need no human",
@@ -538,6 +544,7 @@ def escalation_sections(escalation: Escalation) -> tuple[Section, ...]:
             ),
             leading=True,
         ),
+        *audit,
     )  # fmt: skip
 
 

@@ -307,7 +307,7 @@ def test_a_key_of_version_0_1_still_opens_its_plan(tmp_path):
         "seed": 12345,
         "origins": {i: asdict(o) for i, o in origins.items()},
     }
-    del key["secret"], key["chosen"]
+    del key["secret"], key["labels"]
     key_path.write_text(json.dumps(key), "utf-8")
     for sheet in done.sheets:
         sheet.unlink()
@@ -557,7 +557,7 @@ def test_a_sheet_that_holds_answers_is_not_written_over(tmp_path, suffix):
 
 
 def _rated(path):
-    rows = [(f"q{k}", system, f"Is it {k}?", f"It is {k}, says {system}.", k % 5 + 1, 5 - k % 5)
+    rows = [(f"q{k}", system, f"Is it {k}?", f"It is {k}, says {system}.", k % 5 + 1, k % 4 + 1)
             for k in range(12) for system in ("old", "new")]  # fmt: skip
     head = ["ticket", "release", "asked", "said", "judge", "human"]
     pl.DataFrame(rows, schema=head, orient="row").write_csv(path)

@@ -153,8 +153,15 @@ class QuestionError(TableError):
     def with_command(self, command: str) -> QuestionError:
         """The same with a whole command that answers all questions by their first choices."""
         asked = self.with_more(self.more)
-        asked.args = (f"{self}\nTo take the first answers: {command}",)
+        blank = "To answer, each NUMBER filled in"
+        lead = blank if self.has_blanks else "To take the first answers"
+        asked.args = (f"{self}\n{lead}: {command}",)
         return asked
+
+    @property
+    def has_blanks(self) -> bool:
+        """Whether a first choice is to be filled in, as the numbers of words in no usual order."""
+        return any("=NUMBER" in one.option(one.key, one.choices[0]) for one in (self, *self.more))
 
     @property
     def options(self) -> str:

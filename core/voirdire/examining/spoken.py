@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import re
+import shlex
+from collections.abc import Sequence
 from functools import wraps
+from math import isnan
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from voirdire.errors import AT_SHELL, InputError
+from voirdire.errors import AT_SHELL, InputError, QuestionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from voirdire.study import ReadOptions
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -20,12 +24,12 @@ Result = TypeVar("Result")
 _OPTION = re.compile(
     r"""
     --(?P<name>[a-z]+(?:-[a-z]+)*)
-    (?:\ (?P<value>'[^']*'                  # --item 'post'
+    (?:\ (?P<value>'[^']*'(?:"'"'[^']*')*    # --item 'post', --item 'judge'"'"'s score'
                  | [\w-]+=[A-Z]+\b         # --key LABELS=ITEMS, --family prod-7=MAKER
                  | [A-Z]+\b
                  | [\w./-]+\.[a-z0-9]+\b    # --human labels.csv
                  | raters-by-items)
-      (?P<more>(?:\ --(?P=name)\ '[^']*')*))?   # --reference 'ann' --reference 'ben'
+      (?P<more>(?:\ --(?P=name)\ '[^']*'(?:"'"'[^']*')*)*))?   # --judge 'a' --judge 'b'
     """,
     re.VERBOSE,
 )
@@ -36,7 +40,7 @@ _SENTENCE = re.compile(r"(?<=[.;])\s")
 _PAIRS = {"judge": "judges", "family": "families"}
 #: Arguments that take several values, and flags.
 _SEVERAL = frozenset(
-    ("human", "ignore", "only", "reference", "members", "judges", "raters", "compare")
+    ("human", "ignore", "only", "judge", "reference", "members", "judges", "raters", "compare")
 )
 _FLAGS = frozenset(("assume", "streaming", "leave_out_chosen"))
 
@@ -50,7 +54,8 @@ def speaks_python(function: Callable[Given, Result]) -> Callable[Given, Result]:
             return function(*arguments, **named)
         except InputError as error:
             if not AT_SHELL.get() and error.args:
-                error.args = (in_python(str(error)), *error.args[1:])
+                told = in_python(str(error)) + _first_answers(error, named)
+                error.args = (told, *error.args[1:])
             raise
 
     return called
@@ -78,6 +83,47 @@ def in_python(text: str) -> str:
     return written
 
 
+def _first_answers(error: InputError, named: Mapping[str, object]) -> str:
+    """The arguments that answer several questions, or one beside what is known, to be copied."""
+    from voirdire.study import ReadOptions  # noqa: PLC0415 - loaded long since, where this is asked
+    from voirdire.tables import with_answers  # noqa: PLC0415
+
+    if not isinstance(error, QuestionError) or error.of_study or error.has_blanks:
+        return ""
+    read, reference = named.get("read"), named.get("reference") or ()
+    read = read if isinstance(read, ReadOptions) else ReadOptions()
+    if (
+        not (error.more or read)
+        or isinstance(reference, str)
+        or not isinstance(reference, Sequence)
+    ):
+        return ""
+    reference, read = with_answers(error, reference, read)
+    told = [f"reference={list(reference)!r}"] if reference else []
+    told += [f"read={_written(read)}"] if read else []
+    return f"\nTo take the first answers: {', '.join(told)}"
+
+
+def _written(read: ReadOptions) -> str:
+    """The options as Python writes them; a number that is still to be filled in is a word."""
+    human: dict[str, object] = {"human": [*map(str, read.human)]} if read.human else {}
+    judge: dict[str, object] = {"judge": [*read.judge]} if read.judge else {}
+    keys = {**human, **judge, **read.keys_set()}
+    return f"ReadOptions({', '.join(f'{key}={_literal(value)}' for key, value in keys.items())})"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_literal(one)}' for key, one in value.items())}}}"
+    if isinstance(value, tuple | list):
+        inside = ", ".join(map(_literal, value))
+        # Two numbers are the ends of a scale; names are a list, so that one alone is no text.
+        return f"({inside})" if all(isinstance(one, float) for one in value) else f"[{inside}]"
+    if isinstance(value, float):
+        return "NUMBER" if isnan(value) else f"{value:g}"
+    return repr(value)
+
+
 def _clauses(text: str) -> list[tuple[int, int]]:
     ends = [match.end() for match in _SENTENCE.finditer(text)]
     return list(zip([0, *ends], [*ends, len(text)], strict=True))
@@ -101,21 +147,13 @@ def _argument(option: re.Match[str]) -> str:
 
 def _value(name: str, value: str, more: str) -> str:
     """A value as Python writes it; a word in capital letters stands for one and has no quotes."""
-    if name == "words" and value.startswith("'"):
-        return _words(value.strip("'"))
+    from voirdire.tables import ends_of, numbers_of  # noqa: PLC0415 - as above
+
+    typed = shlex.split(value)[0] if value.startswith("'") else value
+    if value.startswith("'") and name in ("words", "rescale"):
+        blank = typed.replace("=NUMBER", "=nan")
+        return _literal(numbers_of(blank) if name == "words" else ends_of([blank]))
     # With points or signs it is a file's name, or a text that is to be given as it stands.
-    first = (
-        value if value.startswith("'") or (value.isupper() and "=" not in value) else repr(value)
-    )
-    values = [first, *re.findall(r"'[^']*'", more)]
-    return f"[{', '.join(values)}]" if name in _SEVERAL else first
-
-
-def _words(text: str) -> str:
-    """``poor=1,"no, never"=missing`` as a dictionary."""
-    pairs = (cell.rpartition("=") for cell in next(csv.reader([text], skipinitialspace=True), []))
-    numbers = (
-        f"{word.strip()!r}: {number.strip() if number.strip() != 'missing' else repr('missing')}"
-        for word, _, number in pairs
-    )
-    return f"{{{', '.join(numbers)}}}"
+    stands_for = not value.startswith("'") and value.isupper() and "=" not in value
+    values = [typed if stands_for else repr(typed), *map(repr, shlex.split(more or "")[1::2])]
+    return f"[{', '.join(values)}]" if name in _SEVERAL else values[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.tables._numbers import fold, folded
+from voirdire.tables._numbers import fold, folded, is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +65,8 @@ def compared_in(frame: pl.DataFrame) -> Compared | None:
     >>> compared_in(frame)
     Compared(first='x', second='y', winners=('best',))
     """
-    texts = [c for c in frame.columns if frame[c].dtype == pl.String]
+    # Numbers of two raters share their values too, and are no names of systems.
+    texts = [c for c in frame.columns if frame[c].dtype == pl.String and not is_numeric(frame[c])]
     names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
     able = [c for c in texts if 1 < len(names[c]) <= min(_MOST_SYSTEMS, max(2, frame.height / 2))]
     for first, second in combinations(able, 2):

@@ -77,11 +77,12 @@ def as_it_is_seen(raw: RawTable, source: Source) -> RawTable:
         whose values are not in the file.
     """
     unseen = raw.unseen
-    hidden = [c for c in unseen.columns if c in raw.frame.columns and _may_count(raw.frame[c])]
+    shown = [c for c in raw.frame.columns if c not in source.ignore]
+    hidden = [c for c in unseen.columns if c in shown and _may_count(raw.frame[c])]
     if unseen.rows or hidden:
         raw = _settled(raw, source, hidden)
     for column, rows in unseen.formulas.items():
-        if column not in raw.frame.columns:
+        if column not in raw.frame.columns or column in source.ignore:
             continue
         if raw.frame[column].null_count() == raw.frame.height:
             raise QuestionError(

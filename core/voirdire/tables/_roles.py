@@ -476,8 +476,7 @@ class _Wide:
         given = [c for c in (*self.asked.judges, *people) if c in self.columns]
         parts = self._parts()
         free = [c for c in self.columns if c not in (*given, *parts)]
-        run = source.run
-        keys = keys_of(raw, source, free, [run] if run else [])
+        keys = keys_of(raw, source, free, [c for c in (source.run, source.attribute) if c])
         if keys is None:
             return Roles(source)  # the rules by names find ids, or ask
         item, system = keys
@@ -517,7 +516,8 @@ class _Wide:
     def _parts(self) -> list[str]:
         """Columns that a source names, and those of texts and replies by their names."""
         named = (self.source.context, self.source.response, self.source.reason, self.source.status,
-                 self.source.cluster, self.source.subgroup, self.source.run)  # fmt: skip
+                 self.source.cluster, self.source.subgroup, self.source.run,
+                 self.source.attribute)  # fmt: skip
         return [name for name in named if name]
 
     def _judges(

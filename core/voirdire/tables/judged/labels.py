@@ -12,8 +12,8 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import LABEL, Cells
 from voirdire.parsing import spelled
-from voirdire.tables._names import find, kind_of, measures, plain_word
-from voirdire.tables._numbers import fold, inside, is_numeric, order_of, to_scores
+from voirdire.tables._names import find, is_person, kind_of, measures, plain_word
+from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
 from voirdire.tables._tables import STATUS, finding, plural
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 from voirdire.tables.judged.people import people_of
@@ -66,8 +66,9 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     columns = [c for c in raw.frame.columns if c not in read.ignore]
     roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
     rater = find("rater", columns, _column(read.rater, columns), raw.name)
-    # A header that is a person's name, such as `expert`, stands over that person's labels.
-    rater = None if rater in reference else rater
+    # A header that is a person's name, such as `expert`, stands over that person's labels, and
+    # `judge` beside it over a judge's.
+    rater = None if rater in reference or _judges(raw, rater, columns) else rater
     free = [c for c in columns if c not in {*roles.values(), rater}]
     found = [column for name in free if (column := _holds_labels(raw, name, read)) is not None]
     if rater is not None and found:
@@ -76,6 +77,16 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
+
+
+def _judges(raw: RawTable, rater: str | None, columns: Sequence[str]) -> bool:
+    """Whether a column called as raters are holds judgements: numbers, or a person's words."""
+    people = [raw.frame[c] for c in columns if c != rater and is_person(c)]
+    if rater is None or not people:
+        return False
+    own = set(folded(raw.frame[rater].cast(pl.String)).drop_nulls().unique())
+    said = {word for cells in people for word in folded(cells.cast(pl.String)).drop_nulls()}
+    return is_numeric(raw.frame[rater]) or own <= said
 
 
 def _column(name: str | None, columns: Sequence[str]) -> str | None:

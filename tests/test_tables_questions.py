@@ -1,0 +1,410 @@
+"""Every question that a file can raise: what it proposes works when it is copied, at a shell and in
+Python, and no question is without a file here that raises it.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from command_line import typed
+
+import voirdire
+from voirdire import QuestionError, ReadOptions
+from voirdire.cli.columns import read_options
+from voirdire.examining import audit_source
+from voirdire.tables import write_xlsx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TABLES = Path(voirdire.__file__).parent / "tables"
+FOREIGN = Path(__file__).parent / "foreign"
+OWN = random.Random(11)
+TRUTH = [OWN.uniform(1, 5) for _ in range(40)]
+
+
+def _levels(noise: float = 0.6) -> list[int]:
+    return [min(5, max(1, round(t + OWN.gauss(0, noise)))) for t in TRUTH]
+
+
+IDS = [f"q{at}" for at in range(40)]
+HUMAN, JUDGE = _levels(), _levels()
+WORDS = ["billing", "refund", "login", "other"] * 10
+SHIFTED = [WORDS[at - (at % 5 == 0)] for at in range(40)]
+SETS = ["calm; tense", "calm", "tense", "calm;flat", "flat"] * 7 + ["calm", "", "flat", "tense", ""]
+
+
+def _wide(folder: Path, **columns: list[Any]) -> Path:
+    path = folder / "r.csv"
+    pl.DataFrame({"item": IDS, **columns}, strict=False).write_csv(path)
+    return path
+
+
+def _long(folder: Path, header: str, rows: list[tuple[Any, ...]]) -> Path:
+    path = folder / "r.csv"
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+def _both(*more: str) -> list[tuple[Any, ...]]:
+    return [
+        (item, rater, score, *more)
+        for rater, scores in (("human", HUMAN), ("judge", JUDGE))
+        for item, score in zip(IDS, scores, strict=True)
+    ]
+
+
+def _reversed(folder: Path) -> list[object]:
+    return [_wide(folder, human=HUMAN, judge=[6 - j for j in JUDGE]), "human"]
+
+
+def _several_scores(folder: Path) -> list[object]:
+    rows = [(*row, OWN.randint(0, 10)) for row in _both()]
+    return [_long(folder, "ticket,who,strength,force", rows), "human"]
+
+
+def _what_it_is(folder: Path) -> list[object]:
+    flavours = ["plain", "sweet"] * 20
+    items = [f"t{at // 2}" for at in range(40)]
+    path = folder / "r.csv"
+    pl.DataFrame(
+        {"ticket": items, "flavour": flavours, "human": HUMAN, "gpt_judge": JUDGE}
+    ).write_csv(path)
+    return [path, "human"]
+
+
+def _pairs(folder: Path) -> list[object]:
+    path = folder / "r.csv"
+    rows = [
+        (f"t{at // 4}", f"r{at % 4}", f"v{(at + at // 4) % 4}", h, j)
+        for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
+    ]
+    names = ["ticket", "deploy", "branch", "human", "gpt_judge"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
+    return [path, "human"]
+
+
+def _judges(folder: Path) -> list[object]:
+    return [_wide(folder, human=HUMAN, warm=JUDGE, exact=_levels(1.5)), "human"]
+
+
+def _order(folder: Path) -> list[object]:
+    words = ["very poor", "poor", "fair", "good", "excellent"]
+    return [_wide(folder, human=[words[h - 1] for h in HUMAN], judge=[words[j - 1] for j in JUDGE])]
+
+
+def _text_among_numbers(folder: Path) -> list[object]:
+    return [_wide(folder, human=["maybe later" if at == 3 else h for at, h in enumerate(HUMAN)],
+                  judge=JUDGE)]  # fmt: skip
+
+
+def _unknown_words(folder: Path) -> list[object]:
+    words = ["meh", "fab", "okay", "super", "ugh"]
+    return [_wide(folder, human=HUMAN, gpt_judge=[words[j - 1] for j in JUDGE])]
+
+
+def _odd_level(folder: Path) -> list[object]:
+    both = [[0 if at == 3 else s for at, s in enumerate(scores)] for scores in (HUMAN, JUDGE)]
+    return [_wide(folder, human=both[0], judge=both[1])]
+
+
+def _two_stated(folder: Path) -> list[object]:
+    return [_wide(folder, **{"human (1-5)": HUMAN, "judge (1-5)": JUDGE,
+                             "gpt (1-7)": _levels()})]  # fmt: skip
+
+
+def _low_is_good(folder: Path) -> list[object]:
+    return [_wide(folder, **{"human (1 = best)": HUMAN, "judge (1 = best)": JUDGE})]
+
+
+def _unlike(folder: Path) -> list[object]:
+    labels = folder / "labels.csv"
+    labels.write_text("ticket,label\nt-001,1\nt-002,2\nt-003,5\nt-004,4\n")
+    return [FOREIGN / "langfuse" / "scores_v2.json"]
+
+
+def _winner_words(folder: Path) -> list[object]:
+    winners = [*["alpha", "beta"] * 18, "hmm", "hmm", "alpha", "beta"]
+    path = folder / "r.csv"
+    rows = [
+        (item, "alpha", "beta", rater, winner)
+        for rater in ("human", "gpt_judge")
+        for item, winner in zip(IDS, winners, strict=True)
+    ]
+    names = ["item", "system_a", "system_b", "rater", "winner"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
+    return [path]
+
+
+def _who_is_a_person(folder: Path) -> list[object]:
+    return [_wide(folder, anna=WORDS, ben=SHIFTED, carl=WORDS)]
+
+
+def _two_label_columns(folder: Path) -> list[object]:
+    rows = [
+        (item, rater, word, word)
+        for rater, words in (("human_1", WORDS), ("gpt_judge", SHIFTED))
+        for item, word in zip(IDS, words, strict=True)
+    ]
+    return [_long(folder, "item,rater,label,category", rows)]
+
+
+def _empty_sets(folder: Path) -> list[object]:
+    return [_wide(folder, human_1=SETS, gpt=SETS)]
+
+
+def _answer_or_score(folder: Path) -> list[object]:
+    return [_wide(folder, answer=_levels(2), human=HUMAN, judge=JUDGE)]
+
+
+def _of_whom(folder: Path) -> list[object]:
+    return [_wide(folder, human=HUMAN, human_speed=_levels(2), judge=JUDGE)]
+
+
+def _agreed(folder: Path) -> list[object]:
+    second = _levels()
+    gold = [max(pair) for pair in zip(HUMAN, second, strict=True)]
+    gold[0] = 3
+    return [_wide(folder, human_1=HUMAN, human_2=second, human_gold=gold, gpt_judge=JUDGE)]
+
+
+def _either(folder: Path) -> list[object]:
+    return [_wide(folder, human=HUMAN, rater_a=_levels(), gpt_judge=JUDGE)]
+
+
+def _which_keys(folder: Path) -> list[object]:
+    _wide(folder, gpt=JUDGE).rename(folder / "judged.csv")
+    labels = folder / "labels.csv"
+    pl.DataFrame({"nr": IDS, "ann": HUMAN}).write_csv(labels)
+    return [folder / "judged.csv", "", "--human", labels]
+
+
+def _which_attribute(folder: Path) -> list[object]:
+    rows = [
+        (i, "gpt_judge", a, s) for a in ("warm", "clear") for i, s in zip(IDS, JUDGE, strict=True)
+    ]
+    _long(folder, "item,rater,attribute,score", rows).rename(folder / "judged.csv")
+    labels = folder / "labels.csv"
+    pl.DataFrame({"item": IDS, "label": HUMAN}).write_csv(labels)
+    return [folder / "judged.csv", "", "--human", labels, "--key", "item"]
+
+
+def _status(folder: Path) -> list[object]:
+    rows = [(*row, "rejected" if at % 9 == 0 else "accepted") for at, row in enumerate(_both())]
+    return [_long(folder, "item,rater,score,decision", rows)]
+
+
+def _counts(folder: Path) -> list[object]:
+    rows = [(*row, "no" if at % 9 == 0 else "yes") for at, row in enumerate(_both())]
+    return [_long(folder, "item,rater,score,valid", rows)]
+
+
+def _sheets(folder: Path) -> list[object]:
+    path = folder / "r.xlsx"
+    frame = pl.DataFrame({"item": IDS, "human": HUMAN, "judge": JUDGE})
+    write_xlsx(path, {"May": frame, "June": frame.reverse()})
+    return [path]
+
+
+def _book(folder: Path, change: Callable[[Any], None]) -> list[object]:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["item", "human", "human_2", "judge"])
+    for row in zip(IDS, HUMAN, _levels(), JUDGE, strict=True):
+        sheet.append(row)
+    change(sheet)
+    book.save(folder / "r.xlsx")
+    return [folder / "r.xlsx"]
+
+
+def _hidden(folder: Path) -> list[object]:
+    def hide(sheet: Any) -> None:
+        sheet.row_dimensions[4].hidden = True
+
+    return _book(folder, hide)
+
+
+def _formulas(folder: Path) -> list[object]:
+    def fill(sheet: Any) -> None:
+        for row in range(2, 42):
+            sheet.cell(row, 2).value = f"=D{row}"
+
+    return _book(folder, fill)
+
+
+def _qualtrics(folder: Path) -> list[object]:
+    items = [f"Q{at}" for at in range(1, 13)]
+    head = ["ResponseId", "Finished", *items]
+    lines = [head, ["Response ID", "Finished", *(f"Answer {at}" for at in range(1, 13))],
+             [f'{{""ImportId"":""{name}""}}' for name in head]]  # fmt: skip
+    text = "\n".join(",".join(f'"{cell}"' for cell in line) for line in lines)
+    for rater in range(6):
+        scores = [min(5, max(1, round(TRUTH[at] + OWN.gauss(0, 0.4)))) for at in range(12)]
+        text += f"\nR_{rater},True," + ",".join(map(str, scores))
+    (folder / "survey.csv").write_text(text + "\n")
+    judged = folder / "gpt_judge.csv"
+    pl.DataFrame({"item": items, "gpt_judge": JUDGE[:12]}).write_csv(judged)
+    return [folder / "survey.csv", "", judged]
+
+
+def _attribute_or_not(folder: Path) -> list[object]:
+    rows = [(i, "human", "warm", h) for i, h in zip(IDS, HUMAN, strict=True)]
+    rows += [(i, "judge", "toxic", j) for i, j in zip(IDS, JUDGE, strict=True)]
+    return [_long(folder, "item,rater,category,score", rows)]
+
+
+def _versions(folder: Path) -> list[object]:
+    rows = [(*row, v) for row in _both() for v in ("v1", "v2")]
+    return [_long(folder, "item,rater,score,revision", rows)]
+
+
+def _which_item(folder: Path) -> list[object]:
+    path = folder / "r.csv"
+    codes = [f"k{at * 7 % 40}" for at in range(40)]
+    pl.DataFrame({"case": IDS, "dossier": codes, "human": HUMAN, "judge": JUDGE}).write_csv(path)
+    return [path]
+
+
+#: Where a question is raised, by file and function -> files that raise it; the second word, where
+#: there is one, is the reference.
+CASES: dict[str, Callable[[Path], list[object]]] = {
+    "_rescale.ask_about_scales": _reversed,
+    "_roles._scores_of_rows": _several_scores,
+    "_roles._ask_what_it_is": _what_it_is,
+    "_roles._first_pair": _pairs,
+    "_roles._judges": _judges,
+    "_words._which_numbers": _order,
+    "_words._question": _text_among_numbers,
+    "_words._ask_what_words_mean": _unknown_words,
+    "_scale._score_or_not": _odd_level,
+    "_scale.stated_scale": _two_stated,
+    "_scale.ask_about_direction": _low_is_good,
+    "_scale.unlike_scales": _unlike,
+    "compared._declared": _winner_words,
+    "people.people_of": _who_is_a_person,
+    "labels._the_one": _two_label_columns,
+    "labels._empty_sets": _empty_sets,
+    "_guess.answers_or_scores": _answer_or_score,
+    "_guess.ask_of_whom": _of_whom,
+    "_draft._without_derived": _agreed,
+    "_draft._assumed_judges": _either,
+    "_linking._met": _which_keys,
+    "_linking._attribute": _which_attribute,
+    "_status.ask_about_status": _status,
+    "_status.ask_about_status, a column of yes and no": _counts,
+    "_questions.one_of_its_sheets": _sheets,
+    "_questions._settled": _hidden,
+    "_questions.as_it_is_seen": _formulas,
+    "_questions.laid_out": _qualtrics,
+    "_questions._attribute_or_not": _attribute_or_not,
+    "_questions._repeated_or_replaced": _versions,
+    "_questions.item_column": _which_item,
+}
+
+
+def _raised_in() -> set[str]:
+    """Every function of the room that makes a question, by its file."""
+    found = set()
+    for path in TABLES.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for part in ast.walk(tree):
+            if isinstance(part, ast.FunctionDef) and any(
+                isinstance(one, ast.Call) and getattr(one.func, "id", "") == "QuestionError"
+                for one in ast.walk(part)
+            ):
+                found.add(f"{path.stem}.{part.name}")
+    return found
+
+
+def test_every_question_has_a_file_here_that_raises_it():
+    assert {name.partition(",")[0] for name in CASES} == _raised_in()
+
+
+@pytest.fixture
+def places(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Where questions were made, by file and function."""
+    found: list[str] = []
+    made = QuestionError.__init__
+
+    def told(self: QuestionError, *given: Any, **named: Any) -> None:
+        code = sys._getframe(1).f_code
+        found.append(f"{Path(code.co_filename).stem}.{code.co_name}")
+        made(self, *given, **named)
+
+    monkeypatch.setattr(QuestionError, "__init__", told)
+    return found
+
+
+def _arguments(given: list[object]) -> tuple[list[Path], tuple[str, ...], dict[str, Any]]:
+    first, reference, *rest = [*given, ""][: max(len(given), 2)]
+    files, read = [first], {}
+    while rest and not str(rest[0]).startswith("--"):
+        files.append(rest.pop(0))
+    for option, value in zip(rest[::2], rest[1::2], strict=True):
+        read[str(option)[2:]] = [value] if option == "--human" else str(value)
+    return files, (str(reference),) if reference else (), read
+
+
+def _filled(text: str) -> str:
+    """Numbers in the place of those that are left to whoever is asked."""
+    for number in (2, 4, 3, 5, 1, 2, 3):
+        text = text.replace("NUMBER", str(number), 1)
+    return text
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_question_proposes_at_a_shell_works_as_it_stands(name: str, tmp_path: Path):
+    files, reference, read = _arguments(CASES[name](tmp_path))
+    options = [word for one in reference for word in ("--reference", one)]
+    for key, value in read.items():
+        options += [f"--{key}", *(value if isinstance(value, list) else [value])]
+    asked = typed("audit", *files, *options, cwd=tmp_path)
+    assert asked.returncode == 1, asked.stdout
+    told, _, command = asked.stderr.strip().rpartition("\n")
+    assert re.match("To take the first answers: |To answer, each NUMBER filled in: ", command)
+    words = shlex.split(_filled(command.partition(": ")[2]))
+    done = typed(*words[1:], cwd=tmp_path)
+    assert done.returncode == 0, (asked.stderr, done.stderr)
+    # Whatever else is proposed is an option written as it must be.
+    for option, value in re.findall(r"""--([a-z]+) ('[^']*'(?:"'"'[^']*')*)""", told):
+        if option != "reference":
+            several = option in ("judge", "ignore", "only", "rescale")
+            (text,) = shlex.split(_filled(value))
+            assert read_options(**{option: [text] if several else text})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_question_proposes_in_python_works_as_it_stands(
+    name: str, tmp_path: Path, places: list[str]
+):
+    files, reference, read = _arguments(CASES[name](tmp_path))
+    with pytest.raises(QuestionError) as caught:
+        audit_source(files, reference=reference, read=ReadOptions(**read))
+    error = caught.value
+    assert name.partition(",")[0] == places[0]
+    told = _filled(str(error))
+    assert "--" not in told.replace("voirdire ", "")
+    scope = {"ReadOptions": ReadOptions}
+    proposed = re.findall(r"(?:read=ReadOptions|reference=)(?:\(.*?\)(?=[ ;,.]|$)|\[.*?\])", told)
+    assert proposed, told
+    for text in proposed:
+        eval(f"dict({text})", scope)
+    _, found, last = told.rpartition("To take the first answers: ")
+    call = last if found else proposed[0]
+    arguments = {"reference": reference, "read": ReadOptions(**read)}
+    arguments |= eval(f"dict({call})", scope)
+    if not found and "read=" in call and read:
+        arguments["read"] = ReadOptions(**read).with_(**arguments["read"].keys_set())
+    # Neither asked again nor refused.
+    audit_source(files, **arguments)

@@ -56,8 +56,8 @@ def read_preferences(
     if read.kind not in (None, "preference"):
         return None
     plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
-    if "score" in plain and "systema" in plain:
-        return None  # the standard table, which is read as it is
+    if "score" in plain and ("systema" in plain or {"rank", "status"} <= set(plain)):
+        return None  # a standard table, which is read as it is
     for shape in (_chosen_rejected, _rankings, _of_two_systems):
         found = shape(raw, read, plain, reference)
         if found is not None:

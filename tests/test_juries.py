@@ -116,7 +116,7 @@ def test_a_jury_that_is_worse_than_its_best_member_is_not_to_be_used():
     found = examine_jury(ratings((0.3, 3, 3, 3)), ["a", "b", "c", "d"], reference=["human"])
     (result,) = found.results
     said = worth_sentence(result)
-    assert said.startswith("Do not use this jury: jury on score is worse than its best member;")
+    assert said.startswith("Do not use this jury: jury on score is worse than its best member.")
     assert "its best member a alone" in said
     assert "with 4 judges in place of one" in said
     (section,) = jury_sections(found.results)
@@ -131,7 +131,7 @@ def test_no_gain_is_no_reason_to_pay_and_a_gain_is():
     assert copied.worth.votes == pytest.approx(1)
     assert "shows no gain over its best member" in worth_sentence(copied)
     (good,) = examine_jury(ratings(), ["a", "b", "c"], reference=["human"]).results
-    assert worth_sentence(good).startswith("Use this jury: jury on score beats its best member;")
+    assert worth_sentence(good).startswith("Use this jury: jury on score beats its best member.")
 
 
 def test_weights_are_fitted_on_other_items_than_they_score():

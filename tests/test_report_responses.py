@@ -83,12 +83,13 @@ def test_the_gate_is_answered_first_with_its_rates(engineer):
     text = " ".join(stream.getvalue().split())
     (lead,) = leads(answers(engineer))
     assert lead.startswith("Use gpt to")
-    assert "pass and stop single responses" in lead.split(";")[0]
-    assert text.index("Use gpt to") < text.index("✓ gate: it passes") < text.index("Sensitivity")
+    assert "gate responses" in lead.split(".")[0]
+    where = text.index("✓ Pass/fail gate: It passes")
+    assert text.index("Use gpt to") < where < text.index("Sensitivity")
     assert "have 50 responses labelled by a second human" in text
     # Two releases are too few for a coefficient: none is printed over them.
     assert "ICC(C,1)" not in text
-    assert "Not tested: order (" in text
+    assert "Not tested: Rank systems (" in text
 
 
 def test_uses_that_nobody_was_tested_for_have_no_column(engineer):
@@ -96,9 +97,9 @@ def test_uses_that_nobody_was_tested_for_have_no_column(engineer):
     grid = page.partition('id="grid"')[2].partition("</thead>")[0]
     heads = re.findall('<th scope="col">(.*?)</th>', grid)
     assert heads[0] == "Judge"
-    assert set(heads[1:]) == {"score", "gate", "estimate"}
-    assert "repeat" not in heads
-    assert "repeat (there is one run)" in page
+    assert set(heads[1:]) == {"Quote averages", "Pass/fail gate", "Extend labels"}
+    assert "One run is enough" not in heads
+    assert "One run is enough (there is one run)" in page
 
 
 def test_humans_stand_beside_humans_and_beside_the_judge(two_humans):
@@ -118,7 +119,7 @@ def test_humans_stand_beside_humans_and_beside_the_judge(two_humans):
 def test_a_bias_is_said_beside_what_is_allowed(two_humans):
     (answer,) = answers(two_humans)
     said = {use: point for point in points(answer) for use in point.uses if point.state == "no"}
-    assert "too high [" in said["score"].why
+    assert "higher than people [" in said["score"].why
     assert "(allowed: ±" in said["score"].why
     assert "nan" not in " ".join(point.why + point.next for point in points(answer))
 
@@ -146,7 +147,7 @@ def test_a_constant_judge_is_named_as_that_and_nothing_else_is_said():
     )
     found = examine(frame, reference=["human"], gate=1, resamples=0)
     (answer,) = answers(found)
-    said = "Trust gpt with nothing: it gives one score (1) whatever it is shown."
+    said = "Do not use gpt for anything: it gives one score (1) whatever it is shown."
     assert answer.sentence == answer.headline == said
     gates = [point.why for point in points(answer) if "gate" in point.uses]
-    assert gates == ["it gives one score whatever it is shown"]
+    assert gates == ["It gives one score whatever it is shown."]

@@ -65,9 +65,10 @@ def test_what_uses_and_reasons_name_is_registered():
 
 def test_words_of_uses_can_be_filled_in():
     for use in USES.values():
-        verbs = (use.verb, use.verb_after, use.whether, *use.verb_of.values())
-        for words in (*verbs, *(use.forbids or ())):
-            filled = words.format(systems="systems", label="joy", judge="gpt")
+        for words in (use.title, use.verb, use.doing, use.refused):
+            filled = words.format(
+                systems="systems", label="joy", averages="means", it="gpt", its="gpt's"
+            )
             assert not set(filled) & set("{}"), use.key
 
 
@@ -130,9 +131,10 @@ PRAISE = UseSpec(
     required={THESE: wanted("COVER", "TOPS")},
     question="Does it praise?",
     permits="let it praise",
+    title="Praise",
     verb="praise responses",
-    forbids=("praise by {judge}", "praise by it"),
-    whether="it may praise",
+    doing="praising responses",
+    refused="praise by {it}",
     shown=("TOPS",),
 )
 

@@ -115,7 +115,7 @@ COMMANDS = {
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.
 
-No result of voirdire licenses clinical use.
+No verdict licenses clinical use.
 """
 EPILOG = (
     "Exit codes: 0 fine, 1 bad input, 2 usage, 3 partial result, "

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from voirdire.examining.gains import Simpler
     from voirdire.examining.gates import GateResult
     from voirdire.examining.inputs import Inputs, TextTables
     from voirdire.examining.ratings.facts import PairResult
@@ -122,6 +123,11 @@ class Examination:
     def evidence(self) -> tuple[Evidence, ...]:
         """What was seen of each judge and attribute."""
         return self.judged.evidence
+
+    @property
+    def simpler(self) -> tuple[Simpler, ...]:
+        """What costs less than a judge and is not shown to be worse."""
+        return tuple(one for part in self.parts for one in getattr(part, "simpler", ()))
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,30 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
     from voirdire.stats import ExplainedGain
+
+
+#: What `schema.Beside.name` is in words.
+BESIDE = {"alone": "the judge alone", "openings": "the plain mean of the first positions"}
+
+
+@dataclass(frozen=True, slots=True)
+class Simpler:
+    """What costs less than a rater and is not shown to be worse.
+
+    Attributes
+    ----------
+    rater, attribute : str
+        The dear one, and on what.
+    instead : str
+        A rater of the panel; or a key of `BESIDE`, such as ``"alone"``.
+    times : float
+        How many times as dear the rater is; NaN where that is not known.
+    """
+
+    rater: str
+    attribute: str
+    instead: str
+    times: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +119,23 @@ class JuryResult:
     def is_worth_it(self) -> bool:
         """Whether the jury beats its best member, beyond chance."""
         return self.over_best.bounds[0] > 0
+
+    @property
+    def times(self) -> float:
+        """How many times as dear it is as its best member: by money, calls, or members."""
+        whole, one = self.price, self.price_of_best
+        if whole.money is not None and one.money:
+            return whole.money / one.money
+        if whole.calls is not None and one.calls:
+            return whole.calls / one.calls
+        return float(len(self.members) - len(self.dead))
+
+    @property
+    def simpler(self) -> Simpler | None:
+        """Its best member, where no gain over that is shown."""
+        if self.worth.reason is not None or not self.best or self.is_worth_it:
+            return None
+        return Simpler(self.jury, self.attribute, self.best, self.times)
 
 
 def together(name: str, prices: Sequence[Price]) -> Price:
@@ -181,3 +223,20 @@ class StepsGain:
     def is_worse(self) -> bool:
         """Whether it explains less, beyond chance."""
         return self.gain.gain.bounds[1] < 0
+
+    @property
+    def times(self) -> float:
+        """How many times as dear it is, by money or else by tokens; NaN where neither is known."""
+        pairs = (
+            (self.use.money, self.beside_use.money),
+            (self.use.tokens, self.beside_use.tokens),
+        )
+        return next((a / b for a, b in pairs if a and b), math.nan)
+
+    @property
+    def simpler(self) -> Simpler | None:
+        """What it stands beside, where that costs less and no gain over it is shown."""
+        as_dear = self.runs > 1 or self.times <= 1
+        if self.gain.reason is not None or self.is_worth_it or as_dear:
+            return None
+        return Simpler(self.rater, self.attribute, self.beside, self.times)

@@ -246,12 +246,12 @@ def worth_sentence(jury: JuryResult) -> str:
     low, high = jury.over_best.bounds
     if jury.over_best is worth.over_single:
         numbers = (
-            f"it explains {worth.jury:.2f} of the humans' variance, its best member {jury.best} "
+            f"It explains {worth.jury:.2f} of the humans' variance, its best member {jury.best} "
             f"alone {worth.single:.2f}"
         )
     else:
         numbers = (
-            f"it says what the humans say on {worth.agreement:.0%} of the responses, its best "
+            f"It says what the humans say on {worth.agreement:.0%} of the responses, its best "
             f"member {jury.best} alone on {worth.single_agreement:.0%}"
         )
     numbers += (
@@ -262,10 +262,9 @@ def worth_sentence(jury: JuryResult) -> str:
         # A fitted jury must also beat what costs nothing to fit.
         as_well = jury.combine != "mean" and not worth.over_mean.bounds[0] > 0
         more = " No gain over the plain mean of its members is shown." if as_well else ""
-        return f"Use this jury: {about} beats its best member; {numbers}.{more}"
-    if high < 0:
-        return f"Do not use this jury: {about} is worse than its best member; {numbers}."
-    return f"Do not use this jury: {about} shows no gain over its best member; {numbers}."
+        return f"Use this jury: {about} beats its best member. {numbers}.{more}"
+    what = "is worse than" if high < 0 else "shows no gain over"
+    return f"Do not use this jury: {about} {what} its best member. {numbers}."
 
 
 def _times(jury: JuryResult) -> str:

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from voirdire.study import Rater, Study
 
     Floats = NDArray[np.float64]
-from voirdire.examining.gains import StepsGain, StepsResult, Use
+from voirdire.examining.gains import BESIDE, Simpler, StepsGain, StepsResult, Use
 
-#: What `schema.Beside.name` is in words.
-_WORDS = {"alone": "the judge alone", "openings": "the plain mean of the first positions"}
 _WORTH = "What further steps are worth"
 _HOW = (
     "Explained is the share of the humans' variance (squared correlation); both are measured on "
@@ -68,6 +66,12 @@ class TraceFacts:
     steps: tuple[StepsResult, ...] = ()
     gains: tuple[StepsGain, ...] = ()
     why_not: str = ""
+
+    @property
+    def simpler(self) -> tuple[Simpler, ...]:
+        """What costs less and is not shown to be worse; the cheapest of each rater first."""
+        found = (one.simpler for one in self.gains)
+        return tuple(sorted(filter(None, found), key=lambda one: -one.times))
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -303,14 +307,14 @@ def gain_sentence(steps_gain: StepsGain) -> str:
         return f"{about}: too few responses have a human rating to set it beside {beside}."
     low, high = gain.gain.bounds
     numbers = (
-        f"it explains {gain.first:.2f} of the humans' variance, {beside} {gain.second:.2f} "
+        f"It explains {gain.first:.2f} of the humans' variance, {beside} {gain.second:.2f} "
         f"(difference {number_text(low, 2, signed=True)} to "
-        f"{number_text(high, 2, signed=True)}){_times(steps_gain)}"
+        f"{number_text(high, 2, signed=True)}){_times(steps_gain)}."
     )
     if steps_gain.is_worth_it:
-        return f"Use the further steps: {about} beats {beside}; {numbers}."
+        return f"Use the further steps: {about} beats {beside}. {numbers}"
     what = "is worse than" if steps_gain.is_worse else "shows no gain over"
-    return f"Do not pay for the further steps: {about} {what} {beside}; {numbers}."
+    return f"Do not pay for the further steps: {about} {what} {beside}. {numbers}"
 
 
 def _beside(steps_gain: StepsGain) -> str:
@@ -321,7 +325,7 @@ def _beside(steps_gain: StepsGain) -> str:
             else f" ({steps_gain.wanted} would cost the same)"
         )
         return f"the mean of {steps_gain.runs} runs of {steps_gain.beside}{dear}"
-    return _WORDS.get(steps_gain.beside, steps_gain.beside)
+    return BESIDE.get(steps_gain.beside, steps_gain.beside)
 
 
 def _times(steps_gain: StepsGain) -> str:

@@ -94,8 +94,7 @@ def grid(material: Material) -> dict[str, Any]:
 def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
     """Each use in the grid -> what it means."""
     there = {use["name"] for cell in cells for use in cell["uses"]}
-    words = {"systems": "systems", "label": "a label"}
-    means = {use.key: use.verb.format(**words) for use in USES.values()}
+    means = {use.key: use.title for use in USES.values()}
     meanings: dict[str, str] = {use: what for use, what in means.items() if use in there}
     if any(name.endswith("+") for name in there):
         meanings["+"] = "for systems to come"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.examining.spec import REASONS
+from voirdire.examining.spec import REASONS, USES
 from voirdire.report.answers import (
     Answer,
     answers,
     attributes_of,
     components_section,
     scope_text,
+    sureness_section,
     uses_of,
     why_section,
 )
@@ -61,6 +62,16 @@ class Grid:
     untested: str
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """The uses as people call them."""
+        return tuple(USES[use].title for use in self.uses)
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The columns as people call them."""
+        return self.titles if self.by_use else self.columns
+
+    @property
     def by_use(self) -> bool:
         """Whether the columns are uses."""
         return self.columns == self.uses
@@ -107,7 +118,8 @@ def _untested(examination: Examination, tested: Sequence[str]) -> str:
         reasons = [v.reason for v in examination.verdicts if v.use == use]
         if use not in tested and tested:
             why = next((REASONS[reason].words for reason in reasons if reason), "")
-            clauses.append(f"{use} ({why})" if why else use)
+            name = USES[use].title
+            clauses.append(f"{name} ({why})" if why else name)
     return f"Not tested: {'; '.join(clauses)}." if clauses else ""
 
 
@@ -120,7 +132,7 @@ def grid_section(examination: Examination, answers: Sequence[Answer]) -> Section
         for use in uses:
             states = [answer.verdict(name, use) for name in attributes]
             cells = [None if one is None else one.state for one in states]
-            rows.append((f"{answer.name}: {use}", *cells))
+            rows.append((f"{answer.name}: {USES[use].title}", *cells))
     return Section(
         "What each judge may be used for",
         " ".join((*(answer.sentence for answer in answers), scope_text(examination))),
@@ -137,4 +149,5 @@ def answer_sections(examination: Examination) -> dict[str, Section]:
         "answers": grid_section(examination, shown),
         "why": why_section(shown),
         "components": components_section(shown),
+        "sureness": sureness_section(shown),
     }

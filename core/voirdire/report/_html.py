@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from voirdire.examining.spec import USES
 from voirdire.report._grid import grid_of
 from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
 from voirdire.report._tables import evidence
@@ -24,15 +25,16 @@ from voirdire.report._texts import (
 from voirdire.report.answers import (
     answers,
     components_section,
+    expected_text,
     leads,
-    listed,
-    multiplicity_text,
     points,
     scope_text,
+    sureness_section,
     why_section,
 )
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.page import Templates
+from voirdire.report.saying import listed
 from voirdire.report.words import (
     SEVERITIES,
     STATES,
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 _COMMAND = re.compile(r"`(voirdire [a-z -]+)`")
 _PLACES = 12
 #: Sections that the page shows judge by judge.
-_FIRST = ("answers", "why", "components")
+_FIRST = ("answers", "why", "components", "sureness")
 _NO_TEXTS = (
     "Texts were asked for and none is shown: there are none, or the study sets data.excerpt = 0."
 )
@@ -151,7 +153,7 @@ class ReportPage:
     findings: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
     grid: dict[str, Any]
-    multiplicity: str
+    expected: str
     scope: str
     states: Mapping[str, StateWords]
     several: bool
@@ -186,7 +188,7 @@ def build_page(
         findings=tuple(_findings(examination)),
         notes=(*choices_of(examination), *notes_of(examination), *untold),
         grid=_marks(examination, own),
-        multiplicity=multiplicity_text(examination),
+        expected=expected_text(examination),
         scope=scope_text(examination),
         states=STATES,
         several=len({verdict.attribute for verdict in examination.verdicts}) > 1,
@@ -273,24 +275,33 @@ def _marks(examination: Examination, answers: Sequence[Answer]) -> dict[str, Any
         for at, (name, cells) in enumerate(grid.rows)
     ]
     heads = [
-        {"name": name, "id": "" if in_rows else links[at]} for at, name in enumerate(grid.columns)
+        {"name": name, "id": "" if in_rows else links[at]} for at, name in enumerate(grid.heads)
     ]
     return {
         "corner": grid.corner,
         "columns": heads,
         "rows": rows,
-        "uses": grid.uses,
+        "uses": grid.titles,
         "by_use": grid.by_use,
         "untested": grid.untested,
     }
 
 
 def _mark(use: str, state: State) -> dict[str, str]:
-    return {"use": use, "state": state, "sign": STATES[state].sign, "tone": STATES[state].tone}
+    return {
+        "use": USES[use].title,
+        "state": state,
+        "sign": STATES[state].sign,
+        "tone": STATES[state].tone,
+    }
 
 
 def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
-    why = {f"why-j{at}": why_section((answer,)), f"components-j{at}": components_section((answer,))}
+    why = {
+        f"why-j{at}": why_section((answer,)),
+        f"components-j{at}": components_section((answer,)),
+        f"sureness-j{at}": sureness_section((answer,)),
+    }
     return JudgePage(
         id=f"j{at}",
         name=answer.name,

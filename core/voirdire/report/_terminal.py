@@ -10,7 +10,7 @@ from rich.text import Text
 
 from voirdire.examining.verdict.facts import THESE
 from voirdire.report._grid import grid_of
-from voirdire.report.answers import answers, leads, multiplicity_text, points, scope_text
+from voirdire.report.answers import answers, expected_text, leads, points, scope_text
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.printing import print_fitted, print_section
 from voirdire.report.words import (
@@ -165,13 +165,13 @@ def print_answers(examination: Examination, answers: Sequence[Answer], console: 
     cells = {
         (row, column): " ".join(STATES[state].sign for _, state in cell)
         for row, marks in grid.rows
-        for column, cell in zip(grid.columns, marks, strict=True)
+        for column, cell in zip(grid.heads, marks, strict=True)
     }
     console.print()
-    _print_grid([name for name, _ in grid.rows], grid.columns, cells, console)
+    _print_grid([name for name, _ in grid.rows], grid.heads, cells, console, whole=grid.by_use)
     legend = ", ".join(f"{word.sign} {name}" for name, word in STATES.items())
-    order = "" if grid.by_use else f"In each cell: {', '.join(grid.uses)}. "
-    for line in (f"{order}{legend}. {grid.untested}", multiplicity_text(examination)):
+    order = "" if grid.by_use else f"In each cell: {', '.join(grid.titles)}. "
+    for line in (f"{order}{legend}. {grid.untested}", expected_text(examination)):
         if line:
             console.print(Text(visible(line.strip()), style="dim"))
     console.print(Text(scope_text(examination), style="dim"))
@@ -183,10 +183,17 @@ def _print_grid(
     across: Sequence[str],
     cells: Mapping[tuple[str, str], str],
     console: Console,
+    *,
+    whole: bool,
 ) -> None:
-    """The grid, names cut where need be; a list where the window is too narrow for it."""
+    """The grid; a list where the window is too narrow for it.
+
+    Names are cut where need be. Heads that are to be read `whole` are broken between words.
+    """
     # Signs are never cut: where a column has no room for them, the grid becomes a list.
     least = max(map(len, cells.values()), default=1)
+    if whole:
+        least = max([least, *(len(word) for name in across for word in name.split())])
     names = min(_NAME, max(map(len, down)))
     room = (console.width - names) // len(across) - 2
     if room < least:
@@ -195,7 +202,11 @@ def _print_grid(
     grid = Grid(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     grid.add_column("", no_wrap=True)
     for name in across:
-        grid.add_column(_named(name, room), no_wrap=True)
+        # As wide as its longest word, so that heads break between words alone.
+        wide = max(map(len, name.split()), default=1) if whole else None
+        grid.add_column(
+            _named(name, _NAME if whole else room), no_wrap=not whole, width=wide, vertical="bottom"
+        )
     for row in down:
         grid.add_row(_named(row, style="bold"), *(_cell(cells[row, name]) for name in across))
     console.print(grid)
@@ -236,15 +247,14 @@ def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
             many = len(point.attributes)
             where = point.attributes[0] if many == 1 else f"{many} attributes"
             on = f" on {where}" if several else ""
-            sentence = f"{point.label}{on}: {point.why}. {point.next}".rstrip()
+            sentence = f"{point.label}{on}: {point.why} {point.next}".rstrip()
             line = Text(f"{word.sign} ", style=word.style)
             line.append(brief(visible(sentence), _SENTENCE), style="none")
             console.print(line)
     later = [point for point in shown if point.target != THESE]
     if later:
         summary = "; ".join(
-            f"{' and '.join(point.uses)}: {point.state}{_on(point) if several else ''}"
-            for point in later
+            f"{point.titles}: {point.state}{_on(point) if several else ''}" for point in later
         )
         console.print(Text(f"For systems to come: {summary}.", style="dim"))
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec import COMPONENTS, REASONS, THESE, TO_COME, USES, UseSpec
-from voirdire.report.sentences import (
-    because,
-    margin_text,
-    next_text,
-    reason_text,
-)
-from voirdire.report.words import brief, name_against, plural
+from voirdire.examining.spec import COMPONENTS, THESE, TO_COME, USES
+from voirdire.report.saying import Saying
+from voirdire.report.sentences import margin_text, next_text, reason_text
+from voirdire.report.words import brief, name_against
 from voirdire.tabular import Section, Table, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import (
@@ -30,20 +26,12 @@ if TYPE_CHECKING:
 
 #: So many letters leave room for the grid on a phone's first screen.
 _MOST_LETTERS = 450
-_MOST_REASONS = 2
 #: Components that a point names; the table of reasons names all.
 _MOST_PARTS = 2
-#: More attributes than this are counted in a sentence and not named.
-_MOST_NAMED = 5
-
-
-#: What a judge with which nothing may be done gets wrong, by kind; of scores it is scores.
-_WHAT = {
-    "label": "its labels do not follow the items",
-    "label set": "its labels do not follow the items",
-    "preference": "its choices do not follow the responses",
-    "probability": "its probabilities do not follow the responses",
-}
+#: Up to so many verdicts nobody asks how many of their yes chance alone would give.
+_FEW = 10
+#: The level of a yes: every component of it is a one-sided test.
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +40,24 @@ class Answer:
 
     judge: str
     name: str
-    sentence: str
-    headline: str
+    lead: tuple[str, ...]
+    rest: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said of it."""
+        return (*self.lead, *self.rest)
+
+    @property
+    def headline(self) -> str:
+        """What to do."""
+        return " ".join(self.lead)
+
+    @property
+    def sentence(self) -> str:
+        """All that is said of it, as one text."""
+        return " ".join(self.sentences)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -84,8 +87,11 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
         # One constant on all attributes is said once; different constants are a reason each.
         constants = {one.constant for one in seen if math.isfinite(one.constant)}
         constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan
-        saying = _Saying(brief(name, 40), verdicts, systems, constant)
-        made.append(Answer(judge, name, saying.sentence(), saying.headline(), tuple(verdicts)))
+        saying = Saying(
+            brief(name, 40), verdicts, systems, constant,
+            [one for one in examination.simpler if one.rater == judge], clears(examination),
+        )  # fmt: skip
+        made.append(Answer(judge, name, *saying.said(), tuple(verdicts)))
     return tuple(made)
 
 
@@ -95,211 +101,21 @@ def leads(answers: Sequence[Answer]) -> tuple[str, ...]:
     return tuple(answer.sentence if short else answer.headline for answer in answers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Saying:
-    """One judge's sentence, put together from clauses."""
+def clears(examination: Examination) -> Callable[[str, Verdict], bool | None]:
+    """Whether a rater of the panel has a yes where a verdict of another is one."""
 
-    name: str
-    verdicts: Sequence[Verdict]
-    systems: int
-    #: The one score that it gives on every attribute; NaN for a judge whose scores differ.
-    constant: float
-
-    @property
-    def these(self) -> list[Verdict]:
-        return [verdict for verdict in self.verdicts if verdict.target == THESE]
-
-    @property
-    def attributes(self) -> list[str]:
-        return list(dict.fromkeys(verdict.attribute for verdict in self.these))
-
-    def sentence(self) -> str:
-        """What the judge is for, what it is not for and why, what is open, what was not tested."""
-        if (flat := self._useless()) is not None:
-            return flat
-        clauses = [*self._yes(), *self._no(with_reasons=True), *self._unsettled()]
-        return self._joined(clauses)
-
-    def headline(self) -> str:
-        """The same without reasons: what it is for, or else what it is not for."""
-        if (flat := self._useless()) is not None:
-            return flat
-        states = {verdict.state for verdict in self.these}
-        # "Only" forbids the rest, which nothing open may be.
-        only = "no" in states and "open" not in states
-        return self._joined(
-            self._yes(only=only) or self._no(with_reasons=False) or self._unsettled()
-        )
-
-    def _joined(self, clauses: Sequence[str]) -> str:
-        # A sentence that begins with what is open would read as if the rest were settled.
-        if clauses and clauses[0].startswith("whether"):
-            clauses = [f"do not rely on {self.name} yet: {clauses[0]}", *clauses[1:]]
-        sentence = "; ".join(clauses) or f"nothing was tested of {self.name}"
-        return f"{sentence[:1].upper()}{sentence[1:]}."
-
-    def _useless(self) -> str | None:
-        """The whole sentence where nothing may be done with a judge on any attribute."""
-        these = self.these
-        if math.isfinite(self.constant):
-            told = f"it gives one score ({self.constant:g}) whatever it is shown"
-            return f"Trust {self.name} with nothing: {told}."
-        if not these or any(verdict.state == "yes" for verdict in these):
+    def cleared(other: str, verdict: Verdict) -> bool | None:
+        own = [one for one in examination.verdicts if one.judge == other]
+        if not own:
             return None
-        reasons = list(dict.fromkeys(verdict.reason for verdict in these))
-        if all(verdict.state == "not tested" for verdict in these):
-            told = listed([REASONS[one].words for one in reasons if one][:_MOST_REASONS])
-            return f"Nothing can be said of {self.name} yet" + (f": {told}." if told else ".")
-        refused = [verdict for verdict in these if _asks_to_read(verdict)]
-        unread = (
-            verdict.state == "no" and any(COMPONENTS[key].unread for key in verdict.deciding)
-            for verdict in refused
-        )
-        if not refused or not all(unread):
-            return None
-        first = next((REASONS[one] for one in reasons if one and REASONS[one].first), None)
-        what = _WHAT.get(these[0].kind, "its scores do not follow the responses")
-        told = first.words if first else what
-        return f"Trust {self.name} with nothing: {told}."
+        place = (verdict.about, verdict.use, verdict.target)
+        return any((one.about, one.use, one.target) == place and one.state == "yes" for one in own)
 
-    def _by_state(self, use: str, state: State) -> list[Verdict]:
-        return [one for one in self.these if (one.use, one.state) == (use, state)]
-
-    def _yes(self, *, only: bool = False) -> list[str]:
-        """What it is for; uses of the same attributes together."""
-        groups: dict[str, list[str]] = {}
-        for use in USES.values():
-            if verdicts := self._by_state(use.key, "yes"):
-                verb = self._verb(use, verdicts)
-                where = self._on(verdicts)
-                # "order these 5 systems and quote their means": the systems are named once.
-                if use.verb_after and groups.get(where) and verdicts[0].kind not in use.verb_of:
-                    verb = use.verb_after
-                groups.setdefault(where, []).append(verb)
-        if not groups:
-            return []
-        clauses = [f"{listed(verbs)}{where}" for where, verbs in groups.items()]
-        return [f"use {self.name} {'only ' if only else ''}to {', and to '.join(clauses)}"]
-
-    def _verb(self, use: UseSpec, verdicts: Sequence[Verdict]) -> str:
-        """What a yes says, its systems or labels named, with what is not vouched for."""
-        verb = use.verb_of.get(verdicts[0].kind, use.verb)
-        verb = verb.format(
-            systems=f"these {plural(self.systems, 'system')}", label=_labels_of(use, verdicts)
-        )
-        out = [text for one in verdicts for part in one.components for text in part.not_shown]
-        hard = any(p.reason == "hard items" for one in verdicts for p in one.components)
-        spared = [*([f"not vouched for: {listed(out)}"] if out else []),
-                  *(["nor what people find hard"] if hard and out else
-                    ["what people find hard is not vouched for"] if hard else [])]  # fmt: skip
-        return f"{verb} ({', '.join(spared)})" if spared and not use.per_label else verb
-
-    def _no(self, *, with_reasons: bool) -> list[str]:
-        """What it is not for; uses with the same reason together."""
-        groups: dict[tuple[str, str], list[str]] = {}
-        first = not self._yes()
-        for use in USES.values():
-            verdicts = self._by_state(use.key, "no")
-            if verdicts and use.forbids is not None:
-                named, short = use.forbids
-                label = _labels_of(use, verdicts)
-                verb = (named if first else short).format(judge=self.name, label=label)
-                first = False
-                why = _worst(verdicts) if with_reasons else ""
-                groups.setdefault((self._on(verdicts), why), []).append(verb)
-        return [
-            f"do not {listed(verbs, 'or')}{where}{f': {why}' if why else ''}"
-            for (where, why), verbs in groups.items()
-        ]
-
-    def _unsettled(self) -> list[str]:
-        """What is open, and which uses of single responses could not be tested."""
-        open_: dict[str, list[str]] = {}
-        untested: dict[str, list[str]] = {}
-        for use in USES.values():
-            verdicts = self._by_state(use.key, "open")
-            if verdicts and use.whether:
-                whether = use.whether.format(label=_labels_of(use, verdicts))
-                open_.setdefault(self._on(verdicts), []).append(whether)
-            verdicts = self._by_state(use.key, "not tested")
-            # Said only of the uses that people ask for by themselves, and only where no attribute
-            # was tested: the grid says the rest.
-            if verdicts and use.untested_said and len(verdicts) == len(self.attributes):
-                reason = REASONS.get(verdicts[0].reason)
-                why = "these data cannot tell" if reason is None else reason.words
-                untested.setdefault(why, []).append(use.whether)
-        return [
-            *(f"whether {listed(v, 'or')}{where} is open" for where, v in open_.items()),
-            *(f"whether {listed(v, 'or')} is not tested: {why}"
-              for why, v in untested.items()),
-        ]  # fmt: skip
-
-    def _on(self, verdicts: Sequence[Verdict]) -> str:
-        """On which attributes; nothing where there is but one, or where it is all of them."""
-        if verdicts[0].label and USES[verdicts[0].use].per_label:  # the verb names the labels
-            verdicts = list({one.attribute: one for one in verdicts}.values())
-        elif verdicts[0].label:
-            about = [brief(verdict.about, 40) for verdict in verdicts]
-            shown = listed(about) if len(about) <= _MOST_NAMED else f"{len(about)} labels"
-            return f" on {shown}"
-        names = [brief(verdict.attribute, 40) for verdict in verdicts]
-        if len(names) == len(self.attributes):
-            return "" if len(names) == 1 else " on every attribute"
-        if len(names) > _MOST_NAMED:
-            return f" on {len(names)} of {len(self.attributes)} attributes"
-        return f" on {listed(names)}"
-
-
-def _labels_of(use: UseSpec, verdicts: Sequence[Verdict]) -> str:
-    """The labels that uses of single labels are about."""
-    if not use.per_label:
-        return ""
-    labels = [brief(one.label, 40) for one in verdicts]
-    return listed(labels) if len(labels) <= _MOST_NAMED else f"{len(labels)} labels"
-
-
-def _asks_to_read(verdict: Verdict) -> bool:
-    """Whether its use asks whether scores follow the responses, and it was tested."""
-    asked = USES[verdict.use].required[verdict.target]
-    return verdict.state != "not tested" and any(COMPONENTS[one.key].unread for one in asked)
+    return cleared
 
 
 def _all_constant(evidence: Iterable[Evidence]) -> bool:
     return all(math.isfinite(one.constant) for one in evidence)
-
-
-def _worst(verdicts: Sequence[Verdict]) -> str:
-    """Why, from what fails most clearly: the widest bias, else the first component that is no."""
-    parts = [
-        part
-        for verdict in verdicts
-        for part in verdict.components
-        if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
-    ]
-    # Points of the scale compare with one another; correlations and shares do not.
-    level = [part for part in parts if COMPONENTS[part.name].unit == "points"]
-    if level:
-        part = max(level, key=lambda one: abs(one.estimate))
-        return _plain(part, verdicts[0].kind)
-    if parts:
-        return _plain(parts[0], verdicts[0].kind)
-    return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
-
-
-def _plain(part: Component, kind: str) -> str:
-    """A component without its interval and limit, which stand further down."""
-    return because(replace(part, low=math.nan, high=math.nan, margin=None), kind)
-
-
-def listed(parts: Sequence[str], word: str = "and") -> str:
-    """Parts as a sentence joins them.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or"), listed([])
-    ('a, b and c', 'a or b', '')
-    """
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +130,14 @@ class Point:
     next: str
 
     @property
+    def titles(self) -> str:
+        """The uses as people call them."""
+        return ", ".join(USES[use].title for use in self.uses)
+
+    @property
     def label(self) -> str:
-        """The uses, and the target where it is systems to come."""
-        names = ", ".join(self.uses)
-        return names if self.target == THESE else f"{names} for {self.target}"
+        """The same, with the target where it is systems to come."""
+        return self.titles if self.target == THESE else f"{self.titles} for {self.target}"
 
 
 def points(answer: Answer) -> tuple[Point, ...]:
@@ -353,7 +173,7 @@ def why_section(answers: Sequence[Answer]) -> Section:
         (
             answer.name,
             verdict.about,
-            verdict.use,
+            USES[verdict.use].title,
             verdict.target,
             verdict.state,
             reason_text(verdict),
@@ -405,6 +225,28 @@ def components_section(answers: Sequence[Answer]) -> Section:
     )
 
 
+def sureness_section(answers: Sequence[Answer]) -> Section:
+    """The p of each verdict that was tested, and Holm's."""
+    columns = (
+        *map(text, ("Judge", "Attribute", "Use", "Target", "Verdict")),
+        number("p", 4), number("p (Holm)", 4),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            answer.name, one.about, USES[one.use].title, one.target, one.state, one.p, one.p_holm,
+        )
+        for answer in answers
+        for one in answer.verdicts
+        if one.state != "not tested"
+    )  # fmt: skip
+    return Section(
+        "How sure each verdict is",
+        "p is the largest of those of a use's components. Holm's corrects it for all judges and "
+        "attributes, and decides nothing.",
+        (Table(columns, rows),),
+    )
+
+
 def parts_of(answer: Answer, attribute: str) -> tuple[Component, ...]:
     """The components of all uses of a judge on an attribute."""
     own = [verdict for verdict in answer.verdicts if verdict.about == attribute]
@@ -418,30 +260,32 @@ def _place(part: Component) -> tuple[str, tuple[str, ...]]:
     return part.name, part.at if by_label else ()
 
 
-def multiplicity_text(examination: Examination) -> str:
-    """How many of the yes of each use remain after Holm's correction over its grid."""
-    lost, total = [], 0
-    for use in uses_of(examination):
+def expected_text(examination: Examination) -> str:
+    """How many yes of a large grid chance alone would give, at most.
+
+    Of m tests at least as sure as the least sure yes m times its p are expected where nothing
+    deserves one; a yes is a yes all the same.
+    """
+    yes, expected = 0, 0.0
+    for use in USES:
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
-        yes = [verdict for verdict in own if verdict.state == "yes"]
-        total += len(yes)
-        kept = sum(verdict.remains for verdict in yes)
-        if kept < len(yes):
-            lost.append(f"of {len(yes)} yes for {use} {kept} remain")
-    if not total:
+        tested = [verdict for verdict in own if verdict.state != "not tested"]
+        sure = [min(verdict.p, _LEVEL) for verdict in tested if verdict.state == "yes"]
+        if len(tested) > _FEW and sure:
+            yes += len(sure)
+            expected += len(tested) * max(sure)
+    if not yes:
         return ""
-    remaining = listed(lost) if lost else "every yes remains"
-    return f"Corrected for looking at many judges and attributes (Holm): {remaining}."
+    at_most = math.ceil(expected)
+    wrong = "fewer than one is" if expected < 1 else f"at most {min(at_most, yes)} are"
+    return f"Of these {yes:,} yes {wrong} expected to be wrong."
 
 
 def scope_text(examination: Examination) -> str:
     """What the verdicts hold for."""
     plus = any(verdict.target == TO_COME for verdict in examination.verdicts)
     more = " What holds for systems to come is listed separately." if plus else ""
-    return (
-        f"This holds for these systems, items and humans, as of {examination.date[:10]}.{more} "
-        "No verdict licenses clinical use."
-    )
+    return f"This holds for these systems, items and humans, as of {examination.date[:10]}.{more}"
 
 
 def uses_of(examination: Examination) -> tuple[str, ...]:

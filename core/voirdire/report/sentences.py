@@ -12,18 +12,28 @@ from voirdire.tabular import number_text, share_text
 if TYPE_CHECKING:
     from voirdire.examining.verdict.facts import Next, State, Verdict
 
-__all__ = ["because", "margin_text", "next_text", "reason_text"]
+__all__ = ["because", "margin_text", "next_text", "reason_text", "sentence"]
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence of its own: it begins with a capital and ends with a stop.
+
+    >>> sentence("it reads nothing"), sentence("o4-mini: yes.")
+    ('It reads nothing.', 'O4-mini: yes.')
+    """
+    ended = clause if clause.endswith((".", "?", "!")) else f"{clause}."
+    return f"{ended[:1].upper()}{ended[1:]}" if clause else ""
 
 
 def reason_text(verdict: Verdict, most: int | None = None) -> str:
-    """Why a verdict is what it is: its reason, and the components that decided.
+    """Why a verdict is what it is, a sentence each: its reason, and the components that decided.
 
     Of a judge that does not follow the responses nothing else is said; `most` bounds the number
     of components.
     """
     reason = REASONS[verdict.reason] if verdict.reason else None
     if reason is not None and reason.first:
-        return reason.words
+        return sentence(reason.words)
     reasons = [] if reason is None else [reason.words]
     named = verdict.deciding if verdict.state != "yes" else USES[verdict.use].shown
     # A judge that does not follow the responses fails everything else by chance or by luck.
@@ -32,7 +42,7 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
     parts = [part for name in named for part in verdict.components if part.name == name]
     reasons += [because(part, verdict.kind) for part in parts]
     reasons = list(dict.fromkeys(reasons))
-    return "; ".join(reasons if most is None else reasons[:most])
+    return " ".join(map(sentence, reasons if most is None else reasons[:most]))
 
 
 def next_text(step: Next, state: State) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.parts.part import Examined
 
 if TYPE_CHECKING:
-    from voirdire.examining.gains import JuryResult
+    from voirdire.examining.gains import JuryResult, Simpler
     from voirdire.examining.inputs import Inputs
     from voirdire.tabular import Section
 
@@ -18,6 +18,11 @@ class JuryFacts:
     """What each jury is worth on each attribute."""
 
     results: tuple[JuryResult, ...]
+
+    @property
+    def simpler(self) -> tuple[Simpler, ...]:
+        """The best member of each jury that is not shown to beat it."""
+        return tuple(filter(None, (one.simpler for one in self.results)))
 
 
 class JuriesPart:

@@ -120,7 +120,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
             "READ",
             _reading,
         ),
-        says=correlates("its single scores correlate {value} with the humans' within systems"),
+        says=correlates("its single scores correlate {value} with people's within systems"),
         says_of={
             "label": correlates("its single labels correlate {value} with people's"),
             "label set": correlates("its single sets of labels correlate {value} with people's"),
@@ -204,7 +204,11 @@ POINTS_PER_POINT = COMPONENTS.register(
 
 
 def _mean_off() -> Callable[[Component], str]:
-    return off("{at} is {points} too high", "{at} is {points} too low", "mean")
+    scores = off("{at} scores {points} points higher than people",
+                 "{at} scores {points} points lower than people")  # fmt: skip
+    shares = off("its share of {at} is {points} higher than people's",
+                 "its share of {at} is {points} lower than people's")  # fmt: skip
+    return lambda part: (shares if part.at else scores)(part)
 
 
 def _bias(key: str, *, beside_human: bool) -> Callable[[ScoreGround], Component]:
@@ -267,7 +271,7 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
             "ORDER",
             lambda g: systems.moment("ORDER", g.moments, means.correlation, g.margins.order),
         ),
-        says=correlates("its system means correlate {value} with the humans'"),
+        says=correlates("its averages correlate {value} with people's"),
         says_of={
             "preference": correlates("its strengths of systems correlate {value} with people's")
         },
@@ -287,7 +291,7 @@ AGREEMENT_OF_MEANS = COMPONENTS.register(
         kinds=SCORES,
         needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
         find=lambda g: systems.moment("AGREE", g.moments, means.agreement, g.margins.agree),
-        says=correlates("its system means agree {value} with the humans'"),
+        says=correlates("its averages agree {value} with people's"),
         unit="correlation",
         side="least",
         skipped_untested=True,
@@ -311,11 +315,7 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
                 "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
             ),
         ),
-        says=off(
-            "{at} comes out {points} points too high",
-            "{at} comes out {points} points too low",
-            "at",
-        ),
+        says=off("it puts {at} {points} points too high", "it puts {at} {points} points too low"),
         unit="points",
         side="within",
         skipped_untested=True,
@@ -358,8 +358,7 @@ FAVOURED_SYSTEM = COMPONENTS.register(
         find=lambda g: systems.favour(
             "SYS", g.means, g.spread, _margin_of_system(g), g.system_names
         ),
-        says=off("it favours {at} by {points} points", "it marks {at} down by {points} points",
-                 "at"),
+        says=off("it favours {at} by {points} points", "it marks {at} down by {points} points"),
         unit="points",
         side="within",
         skipped_untested=True,
@@ -383,7 +382,6 @@ OWN_FAMILY = COMPONENTS.register(
         says=off(
             "it favours its own family by {points} points",
             "it marks its own family down by {points} points",
-            "at",
         ),
         unit="points",
         side="within",
@@ -400,7 +398,7 @@ ORDER_TO_COME = COMPONENTS.register(
         kinds=SCORES,
         needs=(*_OF_SYSTEMS, needs.many_systems),
         find=lambda g: systems.order_to_come("ORDER+", g.means, g.margins.order),
-        says=correlates("over systems to come its means correlate {value} with the humans'"),
+        says=correlates("over systems to come its averages correlate {value} with people's"),
         unit="correlation",
         side="least",
         falls_with="systems",
@@ -443,7 +441,6 @@ BIAS_BY_SUBGROUP = COMPONENTS.register(
         says=off(
             "subgroup {at} comes out {points} points higher than the rest",
             "subgroup {at} comes out {points} points lower than the rest",
-            "at",
         ),
         unit="points",
         side="within",
@@ -477,7 +474,7 @@ GATE_TRACKS_RESPONSES = COMPONENTS.register(
         declared=_has_gate,
         needs=_CLUSTERS,
         find=lambda g: responses.reading("GREAD", g.case, g.bits, g.margins),
-        says=correlates("its passes correlate {value} with the humans' within systems"),
+        says=correlates("its passes correlate {value} with people's within systems"),
         unit="correlation",
         side="above 0",
         unread=True,
@@ -517,7 +514,7 @@ PASSES_WHAT_PASSES = COMPONENTS.register(
         find=lambda g: responses.gate_rate(
             "SENS", g.gate, g.bits, g.gated_humans, g.margins, passes=True
         ),
-        says=rate("passes", "pass"),
+        says=rate("passes", "good"),
         unit="share",
         side="least",
         influence=influence.of_rate(passes=True),
@@ -537,7 +534,7 @@ STOPS_WHAT_FAILS = COMPONENTS.register(
         find=lambda g: responses.gate_rate(
             "SPEC", g.gate, g.bits, g.gated_humans, g.margins, passes=False
         ),
-        says=rate("stops", "fail"),
+        says=rate("catches", "bad"),
         unit="share",
         side="least",
         influence=influence.of_rate(passes=False),

@@ -57,16 +57,17 @@ class UseSpec:
         By target, what it asks for, in the order in which what is lacking is named.
     question, permits : str
         In the page of docs: what is asked, and what a yes allows.
+    title : str
+        What heads it wherever people look; `key` stands in files and options.
     verb : str
-        What a yes says: "use J to ..."; `{systems}` is "these 5 systems".
-    verb_after : str
-        The same behind another use of the same systems; empty: the verb itself.
-    verb_of : mapping
-        Kinds of judgements of which a yes says something else.
-    forbids : (str, str) or None
-        What a no says, first with `{judge}`, then with "it"; None: a no is left to the table.
-    whether : str
-        What an open one says: "whether ... is open"; empty: it is left to the table.
+        What a yes says: "use J to ..."; `{systems}` is "these 5 systems", `{label}` a label,
+        `{averages}` what its kind calls means of systems.
+    doing : str
+        The same as a noun, of what is open or not tested: "not enough data for ...".
+    refused : str
+        What a no says: "do not ..."; `{it}` and `{its}` are the judge.
+    minor : bool
+        Whether a no or an open one is left to the table.
     untested_said : bool
         Whether a sentence says that it was not tested: people ask for it by itself.
     shown : tuple of str
@@ -97,11 +98,11 @@ class UseSpec:
     required: Mapping[Target, tuple[Wanted, ...]]
     question: str
     permits: str
+    title: str
     verb: str
-    verb_after: str = ""
-    verb_of: Mapping[str, str] = field(default_factory=dict)
-    forbids: tuple[str, str] | None = None
-    whether: str = ""
+    doing: str
+    refused: str
+    minor: bool = False
     untested_said: bool = False
     shown: tuple[str, ...] = ()
     declared: Callable[[Any], bool] = field(default=lambda _: True)
@@ -158,9 +159,10 @@ ORDER_SYSTEMS = USES.register(
         },
         question="Does it put these systems in the order that humans put them?",
         permits="rank systems by its mean scores",
-        verb="order {systems}",
-        forbids=("order systems by {judge}", "order systems by it"),
-        whether="it may order systems",
+        title="Rank systems",
+        verb="rank {systems}",
+        doing="ranking systems",
+        refused="rank systems by {it}",
         shown=("ORDER", "ORDER+", "REVERSE"),
         of_means=True,
     )
@@ -179,11 +181,10 @@ QUOTE_MEANS = USES.register(
         },
         question="Do its mean scores mean what the humans' mean?",
         permits="quote its means as numbers",
-        verb="quote the means of {systems}",
-        verb_of={"preference": "quote the win rates of {systems}"},
-        verb_after="quote their means",
-        forbids=("quote the scores of {judge}", "quote its scores"),
-        whether="its system means may be quoted",
+        title="Quote averages",
+        verb="quote {averages}",
+        doing="quoting {averages}",
+        refused="quote {its} {averages}",
         shown=("LEVEL", "LEVEL+"),
         of_means=True,
         calibrates=True,
@@ -229,14 +230,10 @@ STAND_IN = USES.register(
         },
         question="Can one run stand in for one human on a single response?",
         permits="replace one rater of a panel, never all",
-        verb="stand in for one human on single responses",
-        verb_of={
-            "label": "stand in for one human on single items",
-            "label set": "stand in for one human on single items",
-            "preference": "stand in for one human on single comparisons",
-        },
-        forbids=("let {judge} stand in for a human", "let it stand in for a human"),
-        whether="it may stand in for a human on single responses",
+        title="Replace a human",
+        verb="replace a human",
+        doing="replacing a human",
+        refused="let {it} replace a human",
         untested_said=True,
         shown=("ITEM",),
         forbidden_where_critical=True,
@@ -264,9 +261,10 @@ PASS_AND_STOP = USES.register(
         },
         question="Does it pass and fail single responses as a human does?",
         permits="let it stop a response or a release",
-        verb="pass and stop single responses",
-        forbids=("gate with {judge}", "gate with it"),
-        whether="it may gate single responses",
+        title="Pass/fail gate",
+        verb="gate responses",
+        doing="gating responses",
+        refused="let {it} gate responses",
         untested_said=True,
         shown=("SENS", "SPEC"),
         declared=lambda ground: ground.gate is not None,
@@ -283,7 +281,11 @@ EXTEND_LABELS = USES.register(
         required={THESE: wanted("GAIN")},
         question="Do its scores and some labels together tell more than the labels alone?",
         permits="correct its scores with labels",
-        verb="make your labels go further",
+        title="Extend labels",
+        verb="extend your labels",
+        doing="extending labels",
+        refused="count on {it} to extend your labels",
+        minor=True,
         shown=("GAIN",),
     )
 )
@@ -295,7 +297,11 @@ RELY_ON_ONE_RUN = USES.register(
         required={THESE: wanted("RUN")},
         question="Does one run say what the next one says?",
         permits="run it once",
-        verb="rely on a single run",
+        title="One run is enough",
+        verb="judge with one run",
+        doing="judging with one run",
+        refused="rely on one run of {it}",
+        minor=True,
         shown=("RUN",),
         without_humans=True,
     )
@@ -308,9 +314,10 @@ PULL_OUT = USES.register(
         required={THESE: wanted("COVER", "READ_k", "ITEM_k", "RECALL", "PRECISION", "HUMANS_k")},
         question="Does it pull out what people call so?",
         permits="pull out what it calls so",
+        title="Filter",
         verb="pull out {label}",
-        forbids=("pull out {label} with {judge}", "pull out {label} with it"),
-        whether="it may pull out {label}",
+        doing="pulling out {label}",
+        refused="pull out {label} with {it}",
         shown=("RECALL", "PRECISION"),
         per_label=True,
         forbidden_where_critical=True,
@@ -338,9 +345,10 @@ PICK_THE_BETTER = USES.register(
         },
         question="Of two responses, does it pick the one that people pick?",
         permits="take the better of two by it",
-        verb="pick the better of two responses",
-        forbids=("pick the better of two with {judge}", "pick the better of two with it"),
-        whether="it may pick the better of two",
+        title="Pick the better",
+        verb="pick the better response",
+        doing="picking the better response",
+        refused="let {it} pick the better response",
         untested_said=True,
         shown=("PICK",),
         forbidden_where_critical=True,
@@ -365,9 +373,10 @@ TRUST_PROBABILITIES = USES.register(
         },
         question="Does 0.8 mean that people agree in 8 of 10?",
         permits="read its probabilities as probabilities",
-        verb="take its probabilities at their word",
-        forbids=("take the probabilities of {judge} at their word", "take them at their word"),
-        whether="its probabilities may be taken at their word",
+        title="Trust its probability",
+        verb="say how sure it is",
+        doing="trusting its probability",
+        refused="trust {its} probability",
         shown=("CSLOPE", "CLARGE"),
     )
 )
@@ -383,12 +392,10 @@ RELEASE_WHERE_SURE = USES.register(
         },
         question="May what it is sure of go out unseen?",
         permits="release what it is sure of, on that side",
-        verb="release what it puts {label} the threshold",
-        forbids=(
-            "release what {judge} puts {label} the threshold",
-            "release what it puts {label} the threshold",
-        ),
-        whether="what it puts {label} the threshold may be released",
+        title="Act without review",
+        verb="act without review {label} the threshold",
+        doing="acting without review {label} the threshold",
+        refused="act without review on what {it} puts {label} the threshold",
         shown=("TOP",),
         per_label=True,
         forbidden_where_critical=True,

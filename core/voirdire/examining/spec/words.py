@@ -79,12 +79,11 @@ def correlates(template: str) -> Callable[[Component], str]:
     return say
 
 
-def off(high: str, low: str, who: str) -> Callable[[Component], str]:
+def off(high: str, low: str) -> Callable[[Component], str]:
     """Points too many or too few; `{at}` is the system, subgroup or label."""
 
     def say(part: Component) -> str:
-        at = f"the share of {part.at[0]}" if who == "mean" and part.at else "".join(part.at[:1])
-        subject = at or "its mean score"
+        subject = "".join(part.at[:1]) or "it"
         form = high if part.estimate > 0 else low
         points = number_text(abs(part.estimate), _digits(part))
         return f"{form.format(at=subject, points=points)}{_unsigned(part)}{needed_text(part)}"
@@ -129,13 +128,33 @@ def reversed_pairs(part: Component) -> str:
     more = f", and {part.count - 1} more" if part.count > 1 else ""
     verb = "reverses" if part.state == "no" else "may reverse"
     apart = number_text(part.human, 2)
-    return (
-        f"it {verb} {part.at[0]} and {part.at[1]}, which your humans hold {apart} points apart"
-        f"{more}"
+    return f"it {verb} {part.at[0]} and {part.at[1]}, which people hold {apart} points apart{more}"
+
+
+def percent(value: float) -> str:
+    """A share without decimals, but not rounded to nothing or to all.
+
+    >>> percent(0.59), percent(0.9996), percent(0.0004)
+    ('59 %', '99.9 %', '0.1 %')
+    """
+    if 0 < value < 1:
+        value = min(max(value, 0.001), 0.999)
+    short = f"{100 * value:.0f} %"
+    return f"{100 * value:.1f} %" if short in ("0 %", "100 %") and 0 < value < 1 else short
+
+
+def _shares(part: Component) -> Callable[[float], str]:
+    """How the shares of a component are written: so that each lies on its side of the limit."""
+    limit = _limit(part)
+    close = any(
+        percent(abs(bound)) == percent(limit)
+        for bound in (part.estimate, part.low, part.high)
+        if math.isfinite(limit) and math.isfinite(bound)
     )
+    return share_text if close else percent
 
 
-def rate(does: str, label: str) -> Callable[[Component], str]:
+def rate(does: str, what: str) -> Callable[[Component], str]:
     """SENS and SPEC: beside a held-out human, or against one column of labels."""
 
     def say(part: Component) -> str:
@@ -143,13 +162,16 @@ def rate(does: str, label: str) -> Callable[[Component], str]:
         # Against one column of labels there is no second human to compare with: the rate itself is
         # held against the declared minimum.
         if math.isnan(part.human):
-            ends = f" [{share_text(part.low)}, {share_text(part.high)}]" if has_interval else ""
-            default = ", as none is declared" if part.reason == "default minima" else ""
-            asked = "" if math.isnan(limit) else f" (needed: {share_text(limit)}{default})"
-            return f"it {does} {share_text(part.estimate)}{ends} of what should {label}{asked}"
+            written = _shares(part)
+            ends = f" [{written(part.low)}, {written(part.high)}]" if has_interval else ""
+            asked = f"{written(limit)} is needed, as none is declared"
+            if part.reason != "default minima":
+                asked = f"you asked for {written(limit)}"
+            told = f"it {does} {written(part.estimate)}{ends} of the {what} answers"
+            return told if math.isnan(limit) else f"{told}; {asked}"
         told = (
-            f"of what one human would {label} it {does} {share_text(part.judge)}, "
-            f"another human {share_text(part.human)}"
+            f"it {does} {percent(part.judge)} of what a human calls {what}, "
+            f"another human {percent(part.human)}"
         )
         if not has_interval or math.isnan(limit):
             return told
@@ -161,13 +183,12 @@ def rate(does: str, label: str) -> Callable[[Component], str]:
 
 
 def gain(part: Component) -> str:
-    # The components are factors; people think in labels, so that they are printed as a number of
-    # labels: those there are, or 100.
-    labels = part.count or 100
+    # The components are factors; people think in labels, so that they are printed of 100.
     value, low, high, asked = (
-        f"{labels * bound:,.0f}" for bound in (part.estimate, part.low, part.high, _limit(part))
+        f"{100 * bound:,.0f}" for bound in (part.estimate, part.low, part.high, _limit(part))
     )
-    return f"{labels:,} labels with its scores count as {value} [{low}, {high}] (needed: {asked})"
+    ends = f" [{low}, {high}]" if math.isfinite(part.low) else ""
+    return f"100 labels with its scores beside them count as {value}{ends} (needed: {asked})"
 
 
 def _limit(part: Component) -> float:
@@ -175,7 +196,7 @@ def _limit(part: Component) -> float:
 
 
 def covered(part: Component) -> str:
-    return f"it scored {share_text(part.estimate)} of the responses{needed_text(part)}"
+    return f"it answered {_shares(part)(part.estimate)} of what it was asked{needed_text(part)}"
 
 
 def new_system(part: Component) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from voirdire.stats import Estimate, ResponseAgreement
 
 __all__ = [
-    "HOLM_LEVEL",
     "THESE",
     "TO_COME",
     "AltTests",
@@ -26,9 +25,6 @@ __all__ = [
     "Target",
     "Verdict",
 ]
-
-#: Adjusted p-values up to this remain: a yes is a one-sided test at 5 % before it as well.
-HOLM_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +42,7 @@ class Verdict:
         "safety-critical", "constant" ...
     p, p_holm : float
         The largest p-value of the components; the same after Holm's method over the grid of
-        judges and attributes of this use and target. A yes remains where `p_holm` is at most
-        `HOLM_LEVEL`.
+        judges and attributes of this use and target, which decides nothing.
     components : tuple of Component
         Those that the use requires and that were computed.
     label : str
@@ -75,11 +70,6 @@ class Verdict:
     def about(self) -> str:
         """The attribute, and the label where it is about one: ``"intent:refund"``."""
         return f"{self.attribute}:{self.label}" if self.label else self.attribute
-
-    @property
-    def remains(self) -> bool:
-        """Whether a yes is still one after Holm's method over its grid."""
-        return self.state == "yes" and self.p_holm <= HOLM_LEVEL
 
     def component(self, name: str) -> Component:
         """The component of that name; KeyError where this use does not have it."""

@@ -1,0 +1,363 @@
+"""What is said of one judge: short whole sentences, all of them made from one table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from voirdire.examining.gains import BESIDE
+from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, UseSpec
+from voirdire.report.sentences import because, sentence
+from voirdire.report.words import brief, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from voirdire.examining.gains import Simpler
+    from voirdire.examining.verdict.facts import Component, State, Verdict
+
+#: Words of the longest sentence; what would be longer is said in two.
+MOST_WORDS = 25
+_MOST_REASONS = 2
+#: More attributes or labels than this are counted in a sentence and not named.
+_MOST_NAMED = 4
+
+#: Every sentence about a judge. What stands in braces comes from the uses and components.
+FRAMES: Mapping[str, str] = {
+    "yes": "Use {judge} to {what}{where}.",
+    "only": "Use {judge} only to {what}{where}.",
+    "also": "Use it to {what}{where}.",
+    "instead": "Use {other} instead of {judge}{where}: no gain over it is shown{price}.",
+    "no gain": "No gain over {other} is shown{where}{price}.",
+    "itself": "Even so, {judge} may be used to {what}{where}.",
+    "not shown": "It is not vouched for {what}.",
+    "hard": "Nothing is vouched for where people find it hard.",
+    "no": "Do not {what}{where}.",
+    "because": "{why}, so do not {what}{where}.",
+    "so": "So do not {what}{where}.",
+    "open": "Not enough data yet to clear {judge} for {what}{where}.",
+    "all open": "Not enough data to clear {judge} for anything yet.",
+    "nothing": "Do not use {judge} for anything: {why}.",
+    "untold": "Nothing can be said of {judge} yet: {why}.",
+    "untested": "It could not be tested for {what}: {why}.",
+    "no test": "Nothing was tested of {judge}.",
+}
+#: Kind -> what a judge gets wrong with which nothing may be done, and what means of systems are
+#: called; of other kinds it is as of scores.
+_OF_KIND = {
+    "label": ("its labels do not follow the items", "averages"),
+    "label set": ("its labels do not follow the items", "averages"),
+    "preference": ("its choices do not follow the responses", "win rates"),
+    "probability": ("its probabilities do not follow the responses", "averages"),
+}
+_SCORES = ("its scores do not follow the responses", "averages")
+
+
+def listed(parts: Sequence[str], word: str = "and") -> str:
+    """Parts as a sentence joins them.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or"), listed([])
+    ('a, b and c', 'a or b', '')
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One judge, and what its sentences are made of.
+
+    Attributes
+    ----------
+    systems : int
+        How many its verdicts are about.
+    constant : float
+        The one score that it gives on every attribute; NaN for a judge whose scores differ.
+    simpler : sequence of Simpler
+        What costs less and is not shown to be worse, the dearest use of it first.
+    cleared : callable
+        Whether another rater of the panel has a yes where this one has; None for what is no rater
+        of it.
+    """
+
+    name: str
+    verdicts: Sequence[Verdict]
+    systems: int
+    constant: float = math.nan
+    simpler: Sequence[Simpler] = ()
+    cleared: Callable[[str, Verdict], bool | None] = lambda _other, _verdict: None
+
+    @property
+    def these(self) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.target == THESE]
+
+    @property
+    def attributes(self) -> list[str]:
+        return list(dict.fromkeys(verdict.attribute for verdict in self.these))
+
+    def said(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What to do, and what else holds: reasons, what is open, what could not be tested.
+
+        Nothing takes back what stands before it.
+        """
+        if (flat := self._useless()) is not None:
+            return (flat,), ()
+        open_, untested = self._open(), self._not_tested()
+        if self.these and all(one.state == "open" for one in self._spoken()):
+            return (self._framed("all open", judge=self.name),), tuple(untested)
+        yes = self._yes()
+        forbidden, reasons = self._no()
+        lead = yes or forbidden or [*open_[:1]] or [self._framed("no test", judge=self.name)]
+        rest = [*(forbidden if yes else []), *reasons, *open_, *untested]
+        return tuple(lead), tuple(one for one in rest if one not in lead)
+
+    def _spoken(self) -> list[Verdict]:
+        """Verdicts that a sentence speaks of; those on what is minor only where they are yes."""
+        return [one for one in self.these if one.state == "yes" or not USES[one.use].minor]
+
+    def _useless(self) -> str | None:
+        """The only sentence where nothing may be done with a judge on any attribute."""
+        these = self.these
+        if math.isfinite(self.constant):
+            why = f"it gives one score ({self.constant:g}) whatever it is shown"
+            return self._framed("nothing", judge=self.name, why=why)
+        if not these or any(verdict.state == "yes" for verdict in these):
+            return None
+        reasons = [one for one in dict.fromkeys(verdict.reason for verdict in these) if one]
+        if all(verdict.state == "not tested" for verdict in these):
+            words = [REASONS[one].words for one in reasons][:_MOST_REASONS]
+            words = words or ["these data cannot tell"]
+            whole = self._framed("untold", judge=self.name, why=listed(words))
+            one = self._framed("untold", judge=self.name, why=words[0])
+            return whole if fits(whole) else one
+        refused = [verdict for verdict in these if _asks_to_read(verdict)]
+        unread = (
+            verdict.state == "no" and any(COMPONENTS[key].unread for key in verdict.deciding)
+            for verdict in refused
+        )
+        if not refused or not all(unread):
+            return None
+        first = next((REASONS[one].words for one in reasons if REASONS[one].first), None)
+        why = first or _of_kind(these[0])[0]
+        return self._framed("nothing", judge=self.name, why=why)
+
+    def _framed(self, frame: str, **words: str) -> str:
+        return sentence(FRAMES[frame].format(**words))
+
+    def _packed(
+        self, frames: Sequence[str], parts: Sequence[str], word: str = "and", **words: str
+    ) -> list[str]:
+        """Parts in as few sentences as hold them; the first by the first frame."""
+        made: list[str] = []
+        left = list(parts)
+        while left:
+            frame = frames[min(len(made), len(frames) - 1)]
+            for many in range(len(left), 0, -1):
+                said = self._framed(frame, what=listed(left[:many], word), **words)
+                if fits(said) or many == 1:
+                    break
+            made.append(said)
+            left = left[many:]
+        return made
+
+    def _by_place(
+        self, state: State, among: Iterable[Verdict]
+    ) -> dict[str, dict[str, list[Verdict]]]:
+        """Where -> use -> its verdicts of a state."""
+        by_use: dict[str, list[Verdict]] = {}
+        for verdict in among:
+            if verdict.state == state:
+                by_use.setdefault(verdict.use, []).append(verdict)
+        places: dict[str, dict[str, list[Verdict]]] = {}
+        for use in USES:
+            if use in by_use:
+                places.setdefault(self._on(by_use[use]), {})[use] = by_use[use]
+
+        # Where most is said goes first: it is the sentence that is read.
+        def verdicts(uses: dict[str, list[Verdict]]) -> int:
+            return -sum(map(len, uses.values()))
+
+        return dict(sorted(places.items(), key=lambda one: verdicts(one[1])))
+
+    def _yes(self) -> list[str]:
+        """What it is for; where something cheaper does as well, that first."""
+        cleared = [one for one in self.these if one.state == "yes"]
+        better = [one for one in cleared if self._cheaper(one) is not None]
+        instead = self._instead(better)
+        # A use is refused elsewhere: "only" forbids the rest, which nothing open may be.
+        states = {one.state for one in self._spoken()}
+        first = "only" if "no" in states and "open" not in states else "yes"
+        said: list[str] = []
+        for where, uses in self._by_place("yes", cleared).items():
+            verbs = [self._words(USES[use].verb, own) for use, own in uses.items()]
+            begun = "itself" if instead and len(better) == len(cleared) else first
+            frames = ["also"] if said else [begun, "also"]
+            said += self._packed(frames, verbs, judge=self.name, where=where)
+        if instead and len(better) == len(cleared):
+            return [*instead, *said, *self._not_shown(cleared)]
+        return [*said, *instead, *self._not_shown(cleared)]
+
+    def _cheaper(self, verdict: Verdict) -> Simpler | None:
+        """What may take its place: a rater that has the same yes, or the judge with fewer steps."""
+        for one in self.simpler:
+            if (
+                one.attribute == verdict.attribute
+                and self.cleared(one.instead, verdict) is not False
+            ):
+                return one
+        return None
+
+    def _instead(self, better: Sequence[Verdict]) -> list[str]:
+        groups: dict[str, list[tuple[Verdict, Simpler]]] = {}
+        for verdict in better:
+            if (one := self._cheaper(verdict)) is not None:
+                groups.setdefault(one.instead, []).append((verdict, one))
+        said = []
+        for other, pairs in groups.items():
+            own = list({verdict.attribute: verdict for verdict, _ in pairs}.values())
+            times = max(one.times for _, one in pairs)
+            price = f", at {times:.1f} times the price" if math.isfinite(times) else ""
+            where = self._on(own)
+            called = BESIDE.get(other, brief(other, 40))
+            said.append(
+                self._framed("instead", other=called, judge=self.name, where=where, price=price)
+            )
+        return said
+
+    def _not_shown(self, cleared: Sequence[Verdict]) -> list[str]:
+        """Systems, labels and hard items of which a yes was not shown."""
+        single = [one for one in cleared if not USES[one.use].per_label]
+        parts = [part for one in single for part in one.components]
+        out = list(dict.fromkeys(brief(name, 40) for part in parts for name in part.not_shown))
+        if len(out) > _MOST_NAMED:
+            out = [*out[:_MOST_NAMED], f"{len(out) - _MOST_NAMED} more"]
+        said = self._packed(["not shown"], [f"on {listed(out)}"]) if out else []
+        hard = any(part.reason == "hard items" for part in parts)
+        return [*said, *([FRAMES["hard"]] if hard else [])]
+
+    def _no(self) -> tuple[list[str], list[str]]:
+        """What it is not for, and why not; in one where it is for something else."""
+        places = self._by_place("no", self._spoken())
+        cleared = any(one.state == "yes" for one in self.these)
+        forbidden: list[str] = []
+        groups: dict[tuple[str, str], list[str]] = {}
+        for where, uses in places.items():
+            # The judge is named once: "rank systems by good, quote its averages or ...".
+            named = not (cleared or forbidden)
+            verbs = [
+                self._words(USES[use].refused, own, **self._named(named and at == 0))
+                for at, (use, own) in enumerate(uses.items())
+            ]
+            if not cleared:
+                forbidden += self._packed(["no"], verbs, "or", where=where)
+            for verb, own in zip(verbs, uses.values(), strict=True):
+                groups.setdefault((where, _worst(own)), []).append(verb)
+        if not cleared:
+            whys = [f"{where[1:]} {why}" if where and len(places) > 1 else why
+                    for where, why in groups if why]  # fmt: skip
+            return forbidden, [sentence(why) for why in dict.fromkeys(whys)]
+        for (where, why), verbs in groups.items():
+            said = self._packed(["because" if why else "no"], verbs, "or", where=where, why=why)
+            if not all(map(fits, said)):
+                said = [sentence(why), *self._packed(["so"], verbs, "or", where=where)]
+            forbidden += said
+        return forbidden, []
+
+    def _named(self, named: bool) -> dict[str, str]:
+        return dict(zip(("it", "its"), (self.name, f"{self.name}'s") if named else ("it", "its"),
+                        strict=True))  # fmt: skip
+
+    def _open(self) -> list[str]:
+        said = []
+        for where, uses in self._by_place("open", self._spoken()).items():
+            doing = [self._words(USES[use].doing, own) for use, own in uses.items()]
+            said += self._packed(["open"], doing, "or", judge=self.name, where=where)
+        return said
+
+    def _not_tested(self) -> list[str]:
+        """Uses that people ask for by themselves, where no attribute was tested."""
+        groups: dict[str, list[str]] = {}
+        for use in USES.values():
+            own = [one for one in self.these if (one.use, one.state) == (use.key, "not tested")]
+            if own and use.untested_said and len(own) == len(self.attributes):
+                reason = REASONS.get(own[0].reason)
+                why = "these data cannot tell" if reason is None else reason.words
+                groups.setdefault(why, []).append(self._words(use.doing, own))
+        return [
+            said
+            for why, doing in groups.items()
+            for said in self._packed(["untested"], doing, "or", why=why)
+        ]
+
+    def _words(self, words: str, verdicts: Sequence[Verdict], **more: str) -> str:
+        """Words of a use, filled in."""
+        use = USES[verdicts[0].use]
+        return words.format(
+            systems=f"these {plural(self.systems, 'system')}" if self.systems > 1 else "systems",
+            label=_labels_of(use, verdicts),
+            averages=_of_kind(verdicts[0])[1],
+            **more,
+        )
+
+    def _on(self, verdicts: Sequence[Verdict]) -> str:
+        """On which attributes; nothing where there is but one, or where it is all of them."""
+        if verdicts[0].label and USES[verdicts[0].use].per_label:  # the verb names the labels
+            verdicts = list({one.attribute: one for one in verdicts}.values())
+        elif verdicts[0].label:
+            about = [brief(verdict.about, 40) for verdict in verdicts]
+            shown = listed(about) if len(about) <= _MOST_NAMED else f"{len(about)} labels"
+            return f" on {shown}"
+        names = list(dict.fromkeys(brief(verdict.attribute, 40) for verdict in verdicts))
+        if len(names) == len(self.attributes):
+            return "" if len(names) == 1 else " on every attribute"
+        if len(names) > _MOST_NAMED:
+            return f" on {len(names)} of {len(self.attributes)} attributes"
+        return f" on {listed(names)}"
+
+
+def fits(text: str) -> bool:
+    """Whether a sentence is short enough."""
+    return len(text.split()) <= MOST_WORDS
+
+
+def _of_kind(verdict: Verdict) -> tuple[str, str]:
+    return _OF_KIND.get(verdict.kind, _SCORES)
+
+
+def _labels_of(use: UseSpec, verdicts: Sequence[Verdict]) -> str:
+    """The labels that uses of single labels are about."""
+    if not use.per_label:
+        return ""
+    labels = list(dict.fromkeys(brief(one.label, 40) for one in verdicts))
+    return listed(labels) if len(labels) <= _MOST_NAMED else f"{len(labels)} labels"
+
+
+def _asks_to_read(verdict: Verdict) -> bool:
+    """Whether its use asks whether scores follow the responses, and it was tested."""
+    asked = USES[verdict.use].required[verdict.target]
+    return verdict.state != "not tested" and any(COMPONENTS[one.key].unread for one in asked)
+
+
+def _worst(verdicts: Sequence[Verdict]) -> str:
+    """Why, from what fails most clearly: the widest bias, else the first component that is no."""
+    parts = [
+        part
+        for verdict in verdicts
+        for part in verdict.components
+        if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
+    ]
+    # Points of the scale compare with one another; correlations and shares do not.
+    level = [part for part in parts if COMPONENTS[part.name].unit == "points"]
+    if level:
+        part = max(level, key=lambda one: abs(one.estimate))
+        return _plain(part, verdicts[0].kind)
+    if parts:
+        return _plain(parts[0], verdicts[0].kind)
+    return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
+
+
+def _plain(part: Component, kind: str) -> str:
+    """A component without its interval, which stands further down."""
+    return because(replace(part, low=math.nan, high=math.nan), kind)

@@ -104,7 +104,7 @@ def test_all_combinations_of_uses_states_and_counts_are_short_whole_sentences(ki
     for saying in combinations(kind):
         lead, rest = saying.said()
         assert lead
-        assert len(set((*lead, *rest))) == len((*lead, *rest)), (lead, rest)
+        assert len({*lead, *rest}) == len((*lead, *rest)), (lead, rest)
         for one in (*lead, *rest):
             if one not in seen:
                 check(one)

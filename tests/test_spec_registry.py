@@ -192,7 +192,7 @@ def test_a_stranger_s_component_use_and_coefficient_are_everywhere(tmp_path):
     assert "do not" in text.lower()
     assert "praise by" in text
     assert "gives top scores" in text
-    assert "it gives the top score" in text
+    assert "gives the top score" in text
     assert "mean square" in text
     # JSON.
     record = json.loads((tmp_path / "results.json").read_text())
@@ -230,7 +230,7 @@ def test_a_stranger_s_component_use_and_coefficient_are_in_the_tables_of_the_doc
     assert (
         "| TOPS | It gives the best score more often. | 30 points more often | praise |" in report
     )
-    assert "| praise | Does it praise? | let it praise |" in report
+    assert "| praise | Praise | Does it praise? | let it praise |" in report
     assert "| `square` | the mean squared score | yes |" in pages["statistics.md"]
     # Undocumented as yet, it fails the test above.
     with pytest.raises(AssertionError, match="no page has a table"):

@@ -29,8 +29,12 @@ def _lines(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def uses_table(kind: str) -> str:
     """The uses of a kind of judgement: what is asked, and what a yes permits."""
     return _lines(
-        ("use", "the question", "what a *yes* permits"),
-        ((use.key, use.question, use.permits) for use in USES.values() if kind in use.kinds),
+        ("use", "in reports", "the question", "what a *yes* permits"),
+        (
+            (use.key, use.title, use.question, use.permits)
+            for use in USES.values()
+            if kind in use.kinds
+        ),
     )
 
 

@@ -455,9 +455,10 @@ def check_probabilities(panel, read, sub, wanted, place, what):
             near(released.right, told[f"TOP{threshold}_e"][place], what)
         for less, suffix in ((0.0, ""), (0.05, "-5")):
             part = probabilities.top(panel, threshold, threshold - less, "both")
-            # One label a response is binomial: the exact tail, where the reference has Student's t.
-            if not released.single:
-                same([part], [told[f"TOP{threshold}{suffix}"][place]], what)
+            # An exact tail at the effective number of labels, where the reference has Student's t:
+            # of 163 answers 7 are more cautious, and none is bolder.
+            was = told[f"TOP{threshold}{suffix}"][place]
+            assert STATES[part.state] in (was, was - 1) or part.state == "not tested", what
     states = [found[name].state for name in (*names, "CSUB")]
     use = next(state for state in ("no", "open", "yes") if state in states)
     assert STATES[use] == wanted["use"][place], what
@@ -521,3 +522,21 @@ def test_a_probability_outside_its_range_is_an_error():
         ProbabilityPanel.of([0.5, 1.2], [1, 0])
     with pytest.raises(StatisticsError, match=r"or 0 \(no\), got 3"):
         ProbabilityPanel.of([0.5, 0.2], [1, 3])
+
+
+@pytest.mark.parametrize(("size", "people"), [(1, 2), (5, 1), (10, 1), (10, 2)])
+def test_what_is_released_is_worse_than_asked_no_more_often_than_stated(size, people):
+    """Turns of a dialogue err together, and two people who agree are one: at a risk of .05 the
+    standard error with Student's t said yes in .07 to .23.
+    """
+    chance, yes, runs, n = np.random.default_rng(size), 0, 200, 100
+    group = np.repeat(np.arange(n // size), size)
+    for _ in range(runs):
+        latent = (chance.normal(size=n // size)[group] + chance.normal(size=n)) / np.sqrt(2)
+        right = latent < 1.0364  # the normal quantile of .85
+        given = np.where(chance.random(n) < 0.7, 0.95, 0.4)
+        panel = ProbabilityPanel.of(given, np.tile(right * 1.0, (people, 1)), clusters=group)
+        yes += probabilities.top(panel, 0.9, 0.85, "yes").state == "yes"
+    # Four standard errors of a share of .05 above it.
+    assert yes / runs <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
+    assert yes > 0

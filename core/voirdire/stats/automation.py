@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._results import Result
-from voirdire.stats.sums import quantile
+from voirdire.stats.effective import design_effect, effective_labels, lower_share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +131,7 @@ def automated_share(
     # The last share is all verdicts, whatever the quantile of a sample says.
     levels[-1] = -math.inf
     # Over all labels, so that where the tests begin does not depend on a share's own errors.
-    effect = 1.0 if groups is None else _design_effect(right, groups)
+    effect = 1.0 if groups is None else design_effect(right, groups)
     fewest = math.ceil(_fewest(target, risk) * effect)
     if len(right) < fewest:
         return _none(target, risk, len(right), "too_few_items")
@@ -142,9 +142,10 @@ def automated_share(
         # Too few labels to be tested fairly, or ties: the same labels as in the share before.
         if n < fewest or n == largest.n_automated:
             continue
-        low = _lower(agreed, n, risk)
+        size = float(n)
         if groups is not None:
-            low = _clustered_lower(right[within], groups[within], effect, risk)
+            size = effective_labels(right[within], groups[within], effect, risk)
+        low = lower_share(agreed / n * size, size, risk)
         if low < target:
             break
         share = float((every >= level).mean())
@@ -173,41 +174,9 @@ def _none(target: float, risk: float, n: int, reason: str | None) -> AutomatedSh
     return AutomatedShare(0.0, math.nan, math.nan, math.nan, target, risk, n, 0, reason)
 
 
-def _lower(agreed: float, n: float, risk: float) -> float:
-    """Clopper and Pearson's one-sided lower bound."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
-
-    return 0.0 if agreed == 0 else float(betaincinv(agreed, n - agreed + 1, risk))
-
-
 def _numbered(clusters: Any, n: int) -> NDArray[np.intp]:
     names = row_names(clusters, n, "clusters")
     return np.asarray(np.unique(names, return_inverse=True)[1], np.intp)
-
-
-def _design_effect(right: Floats, groups: NDArray[np.intp]) -> float:
-    """Variance of the agreement by clusters over that of independent labels, at least 1.
-
-    Where all agree nothing shows it, and a cluster counts as one label.
-    """
-    sizes = np.bincount(groups).astype(float)
-    sizes, sums = sizes[sizes > 0], np.bincount(groups, weights=right)[sizes > 0]
-    n, k, rate = len(right), len(sizes), float(right.mean())
-    if rate in {0.0, 1.0} or k < 2:
-        return n / k
-    by_cluster = k / (k - 1) * float(((sums - rate * sizes) ** 2).sum()) / n**2
-    return min(max(by_cluster / (rate * (1 - rate) / n), 1.0), n / k * float(sizes.max()))
-
-
-def _clustered_lower(right: Floats, groups: NDArray[np.intp], effect: float, risk: float) -> float:
-    """Clopper and Pearson's bound at the effective number of labels (Korn and Graubard)."""
-    clusters = len(np.unique(groups))
-    if clusters < 2:
-        return 0.0
-    own = _design_effect(right, groups) if 0 < right.mean() < 1 else effect
-    shrunk = (quantile(1 - risk, len(right) - 1) / quantile(1 - risk, clusters - 1)) ** 2
-    n = len(right) / max(own, effect, 1.0) * shrunk
-    return _lower(float(right.mean()) * n, n, risk)
 
 
 def _checked(

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._results import Result
+from voirdire.stats.effective import design_effect, effective_labels
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import ClusterSums, Jackknifed, means_of, summed
 
@@ -28,6 +29,8 @@ _FLAT = 1e-6
 _LEAST_LEFT = 0.3
 #: Bins of the expected calibration error, and draws of what a calibrated judge would show.
 _BINS, _DRAWS = 10, 200
+#: At which what is released may be worse than asked for (one-sided).
+_RISK = 0.05
 
 Side = Literal["yes", "no", "both"]
 
@@ -234,21 +237,18 @@ class Released(Result):
         Its standard error, at least binomial at the threshold.
     claimed : float
         Mean of what the judge claims of them.
-    hits : float
-        Verdicts that agree, where each response has one.
     count, share : int, float
         Responses released, and of all.
-    single : bool
-        Whether each of them has one human verdict and is a cluster of its own.
+    effective : float
+        Independent verdicts that would be as precise: those of a cluster err together.
     """
 
     right: float
     error: float
     claimed: float
-    hits: float
     count: int
     share: float
-    single: bool
+    effective: float
 
     def __str__(self) -> str:
         """How many, how right, and what is claimed."""
@@ -262,7 +262,7 @@ def released(panel: ProbabilityPanel, threshold: float, side: Side = "both") -> 
     kept = up | down
     count = int(kept.sum())
     if not count:
-        return Released(math.nan, math.nan, math.nan, 0.0, 0, 0.0, single=False)
+        return Released(math.nan, math.nan, math.nan, 0, 0.0, 0.0)
     hit = np.where(up, panel.yes, 1 - panel.yes)[kept]
     claimed = np.where(up, panel.probability, 1 - panel.probability)[kept]
     right = float(hit.mean())
@@ -272,15 +272,14 @@ def released(panel: ProbabilityPanel, threshold: float, side: Side = "both") -> 
     spread = float((off**2).sum()) * groups / max(groups - 1, 1) / count
     each = float(panel.humans[kept].mean())
     least = threshold * (1 - threshold) / each
+    # Over all responses, since few errors among those of which it is sure show no clusters.
+    likelier = np.where(panel.probability >= 0.5, panel.yes, 1 - panel.yes)
+    effect = design_effect(likelier, panel.cluster, 1 / each)
+    effective = effective_labels(hit, cluster, effect, _RISK, 1 / each)
     return Released(
-        right,
-        math.sqrt(max(spread, least) / count),
-        float(claimed.mean()),
-        float(hit.sum()),
-        count,
-        count / panel.n,
-        single=bool(groups == count and (panel.humans[kept] == 1).all()),
-    )
+        right, math.sqrt(max(spread, least) / count), float(claimed.mean()), count,
+        count / panel.n, effective,
+    )  # fmt: skip
 
 
 def slope_within(panel: ProbabilityPanel, members: NDArray[np.bool_]) -> Jackknifed | None:

@@ -15,6 +15,7 @@ import numpy as np
 from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
+from voirdire.stats.effective import share_tails
 from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
@@ -101,26 +102,14 @@ def top(panel: ProbabilityPanel, threshold: float, target: float, side: Side) ->
     if found.count < FEWEST_RELEASED:
         return untested("TOP", "few released", estimate=found.right, margin=target, at=at, **facts)
     df = float(FEWEST_RELEASED)
-    z = (found.right - target) / found.error
-    p, fails = float(above_t(z, df)), float(above_t(-z, df))
-    if found.single:
-        # One label a response: how many agree is binomial, and its tails are exact.
-        p, fails = _tails(found.hits, found.count, target)
+    # How many agree is binomial at the number of verdicts that are as good as independent.
+    p, fails = share_tails(found.right * found.effective, found.effective, target)
     state: State = "yes" if p <= 1 - SURE_YES else "no" if fails <= 1 - SURE_NO else "open"
     reach = quantile(SURE_YES, df) * found.error
     return Component(
         "TOP", state, found.right, found.right - reach, found.right + reach, target, found.error,
         df, p, at=at, **facts,
     )  # fmt: skip
-
-
-def _tails(hits: float, count: int, target: float) -> tuple[float, float]:
-    """P(so many or more | target), and so few or fewer."""
-    from scipy.special import bdtr, bdtrc  # noqa: PLC0415 - slow to import
-
-    seen = round(hits)
-    more = float(bdtrc(seen - 1, count, target)) if seen else 1.0
-    return more, float(bdtr(seen, count, target))
 
 
 def _homogeneous(panel: ProbabilityPanel) -> Component | None:

@@ -1,0 +1,65 @@
+"""Shares of labels that err together: as many labels as would be as precise were they independent.
+
+Korn and Graubard (1998), Survey Methodology 24, 193-201: an exact binomial bound at the effective
+number of labels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.stats.sums import quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
+
+
+def design_effect(right: Floats, groups: NDArray[np.intp], least: float = 1.0) -> float:
+    """Variance of a share by clusters over that of independent labels, at least `least`.
+
+    Where all agree nothing shows it, and a cluster counts as one label.
+    """
+    sizes = np.bincount(groups).astype(float)
+    sizes, sums = sizes[sizes > 0], np.bincount(groups, weights=right)[sizes > 0]
+    n, k, rate = len(right), len(sizes), float(right.mean())
+    if rate in {0.0, 1.0} or k < 2:
+        return n / k
+    by_cluster = k / (k - 1) * float(((sums - rate * sizes) ** 2).sum()) / n**2
+    return min(max(by_cluster / (rate * (1 - rate) / n), least), n / k * float(sizes.max()))
+
+
+def effective_labels(
+    right: Floats, groups: NDArray[np.intp], effect: float, risk: float, least: float = 1.0
+) -> float:
+    """Labels that would be as precise; 0 with a single cluster.
+
+    `effect` is that of more labels, of which these are some: few errors show none.
+    """
+    clusters = len(np.unique(groups))
+    if clusters < 2:
+        return 0.0
+    own = design_effect(right, groups, least) if 0 < right.mean() < 1 else effect
+    shrunk = 1.0
+    if clusters < len(right):
+        shrunk = (quantile(1 - risk, len(right) - 1) / quantile(1 - risk, clusters - 1)) ** 2
+    return len(right) / max(own, effect, least) * shrunk
+
+
+def lower_share(agreed: float, n: float, risk: float) -> float:
+    """Clopper and Pearson's one-sided lower bound; `agreed` and `n` need not be whole."""
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+
+    return 0.0 if agreed <= 0 else float(betaincinv(agreed, n - agreed + 1, risk))
+
+
+def share_tails(agreed: float, n: float, share: float) -> tuple[float, float]:
+    """P(so many or more | share), and so few or fewer, of `n` labels that need not be whole."""
+    from scipy.special import betainc  # noqa: PLC0415 - slow to import
+
+    more = 1.0 if agreed <= 0 else float(betainc(agreed, n - agreed + 1, share))
+    fewer = 1.0 if agreed >= n else 1 - float(betainc(agreed + 1, n - agreed, share))
+    return more, fewer

@@ -29,6 +29,7 @@ EXTRAS = {
     "gguf": "hf",
     "google": "google",
     "langchain_core": "langchain",
+    "mcp": "mcp",
     "openai": "openai",
     "sentence_transformers": "retrieval",
     "torch": "hf",

@@ -197,7 +197,7 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
     threading.Thread(target=_work, args=(work, outcome), daemon=True).start()
     if not outcome.done.wait(timeout) and outcome.cancel is not None:
         outcome.cancel()
-    text = _short(visible(outcome.said))
+    text = _short(outcome.said)
     return text if outcome.fine else f"{FAILED}{text}"
 
 
@@ -222,13 +222,14 @@ def _awaited(result: Awaitable[Any], outcome: _Outcome) -> Any:
     async def whole() -> Any:
         return await result
 
-    running = asyncio.run_coroutine_threadsafe(whole(), _loop())
+    running = asyncio.run_coroutine_threadsafe(whole(), shared_loop())
     outcome.cancel = running.cancel
     return running.result()
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def shared_loop() -> asyncio.AbstractEventLoop:
+    """The event loop, in a thread of its own, in which all async tools of this process run."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="voirdire-tools", daemon=True).start()
     return loop
@@ -260,14 +261,18 @@ def _wrong(arguments: Any, schema: Mapping[str, Any]) -> str:
             return (
                 f"there is no argument {name[:80]!r} (arguments: {', '.join(properties) or 'none'})"
             )
-        kind = properties[name].get("type", "")
+        kind = properties[name].get("type") if isinstance(properties[name], dict) else None
+        if not isinstance(kind, str) or kind not in _TYPES:
+            continue  # several kinds, or any: whoever is called looks closer
         # True is an int to Python, and no number to a model.
         is_bool = isinstance(value, bool) and kind in ("number", "integer")
-        if kind in _TYPES and (is_bool or not isinstance(value, _TYPES[kind])):
+        if is_bool or not isinstance(value, _TYPES[kind]):
             return f"the argument {name!r} must be of type {kind}, got {type(value).__name__}"
     return ""
 
 
 def _short(text: str) -> str:
+    """Cut first: to make every character of megabytes visible takes seconds."""
     more = len(text) - SHOWN
-    return text if more <= 0 else f"{text[:SHOWN]}\n(cut here: {more:,} more characters)"
+    shown = visible(text[:SHOWN])
+    return shown if more <= 0 else f"{shown}\n(cut here: {more:,} more characters)"

@@ -55,6 +55,7 @@ def voirdire_register_tools(register: Any) -> None:
     register("lookup", "voirdire_judges.tools.lookup:make")
     register("ask", "voirdire_judges.tools.ask:make")
     register("langchain", "voirdire_judges.tools.langchain:make")
+    register("mcp", "voirdire_judges.tools.mcp:make")
     register("python", "voirdire_judges.tools.python:make")
 
 
@@ -83,8 +84,9 @@ def voirdire_register_classifiers(register: Any) -> None:
 
 @hookimpl
 def voirdire_register_commands(app: Any) -> None:
-    """`voirdire classify`."""
+    """`voirdire classify` and `voirdire mcp`."""
     from voirdire.cli.declared import add_commands
 
-    declared = files("voirdire_judges.classifiers") / "commands.toml"
-    add_commands(app, tomllib.loads(declared.read_text(encoding="utf-8")))
+    for room in ("classifiers", "tools"):
+        declared = files(f"voirdire_judges.{room}") / "commands.toml"
+        add_commands(app, tomllib.loads(declared.read_text(encoding="utf-8")))

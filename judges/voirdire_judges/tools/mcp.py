@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError, check_allowed, listed
+from voirdire.errors import InputError, VoirdireError, check_allowed, listed
 from voirdire.files import write_text
 from voirdire.lazy import require
 from voirdire.schema import Finding
@@ -110,6 +110,15 @@ def list_tools(server: str, out: Path, env: Sequence[str] = (), token: str = "")
         found = asyncio.run(_listed_once(met))
     except TimeoutError:
         raise InputError(f"{server}: nothing was heard within {START:g} seconds") from None
+    except VoirdireError:
+        raise
+    except Exception as error:
+        inner = _innermost(error)
+        raise (
+            inner
+            if isinstance(inner, VoirdireError)
+            else InputError(f"{server}: {_sentence(inner)}")
+        ) from None
     if not found.tools:
         raise InputError(f"{server}: {_called(found)} offers no tool")
     rows = [
@@ -342,7 +351,7 @@ class _Calls:
                 client.cancel()
         except BaseException as error:  # noqa: BLE001 - whoever waits is told
             if not client.done():
-                client.set_exception(error)
+                client.set_exception(_innermost(error))
                 client.exception()  # looked at: nobody may be waiting any longer
 
     async def _check(self, client: Any, *, always: bool) -> None:
@@ -411,10 +420,15 @@ def _text(result: Any) -> str:
     return said
 
 
-def _sentence(error: BaseException) -> str:
-    """The innermost of what went wrong at once."""
+def _innermost(error: BaseException) -> BaseException:
+    """Of what went wrong at once the first: groups of tasks wrap what is raised inside them."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
+    return error
+
+
+def _sentence(error: BaseException) -> str:
+    error = _innermost(error)
     return scrub(f"{type(error).__name__}: {str(error)[:SENTENCE]}")
 
 

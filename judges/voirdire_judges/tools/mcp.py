@@ -112,7 +112,7 @@ def list_tools(server: str, out: Path, env: Sequence[str] = (), token: str = "")
         raise InputError(f"{server}: nothing was heard within {START:g} seconds") from None
     except VoirdireError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - an SDK may raise anything
         inner = _innermost(error)
         raise (
             inner

@@ -161,8 +161,11 @@ def test_a_judge_on_another_scale_is_asked_about_and_put_on_it(tmp_path, change,
 @pytest.mark.parametrize("change", [lambda s: s, lambda s: s.clip(2, 4), lambda s: (s + 4) // 2])
 def test_a_judge_of_fewer_levels_is_on_the_same_scale(tmp_path, change):
     frame = pl.read_csv(_wide(tmp_path / "r.csv"))
-    frame.with_columns(change(frame["gpt_judge"]).alias("gpt_judge")).write_csv(tmp_path / "r.csv")
-    tables.read_file(tmp_path / "r.csv", reference=["human"])
+    judged = change(frame["gpt_judge"])
+    frame.with_columns(judged.alias("gpt_judge")).write_csv(tmp_path / "r.csv")
+    _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
+    scores = rated.ratings.filter(pl.col("rater") == "gpt_judge")["score"]
+    assert sorted(scores) == sorted(float(score) for score in judged)
 
 
 def test_half_stars_are_levels(tmp_path):

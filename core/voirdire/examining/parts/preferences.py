@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import InputError
 from voirdire.examining.parts.part import Examined
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class PreferencesPart:
 
         del before
         compared, analysis = inputs.preferences, inputs.study.analysis
-        assert compared is not None  # as `needs` says
+        if compared is None:
+            raise InputError("there are no comparisons to examine")
         facts = examine_preferences(
             compared.table,
             None if inputs.benchmark else compared.groups,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import InputError
 from voirdire.examining.parts.part import Examined
 from voirdire.probes import PROBES_FILE
 
@@ -35,7 +36,8 @@ class ProbesPart:
         )
 
         del before
-        assert inputs.session is not None  # as `needs` says
+        if inputs.session is None:
+            raise InputError("only a session holds effects of probes")
         return Examined(ProbeFacts(read_effects(inputs.session / PROBES_FILE)))
 
     def sections(self, facts: ProbeFacts) -> tuple[Section, ...]:

@@ -131,9 +131,9 @@ def library(measured: Measured, batches: list[int], n: int, limit: int):
     texts = [f"{a} What would you say? Answer in three sentences. ({i})"
              for i, a in enumerate((ASKED * 9)[:n])]  # fmt: skip
     prompts = [local.prompt(Request((Message("user", text),))) for text in texts]
-    pad, rows = local.tokenizer.pad_token_id or 0, []
+    pad, rows, single = local.tokenizer.pad_token_id or 0, [], None
     for batch in batches:
-        began, tokens = measured.clock(), 0
+        began, tokens, said = measured.clock(), 0, []
         for at in range(0, n, batch):
             part = prompts[at : at + batch]
             width = max(map(len, part))
@@ -150,9 +150,13 @@ def library(measured: Measured, batches: list[int], n: int, limit: int):
             for row in out.tolist():
                 stop = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
                 tokens += stop
+                said.append(row[:stop])
+        single = single or said
+        alike = sum(a == b for a, b in zip(said, single, strict=True))
         seconds = measured.clock() - began
         rows.append({"batch": batch, "tokens": tokens, "seconds": round(seconds, 2),
-                     "tokens_per_second": round(tokens / seconds, 1)})  # fmt: skip
+                     "tokens_per_second": round(tokens / seconds, 1),
+                     "equal_to_single": f"{alike} of {n}"})  # fmt: skip
     return rows
 
 
@@ -233,7 +237,7 @@ def main() -> None:
     parser.add_argument("--batches", default="1,8")
     parser.add_argument("--prompts", type=int, default=24)
     parser.add_argument("--tokens", type=int, default=48)
-    parser.add_argument("--responses", type=int, default=20)
+    parser.add_argument("--responses", type=int, default=20, help="0: how fast it is, alone")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out", default="")
     given = parser.parse_args()
@@ -246,7 +250,8 @@ def main() -> None:
     print(json.dumps(said), flush=True)
     said["library"] = library(measured, batches, given.prompts, given.tokens)
     print(json.dumps(said["library"]), flush=True)
-    said["readings"] = readings(measured, given.responses, given.runs)
+    if given.responses:
+        said["readings"] = readings(measured, given.responses, given.runs)
     text = json.dumps(said, indent=1)
     print(text)
     if given.out:

@@ -68,6 +68,11 @@ class Local:
     tokenizer: Any
     device: str
     shared: tuple[tuple[int, ...], Any] | None = None
+    #: What the model's `forward` takes: asked once, and not with each token.
+    named: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.named = frozenset(inspect.signature(self.model.forward).parameters)
 
     def prompt(self, request: Request) -> list[int]:
         """Token ids of the messages in the model's own chat format, up to where it answers."""
@@ -105,9 +110,8 @@ class Local:
     def keeping(self, cache: Any) -> dict[str, Any]:
         """What the model is given so that it adds to a cache, and says the last place alone."""
         # `cache` was called `past_key_values` before transformers 5.
-        named = inspect.signature(self.model.forward).parameters
-        name = "cache" if "cache" in named else "past_key_values"
-        last = {"logits_to_keep": 1} if "logits_to_keep" in named else {}
+        name = "cache" if "cache" in self.named else "past_key_values"
+        last = {"logits_to_keep": 1} if "logits_to_keep" in self.named else {}
         return {name: cache, "use_cache": True, **last}
 
     @property
@@ -225,13 +229,17 @@ class Batch:
         ends = self.local.ends
         while any(open_rows):
             self._check()
+            likeliest = self._likeliest()
             tokens: list[list[int]] = []
             for at, row in enumerate(self.rows):
                 if not open_rows[at] or not row.wanted():
                     open_rows[at] = False
                     tokens.append([])
                     continue
-                token = int(self._drawn(row, self._penalised(at)))
+                if likeliest is not None and not row.request.temperature:
+                    token = likeliest[at]
+                else:
+                    token = int(self._drawn(row, self._penalised(at)))
                 mine[at].append(token)
                 row.ids.append(token)
                 row.ended = token in ends
@@ -243,6 +251,20 @@ class Batch:
                 self.feed(tokens)
         for at, row in enumerate(self.rows):
             row.text += self.local.text(row.ids[begun[at] :])
+
+    def _likeliest(self) -> list[int] | None:
+        """Each row's likeliest token; None where a penalty makes that a matter of the row.
+
+        All rows at once: a GPU is waited for once a token, and not once a row.
+        """
+        if self._penalty():
+            return None
+        best: list[int] = self._next.argmax(dim=-1).tolist()
+        return best
+
+    def _penalty(self) -> float | None:
+        penalty = getattr(self.local.model.generation_config, "repetition_penalty", None)
+        return None if not penalty or penalty == 1.0 else float(penalty)
 
     def _drawn(self, row: Row, scores: Any) -> Any:
         """The place of the highest score, or one drawn by the row's own numbers."""
@@ -261,9 +283,8 @@ class Batch:
 
     def _penalised(self, at: int) -> Any:
         """A row's scores, less for tokens that stand in it, where the model's settings say so."""
-        scores, row = self._next[at], self.rows[at]
-        penalty = getattr(self.local.model.generation_config, "repetition_penalty", None)
-        if not penalty or penalty == 1.0:
+        scores, row, penalty = self._next[at], self.rows[at], self._penalty()
+        if penalty is None:
             return scores
         seen = self._torch.tensor(sorted({*row.prompt, *row.ids}), device=scores.device)
         scores = scores.clone()

@@ -135,6 +135,15 @@ def correct(
             show_default=False,
         ),
     ] = None,
+    examples: Annotated[
+        Path | None,
+        typer.Option(
+            "--examples",
+            help="A file whose column item (and system) names what a judge was shown as examples: "
+            "these are left out. In a session they are found in the prompts.",
+            show_default=False,
+        ),
+    ] = None,
     level: LevelOption = 0.95,
     out: OutFolder = None,
     require: Annotated[
@@ -161,6 +170,7 @@ def correct(
             gate=gate,
             leave_out=leave_out_chosen,
             drawn=drawn,
+            examples=examples,
             level=level,
         ),
         read,
@@ -392,6 +402,7 @@ def escalate(
         lambda asked, named: correcting.escalate(
             source, agree=agree, risk=risk, reference=named, read=asked, judge=judge, on=on,
             tolerance=tolerance, gate=gate, seed=seed, audit=audit,
+            remember=out is not None,
         ),
         read,
         reference,

@@ -134,6 +134,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     gate: float | None = None,
     leave_out: bool = False,
     drawn: str | Path | None = None,
+    examples: str | Path | None = None,
     level: float = 0.95,
 ) -> Correction:
     """The mean that humans would have given, from all judged responses and the labels there are.
@@ -161,6 +162,9 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     drawn : path, optional
         The list that labels were drawn by (`plan --draw`, `escalate --audit`): it states the
         probability of those whose ratings do not.
+    examples : path, optional
+        A file whose columns `item` and `system` name responses that a judge was shown as examples:
+        they are left out. In a session they are found in the prompts.
     level : float
         Nominal coverage.
 
@@ -192,7 +196,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     here, elsewhere = options_of((source, errors_from), read)
     parts = read_parts(
         source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out,
-        drawn=drawn,
+        drawn=drawn, examples=examples,
     )  # fmt: skip
     data = parts[0]
     given = {

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, not_there
+from voirdire.examining.correcting.fresh import remember_choice
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
@@ -79,6 +80,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     gate: float | None = None,
     seed: int = 0,
     audit: int = 0,
+    remember: bool = False,
 ) -> Escalation:
     """The largest share of a judge's verdicts that agree with humans often enough.
 
@@ -107,6 +109,8 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     audit : int
         So many of the verdicts that may go out are drawn at random for people as well. The labels
         of the queue can then stand for all responses.
+    remember : bool
+        Whether the ledger of the labels keeps that they chose the judge and the threshold.
 
     Returns
     -------
@@ -150,6 +154,11 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
         same[at][test], confidence[test], confidence[judged], target=agree, risk=risk,
         clusters=None if clusters is None else clusters[test],
     )  # fmt: skip
+    if remember:
+        chosen = data.judges[at]
+        if share.share > 0:
+            chosen += f" from a confidence of {share.threshold:.3g} on"
+        remember_choice(data, data.attributes[a], "escalate", len(names), chosen)
     queue, drawn = _queue(data, a, at, confidence, share), None
     if audit:
         drawn = _audit(queue, data, a, confidence >= share.threshold, audit, seed)

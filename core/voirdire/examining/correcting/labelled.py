@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.correcting.compared import inputs_of_wins
+from voirdire.examining.correcting.fresh import used_before, without_examples
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import by_response, clusters_of, names_by_response
@@ -132,6 +133,7 @@ def read_labelled(
     read: ReadOptions | None = None,
     leave_out: bool = False,
     drawn: str | Path | None = None,
+    examples: str | Path | None = None,
 ) -> Labelled:
     """Read a source, and check that its labels may stand for all responses.
 
@@ -148,6 +150,9 @@ def read_labelled(
     drawn : path, optional
         The list that labels were drawn by (`voirdire.examining.planning.LabelDraw`), which states
         the probability of labels where the data do not.
+    examples : path, optional
+        A file whose columns `item` and (where there are any) `system` name what a judge was shown
+        as examples; in a session these are found in its prompts.
 
     Raises
     ------
@@ -157,7 +162,7 @@ def read_labelled(
     """
     return read_parts(
         source, reference=reference, judges=judges, by=by, read=read, leave_out=leave_out,
-        drawn=drawn,
+        drawn=drawn, examples=examples,
     )[0]  # fmt: skip
 
 
@@ -170,6 +175,7 @@ def read_parts(
     read: ReadOptions | None = None,
     leave_out: bool = False,
     drawn: str | Path | None = None,
+    examples: str | Path | None = None,
 ) -> tuple[Labelled, ...]:
     """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
 
@@ -193,7 +199,10 @@ def read_parts(
     if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
         inputs = inputs_of(opened)
         inputs = inputs if drawn is None else _with_probabilities(inputs, drawn)
-        parts.append(_labelled(inputs, judges, by, leave_out=leave_out))
+        inputs, shown = without_examples(inputs, _judges(inputs, judges), examples)
+        part = _labelled(inputs, judges, by, leave_out=leave_out)
+        part = replace(part, findings=(*shown, *part.findings))
+        parts.append(replace(part, findings=(*part.findings, *used_before(part))))
     elif by != "system" or read.cluster:
         raise InputError(
             "comparisons are given by pair and by system, and items are their clusters: --by and "

@@ -167,7 +167,9 @@ def test_hidden_rows_are_asked_about(tmp_path):
     for answer, height in (("leave-out", 33 * 3), ("read", 40 * 3)):
         _, rated = tables.read_file(path, reference=["human"], read=ReadOptions(hidden=answer))
         assert rated.ratings.height == height
-        assert any(note.kind == "hidden_cells" for note in rated.findings)
+        kind = "hidden_rows" if answer == "leave-out" else "hidden_cells"
+        (note,) = [note for note in rated.findings if note.kind == kind]
+        assert note.count == 7
 
 
 def test_a_hidden_column_is_no_rater_without_a_word(tmp_path):

@@ -94,6 +94,7 @@ def join(
         ),
         hashes=dict(hashes),
         labels=own,
+        accounts=tuple(part.account for part in parts if part.account is not None),
     )
 
 

@@ -126,6 +126,9 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
     if kind in ("raters", "grid") or raters:
         # A row is of several raters: whose rating its status speaks of is not said.
         roles = {**roles, "status": source.status}
+        if source.status is None:
+            parts = {*values, *(column for column in roles.values() if column)}
+            ask_about_status(raw, [c for c in columns if c not in parts and _says_fate(raw, c)])
     response, reasons = _texts(raw, source, kind, roles, values, raters)
     roles = {**roles, "response": response, "reason": None}
     rater = source.rater if source.rater and roles["rater"] is None else None
@@ -167,14 +170,17 @@ def _attribute(
     left = [c for c in free if c not in values and c != roles["item"]]
     # First: words such as `draft` and `final` would else be taken for attributes.
     if roles["status"] is None:
-        ask_about_status(raw, [c for c in left if not is_numeric(raw.frame[c]) or _is_flag(raw, c)])
+        ask_about_status(raw, [c for c in left if _says_fate(raw, c)])
     if roles["attribute"] is not None:
         return roles["attribute"], ()
     keys = [roles[part] for part in ("item", "rater", "system", "run")]
     return attribute_column(raw, source, keys, left)
 
 
-def _is_flag(raw: RawTable, column: str) -> bool:
+def _says_fate(raw: RawTable, column: str) -> bool:
+    """Whether a column holds words, or a yes or no."""
+    if not is_numeric(raw.frame[column]):
+        return True
     words = set(raw.frame[column].drop_nulls().cast(pl.String).str.to_lowercase().unique())
     return words <= YES_NO
 

@@ -13,6 +13,7 @@ import polars as pl
 from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
+from voirdire.tables._account import account_of
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
@@ -338,18 +339,24 @@ def read_part(ready: Ready, scale: Scale) -> Part:
         ask_about_direction(raw, source, how.values)
     tidy = records(raw, how, only)
     notes = (*raw.findings, *how.findings, *_unread(raw, how), *tidy.findings)
+    columns = len(how.values)
     if how.kind == "replies":
         ratings, replies, remarks = shape_replies(how, tidy.frame, names.attributes, scale)
+        columns *= max(1, ratings["attribute"].n_unique())
     else:
         ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
+    account = account_of(
+        raw.name, raw.rows, raw.findings, tidy.findings, each=raw.each, kept=tidy.frame.height,
+        columns=columns, judgements=ratings.height,
+    )  # fmt: skip
     wide = how.raters_are_columns and how.kind != "replies"
     if source.leave_out:
         out = pl.col("rater").is_in(source.leave_out)
         ratings, replies = ratings.filter(~out), replies.filter(~out)
     return Part(
-        ratings, replies, tidy.contexts, (*notes, *remarks), tidy.problems, wide,
-        responses=tidy.responses, reasons=tidy.reasons, id_column=how.item,
+        ratings, replies, tidy.contexts, (*notes, *remarks, *account.findings()), tidy.problems,
+        wide, responses=tidy.responses, reasons=tidy.reasons, id_column=how.item, account=account,
     )  # fmt: skip
 
 

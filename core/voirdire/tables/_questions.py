@@ -121,17 +121,28 @@ def _settled(raw: RawTable, source: Source, hidden: Sequence[str]) -> RawTable:
             "hidden", ("leave-out", "read"), 'hidden = "leave-out"',
         )  # fmt: skip
     out = source.hidden != "read"
-    note = finding(
-        "hidden_cells", "serious" if source.hidden is None else "note", raw.name,
-        [*(f"row {row}" for row in rows), *(f"column {column}" for column in columns)],
-        f"{what[0].upper()}{what[1:]} in the workbook.",
-        "They were left out." if out else "They were read.", count=len(rows) + len(columns),
-    )  # fmt: skip
+    # Rows that were left out are counted in the account of the file, by a finding of their own.
+    told = {
+        "hidden_rows" if out else "hidden_cells": [f"row {row}" for row in rows],
+        "hidden_cells": [f"column {column}" for column in columns],
+    }
     if not out:
-        return raw.noted(note)
+        told["hidden_cells"] = [f"row {row}" for row in rows] + told["hidden_cells"]
+    notes = [
+        finding(
+            kind, "serious" if source.hidden is None else "note", raw.name, places,
+            f"{what[0].upper()}{what[1:]} in the workbook.",
+            "They were left out." if out else "They were read.",
+        )
+        for kind, places in told.items()
+        if places
+    ]  # fmt: skip
+    raw = raw.noted(*notes)
+    if not out:
+        return raw
     shown = ~raw.numbers().is_in(rows)
     lines = None if raw.lines is None else raw.lines.filter(shown)
-    return replace(raw, frame=raw.frame.filter(shown).drop(columns), lines=lines).noted(note)
+    return replace(raw, frame=raw.frame.filter(shown).drop(columns), lines=lines)
 
 
 def condensed_numbers(numbers: Sequence[int]) -> list[str]:
@@ -234,7 +245,10 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
         )
     long = pl.concat(blocks)
     frame = long.drop("row")
-    return replace(raw, frame=frame, headers={c: c for c in frame.columns}, lines=long["row"])
+    return replace(
+        raw, frame=frame, headers={c: c for c in frame.columns}, lines=long["row"],
+        each=len(scored),
+    )  # fmt: skip
 
 
 def _answered(raw: RawTable, source: Source, who: str) -> list[str]:

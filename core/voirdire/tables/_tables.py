@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Scale, Severity
     from voirdire.study import OffScale
+    from voirdire.tables._account import Account
 
 #: Nearer than this to an end, in widths of the scale, a number is the end but for round-off.
 NEAR = 1e-6
@@ -126,6 +127,8 @@ class Tables:
         What was changed, assumed or left out while reading.
     hashes : mapping
         Path as the study names it -> SHA-256 of the file.
+    accounts : tuple of Account
+        What became of the rows of each file.
     labels : Tables or None
         The same of labels that annotators name beside a rubric: 0 or 1, whatever its scale.
     """
@@ -141,6 +144,7 @@ class Tables:
     findings: tuple[Finding, ...] = ()
     hashes: Mapping[str, str] = field(default_factory=dict)
     labels: Tables | None = None
+    accounts: tuple[Account, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +168,7 @@ class Part:
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     id_column: str = "item"
+    account: Account | None = None
 
 
 def status_of(scale: Scale) -> pl.Expr:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from voirdire.errors import TableError, listed
+from voirdire.tables._account import Account
 from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import (
@@ -24,7 +25,7 @@ from voirdire.tables._tables import (
 from voirdire.tables.readers import PREFERENCES, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from voirdire.schema import Finding, Scale, Severity, Status
 
@@ -85,6 +86,36 @@ class ReadingBuilder:
     raters: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     unused: dict[str, list[str]] = field(default_factory=dict)
     notes: list[Finding] = field(default_factory=list)
+    records: int = 0
+    silent: int = 0
+
+    def each(self, records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The records of a file, each with its place, counted for the account of the file.
+
+        One of which nothing is added and nothing left out is left out, so that none is lost
+        without a word; so is one that is no object.
+
+        >>> rows = ReadingBuilder("notes", "notes.json")
+        >>> for place, record in rows.each([("line 1", {"stars": 4}), ("line 2", {})]):
+        ...     if "stars" in record:
+        ...         rows.rate(place, "ann", "stars", record["stars"])
+        >>> rows.unused
+        {'nothing in it is a judgement': ['line 2']}
+        """
+        for place, record in records:
+            self.records += 1
+            made, left = self._made(), sum(map(len, self.unused.values()))
+            if isinstance(record, dict):
+                yield place, record
+            if self._made() > made:
+                continue
+            self.silent += 1
+            if sum(map(len, self.unused.values())) == left:
+                why = "nothing in it is a judgement" if isinstance(record, dict) else "is no object"
+                self.leave_out(why, place)
+
+    def _made(self) -> int:
+        return len(self.given) + len(self.labelled) + len(self.compared)
 
     def item(
         self, item: object, text: str | None = None, facts: Mapping[str, object] | None = None
@@ -253,9 +284,10 @@ class ReadingBuilder:
         )
         ratings = self._once(ratings)
         findings = (self._read_as(ratings), *self._left_out(), *self.notes)
+        account = self._account(ratings.height)
         return Reading(
             self.format, ratings, self._items(), self._raters(ratings), findings, scale,
-            responses=self._responses(), reasons=self._reasons(),
+            responses=self._responses(), reasons=self._reasons(), account=account,
         )  # fmt: skip
 
     def preferences(self) -> Reading:
@@ -274,8 +306,16 @@ class ReadingBuilder:
         none = RATINGS.to_frame()
         return Reading(
             self.format, none, self._items(), raters, findings, preferences=table,
-            responses=self._responses(),
+            responses=self._responses(), account=self._account(table.height),
         )  # fmt: skip
+
+    def _account(self, judgements: int) -> Account | None:
+        """What became of the records, where the reader lets them be counted."""
+        if not self.records:
+            return None
+        gone = {"without a judgement": self.silent} if self.silent else {}
+        kept = self.records - self.silent
+        return Account(self.file, self.records, gone, kept, 0, judgements)
 
     def _rate_labels(self) -> None:
         """Labels as ratings, now that all that was ever chosen is known."""

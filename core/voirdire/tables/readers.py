@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Finding, Scale
+    from voirdire.tables._account import Account
 
 #: How much of a file a reader is shown to recognise it by.
 HEAD = 65_536
@@ -80,6 +81,8 @@ class Reading:
     preferences : DataFrame or None
         Comparisons of two responses with the columns of `PREFERENCES`, for a file that holds these
         and no ratings.
+    account : Account or None
+        What became of its records; None where the reader does not count them.
     some : bool
         Whether only some of the file's attributes were asked for, and the others left out.
     """
@@ -94,6 +97,7 @@ class Reading:
     some: bool = False
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
+    account: Account | None = None
 
     def part(self, name: str, scale: Scale) -> Part:
         """The reading as a part of a study's tables; scores off the scale get that status."""
@@ -120,6 +124,7 @@ class Reading:
             raters=self.raters,
             responses=self.responses,
             reasons=self.reasons,
+            account=self.account,
         )
 
 

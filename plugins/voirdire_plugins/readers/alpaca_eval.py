@@ -16,7 +16,7 @@ NAME = "alpaca_eval"
 def read(path: Path) -> Reading:
     """A preference of 1 is for output_1, 2 for output_2; weighted ones lie between."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in records_of(path):
+    for place, one in rows.each(records_of(path)):
         told = one.get("preference")
         judge, text = str(one.get("annotator")), one.get("instruction")
         if not isinstance(text, str):

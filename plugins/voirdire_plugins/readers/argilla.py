@@ -16,7 +16,7 @@ NAME = "argilla"
 def read(path: Path) -> Reading:
     """Questions (attributes) of records (items), by user (a person) or agent (a model)."""
     rows, open_ = ReadingBuilder(NAME, path.name), 0
-    for place, record in records_of(path):
+    for place, record in rows.each(records_of(path)):
         fields, metadata = facts_of(record.get("fields")), facts_of(record.get("metadata"))
         named = record.get("id") or record.get("external_id") or record.get("_server_id")
         item = rows.shown(named or place, facts_of(fields), metadata)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.schema import Scale
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import json_of, objects, part
+from voirdire_plugins.readers.files import json_of, listed, objects, part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +29,12 @@ def read(path: Path) -> Reading:
         )
     rows = ReadingBuilder(NAME, path.name)
     system = part(run, "hyperparameters", "model")
-    cases = objects(run["testCases"]) + objects(run.get("conversationalTestCases"))
-    names = [case.get("name") for case in cases]
+    talks = run.get("conversationalTestCases")
+    cases = [*run["testCases"], *(talks if isinstance(talks, list) else [])]
+    names = [case.get("name") for case in objects(cases)]
     # Names are set by whoever wrote the tests: where they repeat, the order tells cases apart.
     unique = len(set(names)) == len(names) and None not in names
-    for at, case in enumerate(cases, 1):
+    for at, (_, case) in enumerate(rows.each(listed(cases, "test case")), 1):
         item = rows.item(case["name"] if unique else _order(case, at), _text(case))
         named = system if isinstance(system, str) else None
         rows.respond(item, case.get("actualOutput"), named)

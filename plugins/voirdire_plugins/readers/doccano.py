@@ -24,7 +24,7 @@ def read(path: Path) -> Reading:
     for person, text in _files(path):
         rows.rater(person, "human")
         name = f"{path.name}, {person}.jsonl" if path.suffix == ".zip" else path.name
-        for place, line in records_in(text, name):
+        for place, line in rows.each(records_in(text, name)):
             _line(rows, person, place, line)
     return rows.reading()
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from zipfile import ZipInfo
 
+    from voirdire.tables import ReadingBuilder
+
 #: All members of an archive together may unpack to so many bytes: each object takes several times
 #: that in memory.
 MOST_BYTES = 1_000_000_000
@@ -60,6 +62,20 @@ def parsed(text: str, where: str) -> Any:
 def json_of(path: Path) -> Any:
     """The JSON of a file."""
     return parsed(text_of(path), path.name)
+
+
+def whole_of(path: Path, rows: ReadingBuilder) -> Any:
+    """The JSON of an API's answer, and a finding where it is one page of several."""
+    whole = json_of(path)
+    pages = part(whole, "meta", "totalPages")
+    more = part(whole, "has_more") or part(whole, "next_cursor") or part(whole, "meta", "cursor")
+    if more or (isinstance(pages, int) and pages > 1):
+        rows.note(
+            "pages_unread",
+            "The file is one page of several that the tool has.",
+            "What stands on the other pages is in no number: fetch all of them into one list.",
+        )
+    return whole
 
 
 def records_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -166,6 +182,12 @@ def part(value: Any, *keys: str | int) -> Any:
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; none where it is no list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def listed(value: Any, unit: str) -> Iterator[tuple[str, Any]]:
+    """What stands in a list, each with its place; nothing where it is no list."""
+    entries = value if isinstance(value, list) else []
+    return ((f"{unit} {at}", one) for at, one in enumerate(entries, 1))
 
 
 def facts_of(value: Any) -> dict[str, Any]:

@@ -35,14 +35,16 @@ def read(path: Path) -> Reading:
         head, samples = _archive(path)
     else:
         head = json_of(path)
-        samples = iter(objects(part(head, "samples")))
+        listed = part(head, "samples")
+        samples = iter(listed if isinstance(listed, list) else [])
     rows.version(part(head, "version"), VERSIONS)
     _state(rows, head)
     scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
     for one in scorers:
         rows.rater(str(one))
     model = str(part(head, "eval", "model") or "model")
-    for at, sample in enumerate(samples, 1):
+    numbered = ((f"sample {at}", sample) for at, sample in enumerate(samples, 1))
+    for at, (_, sample) in enumerate(rows.each(numbered), 1):
         _sample(rows, sample, model, at)
     return rows.reading()
 

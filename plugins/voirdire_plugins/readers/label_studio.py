@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.errors import half_character
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, facts_of, json_of, objects, part
+from voirdire_plugins.readers.files import csv_of, facts_of, json_of, listed, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +32,12 @@ def read(path: Path) -> Reading:
         header, *lines = csv_of(path)
         _read_small([dict(zip(header, map(_cell, line), strict=False)) for line in lines], rows)
     else:
-        tasks = objects(json_of(path))
+        whole = json_of(path)
+        tasks = objects(whole)
         if any("annotation_id" in task for task in tasks[:20]):
             _read_small(tasks, rows)
         else:
-            for at, task in enumerate(tasks, 1):
+            for at, (_, task) in enumerate(rows.each(listed(whole, "task")), 1):
                 _task(rows, task, at)
     _refuse_comparisons(rows)
     return rows.reading()
@@ -153,7 +154,7 @@ def _read_small(annotations: Sequence[dict[str, Any]], rows: ReadingBuilder) -> 
         "Export the project as JSON where that is wrong.",
         serious=False,
     )
-    for at, one in enumerate(annotations, 1):
+    for at, (_, one) in enumerate(rows.each(listed([*annotations], "annotation")), 1):
         shown = {name: one[name] for name in data if name in one}
         item = rows.shown(one.get("id", at), shown)
         # CSV holds the number of an annotator as text, JSON as a number: one name for both.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, json_of, objects, part, records_of
+from voirdire_plugins.readers.files import csv_of, listed, part, records_of, whole_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ _KINDS = ("NUMERIC", "BOOLEAN", "CATEGORICAL")
 def read(path: Path) -> Reading:
     """Scores by trace or observation (item) and name (attribute)."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in _scores(path):
+    for place, one in rows.each(_scores(path, rows)):
         kind = one.get("dataType")
         if kind not in _KINDS:
             rows.leave_out(f"scores of the type {kind} are no ratings", place)
@@ -32,17 +32,16 @@ def read(path: Path) -> Reading:
     return rows.reading()
 
 
-def _scores(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _scores(path: Path, rows: ReadingBuilder) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix == ".csv":
         header, *lines = csv_of(path)
         for at, line in enumerate(lines, 2):
             yield f"row {at}", dict(zip(header, line, strict=False))
         return
     if path.suffix == ".json":
-        whole = json_of(path)  # the API wraps its list in an object, and the export does not
-        listed = part(whole, "data") if isinstance(whole, dict) else whole
-        for at, one in enumerate(objects(listed), 1):
-            yield f"record {at}", one
+        whole = whole_of(path, rows)  # the API wraps its list in an object, and the export does not
+        found = part(whole, "data") if isinstance(whole, dict) else whole
+        yield from listed(found, "record")
         return
     yield from records_of(path)
 

@@ -27,7 +27,7 @@ _OF_FEEDBACK = ("run_id", "key", "score", "value", "comment", "feedback_source")
 def read(path: Path) -> Reading:
     """Feedback by run (item) and key (attribute)."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in _records(path):
+    for place, one in rows.each(_records(path)):
         if "run_id" in one and "key" in one:
             _feedback(rows, one, place)
         else:

@@ -26,7 +26,7 @@ def read(path: Path) -> Reading:
     rows = ReadingBuilder(NAME, path.name)
     named = _FILE.match(path.stem)
     system = path.parent.name if named and path.parent.name else None
-    for place, line in records_of(path):
+    for place, line in rows.each(records_of(path)):
         _line(rows, line, system, place)
     return rows.reading()
 

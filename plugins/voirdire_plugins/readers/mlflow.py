@@ -17,7 +17,7 @@ NAME = "mlflow"
 def read(path: Path) -> Reading:
     """Assessments by trace (item) and name (attribute); an expectation is no judgement."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in records_of(path):
+    for place, one in rows.each(records_of(path)):
         info = facts_of(one.get("info")) or one
         inputs = _json(
             part(info, "trace_metadata", "mlflow.traceInputs") or info.get("request"), place

@@ -20,7 +20,7 @@ def read(path: Path) -> Reading:
     """Answers by question and turn (item) and model (system), from 1 to 10; or comparisons."""
     rows = ReadingBuilder(NAME, path.name)
     compares = False
-    for place, line in records_of(path):
+    for place, line in rows.each(records_of(path)):
         item = rows.item(f"{line.get('question_id')} turn {line.get('turn', 1)}")
         if "score" in line:
             _single(rows, line, item)

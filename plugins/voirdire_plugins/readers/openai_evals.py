@@ -6,7 +6,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import facts_of, json_of, longest, objects, part, records_of
+from voirdire_plugins.readers.files import (
+    facts_of,
+    listed,
+    longest,
+    objects,
+    part,
+    records_of,
+    text_of,
+    whole_of,
+)
 from voirdire_plugins.readers.sourced import judge
 
 if TYPE_CHECKING:
@@ -21,7 +30,7 @@ _ID = re.compile(r"-[0-9a-f]{8}-[0-9a-f-]{27,}$")
 def read(path: Path) -> Reading:
     """The results of each grader by datasource item, whose fields labels may be joined by."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in _records(path):
+    for place, one in rows.each(_records(path, rows)):
         fields = facts_of(one.get("datasource_item"))
         name = one.get("datasource_item_id")
         item = rows.item(
@@ -51,11 +60,11 @@ def _answer(one: dict[str, Any]) -> str | None:
     return texts[-1] if texts else None
 
 
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with path.open("rb") as file:
-        start = file.read(256).lstrip()
-    if start.startswith(b"{") and b'"eval.run.output_item"' not in start.split(b"\n", 1)[0]:
-        pages = objects(facts_of(json_of(path)).get("data"))
-        yield from ((f"record {at}", one) for at, one in enumerate(pages, 1))
+def _records(path: Path, rows: ReadingBuilder) -> Iterator[tuple[str, dict[str, Any]]]:
+    text = text_of(path).lstrip()
+    # A page of the API is one object, in one line or in many; a line each begins with an item.
+    first = text.split("\n", 1)[0]
+    if text.startswith("{") and '"datasource_item"' not in first.partition('"data"')[0]:
+        yield from listed(facts_of(whole_of(path, rows)).get("data"), "record")
     else:
         yield from records_of(path)

@@ -8,11 +8,11 @@ from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import (
     csv_of,
     facts_of,
-    json_of,
-    objects,
+    listed,
     part,
     records_of,
     records_of_parquet,
+    whole_of,
 )
 from voirdire_plugins.readers.sourced import judge
 
@@ -30,7 +30,7 @@ _COLUMNS = (
 def read(path: Path) -> Reading:
     """Annotations by span (item) and name (attribute)."""
     rows = ReadingBuilder(NAME, path.name)
-    for place, one in _records(path):
+    for place, one in rows.each(_records(path, rows)):
         item = rows.item(one.get("span_id") or one.get("context.span_id") or one.get("id"))
         kind = str(one.get("annotator_kind") or "").upper()
         who = one.get("user_id") or one.get("identifier")
@@ -65,7 +65,7 @@ def _number(value: Any) -> Any:
         return None
 
 
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(path: Path, rows: ReadingBuilder) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix == ".csv":
         head, *body = csv_of(path)
         yield from (
@@ -77,7 +77,6 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if start.startswith(b"PAR1"):
         yield from records_of_parquet(path, _COLUMNS)
     elif start.lstrip().startswith(b'{"data"') or b'"data"' in start:
-        pages = objects(facts_of(json_of(path)).get("data"))
-        yield from ((f"record {at}", one) for at, one in enumerate(pages, 1))
+        yield from listed(facts_of(whole_of(path, rows)).get("data"), "record")
     else:
         yield from records_of(path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.schema import Scale
 from voirdire.tables import Reading, ReadingBuilder
-from voirdire_plugins.readers.files import csv_of, facts_of, json_of, longest, objects, part
+from voirdire_plugins.readers.files import csv_of, facts_of, json_of, listed, longest, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _read_json(saved: Any, rows: ReadingBuilder) -> None:
     labels = {str(part(one, "prompt", "label")) for one in results}
     several = len(labels) > 1
     tests = _Tests()
-    for at, one in enumerate(results, 1):
+    for at, (_, one) in enumerate(rows.each(listed(results, "result")), 1):
         system = _system(one, several=several)
         # A test that is repeated has the same variables and assertions under another number.
         number = tests.item(one.get("testIdx", at), one.get("vars"), one.get("testCase"))
@@ -208,7 +208,9 @@ def _read_csv(cells: list[list[str]], rows: ReadingBuilder) -> None:
             "They are left out here; export JSON (promptfoo export eval ID -o results.json).",
         )
     tests = _Tests()
-    for at, line in enumerate(lines, 2):
+    numbered = ((f"row {at}", {"cells": line}) for at, line in enumerate(lines, 2))
+    for at, (_, one) in enumerate(rows.each(numbered), 2):
+        line = one["cells"]
         values = dict(zip(header[: starts[0]], line, strict=False))
         item = rows.item(tests.item(at - 2, values), longest(values), facts_of(values))
         for start in starts:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, half_character, not_json, not_one_of
+from voirdire.errors import (
+    InputError,
+    TableError,
+    half_character,
+    listed,
+    not_json,
+    not_one_of,
+)
 from voirdire.files import near
 from voirdire.lazy import require
 from voirdire.tables._files._csv import read_csv, read_text
@@ -230,7 +237,8 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
         raise TableError(f"{name}: cannot be read as JSON ({error})") from None
     # Tools wrap their rows: {"results": [...]}, or a column a key.
     if isinstance(value, dict):
-        value = _rows_in(value)
+        whole, value = value, _rows_in(value)
+        notes = (*notes, *_keys_unread(name, whole, value))
     if not isinstance(value, list):
         raise TableError(f"{name}: holds {_kind(value)} where a list of objects is needed")
     for index, row in enumerate(value):
@@ -258,6 +266,23 @@ def _rows_in(value: dict[str, Any]) -> Any:
     if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
         return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
     return lists[0] if len(lists) == 1 else value
+
+
+def _keys_unread(name: str, whole: dict[str, Any], rows: object) -> tuple[Finding, ...]:
+    """A note on what stands beside the rows in an object that holds them under one key."""
+    besides = [
+        key for key, part in whole.items() if part is not rows and part not in (None, [], {})
+    ]
+    if not any(part is rows for part in whole.values()) or not besides:
+        return ()
+    # Other lists may hold rows as well; a number or a name says something of all of them.
+    several = [key for key in besides if isinstance(whole[key], list | dict)]
+    note = finding(
+        "keys_unread", "serious" if several else "note", name, besides,
+        f"Beside its rows the file holds {listed(besides)}.",
+        "Not read; write them into the rows, or into a file of their own, if they matter.",
+    )  # fmt: skip
+    return (note,)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

@@ -239,8 +239,9 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
     if frame.height < 2 or frame[frame.columns[-1]].null_count():
         # A short line ends in nulls: only the exact reader can tell it from empty fields.
         return None
-    if '"' in text and frame.height != len(text.rstrip().splitlines()):
-        return None  # a quoted cell goes on over lines, and may have swallowed rows
+    # A blank line, or a quoted cell that goes on over lines and may have swallowed rows.
+    if frame.height != text.count("\n") + (text[-1:] not in ("\n", "")):
+        return None
     header = [(value or "").strip() for value in frame.row(0)]
     if "" in header or len(set(header)) < len(header):
         return None  # a title above, or a second row of headers

@@ -63,6 +63,10 @@ class RawTable:
         Whether "3,5" may be a number (fields are not separated by commas).
     sheets : tuple of str
         The sheet that was read where none was named, then visible ones with the same columns.
+    rows : int
+        Rows below the header of the file, whatever was left out since.
+    each : int
+        So many rows were made of each of them, where a row held the answers of one respondent.
     unseen : Unseen
         Of a workbook: what is hidden, and formulas without values.
     """
@@ -76,6 +80,8 @@ class RawTable:
     decimal_comma: bool = False
     findings: tuple[Finding, ...] = ()
     sheets: tuple[str, ...] = ()
+    rows: int = 0
+    each: int = 1
     unseen: Unseen = field(default_factory=Unseen)
 
     def place(self, index: int) -> str:
@@ -177,7 +183,10 @@ def build(
     frame = pl.DataFrame(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
-    return RawTable(name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings))
+    return RawTable(
+        name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings),
+        rows=frame.height,
+    )  # fmt: skip
 
 
 def _without_import_ids(

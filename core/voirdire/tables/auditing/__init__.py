@@ -97,7 +97,11 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted
     - ``columns_unread``: columns of numbers that play no part and may be ratings
-    - ``hidden_cells``, ``formulas_without_values``: what a workbook holds and does not show
+    - ``account``: rows of a file that are in no number, by reason; ``account_open`` where what
+      became of some is not known
+    - ``hidden_rows``, ``hidden_cells``, ``formulas_without_values``: what a workbook holds and
+      does not show
+    - ``keys_unread``, ``pages_unread``: parts of a file, or of an export, that hold no rows
     - ``labels_folded``: spellings of a label that were read as one
     - ``raters_derived``: a mean, a majority or an agreed label that is no rater of its own
     - ``rater_unread``: columns named like a rater that hold no numbers

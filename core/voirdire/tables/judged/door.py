@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError
+from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
+from voirdire.tables._account import account_of
 from voirdire.tables._files import SUFFIXES, RawTable, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_human
 from voirdire.tables._preferences import compared_in
+from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import Asked, keys_of, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.compared import read_preferences
@@ -65,11 +67,30 @@ def read_judged(
         raw = build("frame", source.columns, source.get_columns(), first=0)
     if raw is None:
         return None
-    found = recognised(raw, read, reference or _people_of_files(files, read))
+    seen, open_question = _seen(raw, read)
+    found = recognised(seen, read, reference or _people_of_files(files, read))
     if found is None:
         return None
-    found = replace(found, hashes={path.name: file_hash(path) for path in files})
+    if open_question is not None:  # of ratings it is asked together with the others
+        raise open_question
+    account = account_of(
+        seen.name, seen.rows, seen.findings, (), each=1, kept=seen.frame.height, columns=0,
+        judgements=0,
+    )  # fmt: skip
+    found = replace(
+        found, hashes={path.name: file_hash(path) for path in files},
+        findings=(*seen.findings, *account.findings(), *found.findings),
+    )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found), found
+
+
+def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | None]:
+    """The table as its sheet shows it, or as it stands and what is asked about that."""
+    source = Source(path=raw.name, **read.keys_set())
+    try:
+        return one_of_its_sheets(as_it_is_seen(raw, source), source), None
+    except QuestionError as question:
+        return raw, question
 
 
 def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:

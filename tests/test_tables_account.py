@@ -1,0 +1,228 @@
+"""The account of a file: its rows are those that were read and those that are said to be gone, over
+every reader and every made shape; one that does not add up is said aloud.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from reading_files import Case, cases
+from reading_files_2 import cases as second_cases
+
+from voirdire import InputError, QuestionError, ReadOptions, tables
+from voirdire.tables import ReadingBuilder, read_file, read_foreign, write_xlsx
+from voirdire.tables._account import Account
+
+FOREIGN = Path(__file__).parent / "foreign"
+MADE = [case for case in (*cases(), *second_cases()) if case.kind not in ("labels", "preferences")]
+
+
+def _records(path: Path) -> int | None:
+    """Rows of a file by another road: the csv module, json, Polars' Parquet; None of a workbook."""
+    if path.suffix in (".csv", ".tsv"):
+        text = path.read_text(encoding="utf-8-sig")
+        mark = max(",;\t", key=text.split("\n", 1)[0].count)
+        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=mark))
+        return sum(any(cell.strip() for cell in row) for row in rows) - 1
+    if path.suffix == ".parquet":
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    if path.suffix == ".jsonl" and not path.read_text().startswith("["):
+        return sum(bool(line.strip()) for line in path.read_text().split("\n"))
+    if path.suffix in (".json", ".jsonl"):
+        whole = json.loads(path.read_text())
+        return len(whole) if isinstance(whole, list) else None
+    return None
+
+
+@pytest.mark.parametrize("case", MADE, ids=lambda case: case.name)
+def test_every_row_of_a_made_file_is_accounted_for(case: Case, tmp_path: Path):
+    paths = case.make(tmp_path)
+    reference, read = tuple(case.reference), ReadOptions()
+    try:
+        _, rated = read_file(paths, reference=reference, read=read)
+    except QuestionError as asked:
+        reference, read = tables.with_answers(asked, reference, read)
+        try:
+            _, rated = read_file(paths, reference=reference, read=read)
+        except InputError:
+            pytest.skip("not read")
+    except InputError:
+        pytest.skip("not read")
+    assert len(rated.accounts) == len(paths)
+    for path, account in zip(paths, rated.accounts, strict=True):
+        assert account.open == (0, 0)
+        rows = _records(path)
+        # Of a header in two rows the second one is none of the rows; a form's rows are its cells.
+        if rows is not None and not any(f.kind == "header_joined" for f in rated.findings):
+            assert account.rows % rows == 0, (path.name, account, rows)
+    assert not any(note.kind == "account_open" for note in rated.findings)
+
+
+FILES = sorted(
+    path.relative_to(FOREIGN).as_posix()
+    for path in FOREIGN.rglob("*")
+    if path.suffix in (".json", ".jsonl", ".csv", ".eval", ".parquet")
+    and "mlruns" not in path.parts
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_record_of_another_tool_is_accounted_for(name: str):
+    try:
+        found = read_foreign(FOREIGN / name)
+    except InputError as refused:
+        assert "pairwise" in str(refused) or "without any" in str(refused), refused
+        return
+    assert found is not None
+    assert found.account is not None, "the reader does not count its records"
+    assert found.account.open == (0, 0)
+    rows = _records(FOREIGN / name)
+    if rows is not None:
+        assert found.account.rows == rows
+    unused = [note for note in found.findings if note.kind == "rows_unused"]
+    assert not found.account.gone or unused
+
+
+def test_a_record_of_which_nothing_is_made_is_left_out_with_its_place():
+    rows = ReadingBuilder("notes", "notes.json")
+    given: list[tuple[str, Any]] = [("record 1", {"s": 4}), ("record 2", {}), ("record 3", "text")]
+    for place, record in rows.each(given):
+        if "s" in record:
+            rows.rate(place, "ann", "tone", record["s"])
+    reading = rows.reading()
+    assert reading.account == Account("notes.json", 3, {"without a judgement": 2}, 1, 0, 1)
+    assert rows.unused == {
+        "nothing in it is a judgement": ["record 2"],
+        "is no object": ["record 3"],
+    }
+
+
+ROWS = [f"q{at},{at % 5 + 1},{(at + at // 7) % 5 + 1}" for at in range(30)]
+
+
+def _accounted(path: Path, **read: Any) -> tuple[Account, tuple[Any, ...]]:
+    _, rated = read_file(path, reference=["human"], read=ReadOptions(**read))
+    (account,) = rated.accounts
+    assert account.open == (0, 0)
+    return account, rated.findings
+
+
+def test_rows_that_are_gone_are_told_by_their_reason(tmp_path):
+    path = tmp_path / "r.csv"
+    lines = ["item,human,judge", *ROWS, ROWS[3], "", ",3,4", ",,", "Total,90,91"]
+    path.write_text("\n".join(lines) + "\n")
+    account, notes = _accounted(path)
+    assert (account.rows, account.kept) == (33, 30)
+    assert account.gone == {"without an id": 1, "sums of others": 1, "repeated": 1}
+    (note,) = [note for note in notes if note.kind == "account"]
+    assert note.message == (
+        "Of 33 rows in the file 30 were read; 1 without an id, 1 sums of others, 1 repeated."
+    )
+
+
+def test_withdrawn_and_unreadable_and_hidden_rows_are_told(tmp_path):
+    path = tmp_path / "r.csv"
+    status = ["rejected" if at % 10 == 0 else "approved" for at in range(30)]
+    made = [f"{row},{one}" for row, one in zip(ROWS, status, strict=True)]
+    path.write_text("\n".join(["item,human,judge,status", *made]) + "\n")
+    with pytest.raises(QuestionError, match="'status' .* may say which rows are no ratings"):
+        _accounted(path)
+    assert _accounted(path, status="status")[0].gone == {"withdrawn": 3}
+    assert _accounted(path, ignore=("status",))[0].gone == {}
+    hidden = tmp_path / "r.xlsx"
+    cells = [row.split(",") for row in ROWS]
+    frame = pl.DataFrame(cells, schema=["item", "human", "judge"], orient="row")
+    write_xlsx(hidden, {"R": frame.cast({"human": pl.Int64, "judge": pl.Int64})})
+    from openpyxl import load_workbook
+
+    book = load_workbook(hidden)
+    book.active.row_dimensions[5].hidden = True
+    book.save(hidden)
+    assert _accounted(hidden, hidden="leave-out")[0].gone == {"hidden": 1}
+    assert _accounted(hidden, hidden="read")[0].gone == {}
+
+
+def test_a_row_that_is_lost_without_a_word_is_said_aloud(tmp_path, monkeypatch):
+    from voirdire.tables import _records
+
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(["item,human,judge", *ROWS]) + "\n")
+    whole = _records._with_ids
+
+    def loses(raw: Any, plan: Any, frame: pl.DataFrame) -> Any:
+        kept, notes = whole(raw, plan, frame)
+        return kept.head(-2), notes
+
+    monkeypatch.setattr(_records, "_with_ids", loses)
+    _, rated = read_file(path, reference=["human"])
+    (note,) = [note for note in rated.findings if note.kind == "account_open"]
+    assert (note.severity, note.count) == ("serious", 2)
+    assert "30 rows, 28 read, none gone; 2 rows too few" in note.message
+
+
+def test_hidden_rows_of_labels_are_asked_about_as_those_of_scores(tmp_path):
+    path = tmp_path / "labels.xlsx"
+    words = ["billing", "refund", "login"] * 10
+    ids = [f"q{at}" for at in range(30)]
+    frame = pl.DataFrame({"item": ids, "human_1": words, "gpt": words[1:] + words[:1]})
+    write_xlsx(path, {"R": frame})
+    from openpyxl import load_workbook
+
+    book = load_workbook(path)
+    book.active.row_dimensions[5].hidden = True
+    book.save(path)
+    with pytest.raises(QuestionError, match=r"1 row \('5'\) is hidden"):
+        tables.read_judged(path, read=ReadOptions())
+    found = tables.read_judged(path, read=ReadOptions(hidden="leave-out"))
+    assert found is not None
+    assert found[1].labels["item"].n_unique() == 29
+    assert {note.kind for note in found[1].findings} >= {"hidden_rows", "account"}
+
+
+def test_what_stands_beside_the_rows_of_a_json_file_is_named(tmp_path):
+    path = tmp_path / "r.json"
+    rows = [dict(zip(("item", "human", "judge"), row.split(","), strict=True)) for row in ROWS]
+    whole = {"results": rows, "version": 2, "dropped": ["q31", "q32"]}
+    path.write_text(json.dumps(whole))
+    _, notes = _accounted(path)
+    (note,) = [note for note in notes if note.kind == "keys_unread"]
+    assert (note.severity, note.places) == ("serious", ("version", "dropped"))
+    path.write_text(json.dumps({"results": rows, "version": 2}))
+    (note,) = [note for note in _accounted(path)[1] if note.kind == "keys_unread"]
+    assert note.severity == "note"
+
+
+@pytest.mark.parametrize("more", [{"has_more": True}, {"next_cursor": "x"}])
+def test_one_page_of_several_is_said(tmp_path, more):
+    whole = json.loads((FOREIGN / "openai_evals" / "page.json").read_text()) | more
+    path = tmp_path / "page.json"
+    path.write_text(json.dumps(whole))
+    found = read_foreign(path)
+    assert [note.severity for note in found.findings if note.kind == "pages_unread"] == ["serious"]
+    last = read_foreign(FOREIGN / "openai_evals" / "page.json")
+    assert not [note for note in last.findings if note.kind == "pages_unread"]
+
+
+def test_blank_lines_of_a_large_file_do_not_shift_its_rows(tmp_path, monkeypatch):
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(["item,human,judge", *ROWS[:10], "", *ROWS[10:]]) + "\n")
+    monkeypatch.setattr("voirdire.tables._files._csv._LARGE", 0)
+    account, _ = _accounted(path)
+    assert account.rows == 30
+
+
+def test_an_archive_says_of_each_member(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name in ("ada", "ben"):
+            rows = [{"id": at, "text": "t", "label": [("warm", "cold")[at % 2]] if at else [],
+                     "Comments": []} for at in range(4)]  # fmt: skip
+            archive.writestr(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
+    found = read_foreign(tmp_path / "all.zip")
+    assert found.account.gone == {"without a judgement": 2}
+    assert (found.account.rows, found.account.kept) == (8, 6)

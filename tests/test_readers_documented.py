@@ -243,7 +243,8 @@ def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_
 
 def test_the_reader_of_the_docs_works_as_written(tmp_path, monkeypatch):
     text = (ROOT / "docs/readers.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (code,) = (block for block in blocks if "class Reader" in block)
     assert len(code.splitlines()) < 55
     module = types.ModuleType("voirdire_gradebook")
     exec(code, module.__dict__)

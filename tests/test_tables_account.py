@@ -74,11 +74,13 @@ FILES = sorted(
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_record_of_another_tool_is_accounted_for(name: str):
-    try:
-        found = read_foreign(FOREIGN / name)
-    except InputError as refused:
-        assert "pairwise" in str(refused) or "without any" in str(refused), refused
+    if "pairwise" in name:
+        with pytest.raises(
+            InputError, match=r"of a pairwise project|without any|no column of ratings"
+        ):
+            read_foreign(FOREIGN / name)
         return
+    found = read_foreign(FOREIGN / name)
     assert found is not None
     assert found.account is not None, "the reader does not count its records"
     assert found.account.open == (0, 0)
@@ -131,7 +133,7 @@ def test_withdrawn_and_unreadable_and_hidden_rows_are_told(tmp_path):
     status = ["rejected" if at % 10 == 0 else "approved" for at in range(30)]
     made = [f"{row},{one}" for row, one in zip(ROWS, status, strict=True)]
     path.write_text("\n".join(["item,human,judge,status", *made]) + "\n")
-    with pytest.raises(QuestionError, match="'status' .* may say which rows are no ratings"):
+    with pytest.raises(QuestionError, match=r"'status' .* may say which rows are no ratings"):
         _accounted(path)
     assert _accounted(path, status="status")[0].gone == {"withdrawn": 3}
     assert _accounted(path, ignore=("status",))[0].gone == {}

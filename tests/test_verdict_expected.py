@@ -16,6 +16,7 @@ import pytest
 from verdict_work import (
     SETS,
     USE_NAMES,
+    Before,
     alt_test_case,
     annotations,
     differences,
@@ -28,7 +29,7 @@ from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.spec.scores.case import Case, GateRule, calibrated
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.decide import AskedUse, decide
+from voirdire.examining.verdict.decide import decide
 from voirdire.examining.verdict.gathering import gather_cases
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.study import Margins
@@ -43,7 +44,7 @@ def check(case, wanted):
     found = ScoreGround(case, MARGINS)
     assert differences(found.components, wanted["components"]) == []
     for name, use in wanted["uses"].items():
-        made = decide(found, AskedUse(*USE_NAMES[name]))
+        made = decide(found, Before(*USE_NAMES[name]))
         said = made.reason if made.reason == "one system" else ", ".join(made.deciding)
         assert (made.state, said) == (use["state"], our_names(use["why"], case, name)), name
     return found
@@ -171,7 +172,7 @@ def test_mentalalign_calibrated(shared, mentalalign):
         found = ScoreGround(after, MARGINS)
         components = {name: wanted[key][name] for name in ("BIAS", "LEVEL", "AGREE")}
         assert differences(found.components, components) == [], key
-        assert decide(found, AskedUse(*SCORE)).state == wanted[key]["SCORE"], key
+        assert decide(found, Before(*SCORE)).state == wanted[key]["SCORE"], key
 
 
 def fresh(seed, systems, raters, runs, *, clustered, missing):
@@ -228,7 +229,7 @@ def test_calibrated_sums_are_those_of_calibrated_scores(seed, clustered):
         for number in numbers:
             wanted = pytest.approx(getattr(long, number), rel=0, abs=1e-9, nan_ok=True)
             assert getattr(short, number) == wanted, (name, number)
-    assert decide(after, AskedUse(*SCORE)).state == decide(slow, AskedUse(*SCORE)).state
+    assert decide(after, Before(*SCORE)).state == decide(slow, Before(*SCORE)).state
 
 
 @pytest.mark.parametrize("seed", range(4))

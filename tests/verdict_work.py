@@ -7,13 +7,15 @@ import json
 import math
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from voirdire.examining.spec import USES
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.decide import asked_uses, decide
+from voirdire.examining.verdict.decide import AskedUse, asked_uses, decide
 from voirdire.study import Margins
 
 NUMERIC = {"10k_prompts": 4.0, "cebab_stars": 4.0, "summeval": 4.0, "lesion": None}
@@ -31,6 +33,23 @@ USE_NAMES = {
     "ESTIMATE": ("estimate", "these systems"),
     "REPEAT": ("repeat", "these systems"),
 }
+
+
+#: Components that the reference's rule, which is version 0.2's, does not have.
+NEW = {"READ_s"}
+
+
+class Before(AskedUse):
+    """A use as the reference's rule asks for it."""
+
+    @property
+    def spec(self):
+        use = USES[self.use]
+        required = {
+            target: tuple(one for one in asked if one.key not in NEW)
+            for target, asked in use.required.items()
+        }
+        return replace(use, required=required)
 
 
 @cache
@@ -158,7 +177,8 @@ def reference_counts(shared, design, panels, seconds=math.inf):
             case = simulated_case(humans, judges[name], truth)
             found = ScoreGround(case, Margins())
             for asked in asked_uses((), found):
-                counts[name, asked.use, asked.target, decide(found, asked).state] += 1
+                before = Before(asked.use, asked.target)
+                counts[name, asked.use, asked.target, decide(found, before).state] += 1
         done += 1
     return counts, done, whole
 

@@ -217,7 +217,7 @@ def _every(examination: Examination, name: str) -> Iterator[GateValue]:
     if name in _verdicts():
         for verdict in examination.verdicts:
             if (verdict.use, verdict.target) == _verdicts()[name]:
-                yield _value(examination, name, verdict, verdict.state)
+                yield _value(examination, name, verdict, verdict.held)
         return
     if name in _PROBED:
         from voirdire.examining.probing import probing_values  # noqa: PLC0415 - few are probed

@@ -151,6 +151,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         **{key: plain(getattr(verdict, key)) for key in _VERDICT_KEYS},
+        "not_shown": plain(verdict.not_shown),
         "why": reason_text(verdict),
         "next": next_text(verdict.next, verdict.state),
         "p": plain(verdict.p),

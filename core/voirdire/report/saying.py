@@ -230,10 +230,17 @@ class Saying:
         """Systems, labels and hard items of which a yes was not shown."""
         single = [one for one in cleared if not USES[one.use].per_label]
         parts = [part for one in single for part in one.components]
-        out = list(dict.fromkeys(brief(name, 40) for part in parts for name in part.not_shown))
+        said, plain = [], []
+        for key, spec in COMPONENTS.items():
+            named = [part for part in parts if part.name == key and part.not_shown]
+            if named and spec.spared is not None:
+                said.append(spec.spared(named))
+            else:
+                plain += named
+        out = list(dict.fromkeys(brief(name, 40) for part in plain for name in part.not_shown))
         if len(out) > _MOST_NAMED:
             out = [*out[:_MOST_NAMED], f"{len(out) - _MOST_NAMED} more"]
-        said = self._packed(["not shown"], [f"on {listed(out)}"]) if out else []
+        said += self._packed(["not shown"], [f"on {listed(out)}"]) if out else []
         hard = any(part.reason == "hard items" for part in parts)
         return [*said, *([FRAMES["hard"]] if hard else [])]
 

@@ -190,6 +190,9 @@ class ComponentSpec:
         From a component to a clause: what was found, beside what is needed.
     says_of : mapping
         Kinds of judgements that are said otherwise.
+    spared : callable or None
+        From the components of several verdicts that name what was not shown, to the sentence that
+        goes with a yes; None: their names.
     influence : callable or None
         From a ground and the component to what each response does to the estimate.
     change : ChangeRule or None
@@ -215,6 +218,7 @@ class ComponentSpec:
     calibrated: bool = False
     after_no: Callable[[Any, Component], Next] | None = None
     says_of: Mapping[str, Callable[[Component], str]] = field(default_factory=dict)
+    spared: Callable[[Sequence[Component]], str] | None = None
     influence: Callable[[Any, Component], NDArray[np.float64] | None] | None = None
     change: ChangeRule | None = None
 

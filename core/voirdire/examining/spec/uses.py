@@ -146,6 +146,8 @@ _OF_MEANS, _OF_SINGLE = frozenset({"score"}), frozenset({"score", "nominal"})
 #: Uses that labels, sets of labels and preferences have, too.
 _LABELS = frozenset({"label", "label set"})
 _EVERY = _OF_SINGLE | _LABELS | {"preference", "probability"}
+#: Of scores reading is shown in each system, or the system is named and no yes is about it.
+_EACH_SYSTEM = Wanted("READ_s", kinds=_OF_MEANS)
 
 ORDER_SYSTEMS = USES.register(
     UseSpec(
@@ -154,8 +156,8 @@ ORDER_SYSTEMS = USES.register(
         kinds=_OF_MEANS | {"preference"},
         these_only=frozenset({"preference"}),
         required={
-            THESE: wanted("COVER", "READ", "ORDER", "REVERSE", "FAM"),
-            TO_COME: wanted("COVER", "READ", "ORDER+", "REVERSE", "FAM"),
+            THESE: wanted("COVER", "READ", _EACH_SYSTEM, "ORDER", "REVERSE", "FAM"),
+            TO_COME: wanted("COVER", "READ", _EACH_SYSTEM, "ORDER+", "REVERSE", "FAM"),
         },
         question="Does it put these systems in the order that humans put them?",
         permits="rank systems by its mean scores",
@@ -175,9 +177,16 @@ QUOTE_MEANS = USES.register(
         these_only=frozenset({"preference"}),
         required={
             THESE: wanted(
-                "COVER", "READ", "BIAS", "LEVEL", "AGREE", "FAM", Wanted("PAIR", "may refuse")
+                "COVER",
+                "READ",
+                _EACH_SYSTEM,
+                "BIAS",
+                "LEVEL",
+                "AGREE",
+                "FAM",
+                Wanted("PAIR", "may refuse"),
             ),
-            TO_COME: wanted("COVER", "READ", "BIAS", "LEVEL", "LEVEL+", "FAM"),
+            TO_COME: wanted("COVER", "READ", _EACH_SYSTEM, "BIAS", "LEVEL", "LEVEL+", "FAM"),
         },
         question="Do its mean scores mean what the humans' mean?",
         permits="quote its means as numbers",
@@ -199,6 +208,7 @@ STAND_IN = USES.register(
             THESE: wanted(
                 "COVER",
                 "READ",
+                _EACH_SYSTEM,
                 "ITEM",
                 "SLOPE",
                 "BIAS1",
@@ -221,7 +231,7 @@ STAND_IN = USES.register(
                 "POSITION",
                 "LENGTH",
                 "TIE",
-                Wanted("READ_s", "look"),
+                Wanted("READ_s", "look", _LABELS | {"preference"}),
                 Wanted("FLIP", "look"),
                 Wanted("PAIR", "may refuse"),
                 Wanted("PICK1", "may refuse"),
@@ -250,6 +260,7 @@ PASS_AND_STOP = USES.register(
             THESE: wanted(
                 "COVER",
                 "GREAD",
+                _EACH_SYSTEM,
                 Wanted("GITEM", _unless_labels_decide("left out")),
                 "SENS",
                 "SPEC",

@@ -71,6 +71,16 @@ class Verdict:
         """The attribute, and the label where it is about one: ``"intent:refund"``."""
         return f"{self.attribute}:{self.label}" if self.label else self.attribute
 
+    @property
+    def not_shown(self) -> tuple[str, ...]:
+        """Systems (labels) of which a yes is not claimed: it was not shown there."""
+        return tuple(dict.fromkeys(name for part in self.components for name in part.not_shown))
+
+    @property
+    def held(self) -> State:
+        """The state as a gate takes it: a yes that leaves something out is open."""
+        return "open" if self.state == "yes" and self.not_shown else self.state
+
     def component(self, name: str) -> Component:
         """The component of that name; KeyError where this use does not have it."""
         for part in self.components:

@@ -12,7 +12,7 @@ from voirdire.examining.spec.words import correlates, needed_text, worth
 from voirdire.tabular import number_text, share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from voirdire.examining.spec.labels.ground import LabelGround
 
@@ -95,6 +95,18 @@ def _empty(part: Component) -> str:
 def _leaked(part: Component) -> str:
     human = part.at[0] if part.at else "one human"
     return f"it follows {human} beyond what people share: it may have seen those labels"
+
+
+def _in_system(part: Component) -> str:
+    where = part.at[0] if part.at else "one system"
+    return correlates(f"within {where} it correlates {{value}} with the humans")(part)
+
+
+def _shown_of(parts: Sequence[Component]) -> str:
+    # Of several attributes that of which least is known.
+    least = min(parts, key=lambda part: part.count)
+    shown, all_ = least.count, least.count + len(least.not_shown)
+    return f"That it reads was shown for {shown} of {all_} systems."
 
 
 def _has_subgroups(ground: LabelGround) -> bool:
@@ -310,12 +322,14 @@ for _spec in (
         name="tracks_each_system",
         title="follows in each system",
         plain="READ in every single system.",
-        asked="a third of READ; it may refuse, or look bad",
-        kinds=LABELS | {"preference"},
-        declared=lambda g: g.systems > 2,
+        asked="of scores: more than nothing in each; else a third of READ",
+        kinds=LABELS | {"score", "preference"},
+        declared=lambda g: g.systems > (1 if g.kind == "score" else 2),
         needs=_CLUSTERS,
         find=lambda g: g.parts.get("READ_s") if g.kind == "preference" else g.by_system(),
         says=correlates("among the responses of one system it correlates {value} with people"),
+        says_of={"score": _in_system},
+        spared=_shown_of,
         unit="correlation",
         side="least",
         skipped_untested=True,

@@ -15,7 +15,7 @@ import numpy as np
 
 from voirdire.examining.spec.component import Ground
 from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
-from voirdire.examining.spec.scores import responses
+from voirdire.examining.spec.scores import everywhere, responses
 from voirdire.examining.spec.scores.case import FOLDS, calibrated
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
 from voirdire.stats import system_means as means
@@ -142,6 +142,10 @@ class ScoreGround(Ground):
     @cached_property
     def _everybody(self) -> ResponsePanel:
         return self.case.panel()
+
+    def by_system(self) -> Component | None:
+        """READ_s: reading among the responses of each system."""
+        return everywhere.reads_each_system("READ_s", self.panel, self.humans, self.margins)
 
     @property
     def few(self) -> bool:

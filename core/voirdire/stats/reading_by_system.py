@@ -1,0 +1,142 @@
+"""Does a judge follow the responses of every single system? And would another human be seen to?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.stats import within
+from voirdire.stats.response_panel import mean_present
+from voirdire.stats.sums import Jackknifed, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.stats._arrays import Floats
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.sums import ClusterSums
+
+#: How surely reading is shown in a system, and how often a human would have to be seen to read.
+SURE_HERE, POWER = 0.975, 0.80
+#: A sum of squares below this is none.
+_NONE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SystemReading:
+    """Reading within one system.
+
+    Attributes
+    ----------
+    judge : Jackknifed
+        Correlation of one run with the mean human among the responses of the system.
+    human : float
+        Fisher's z that one more human would have there. With one human that of the judge itself,
+        reading as it does on the whole where people vary as little as here.
+    known : bool
+        Whether it is that of a human.
+    size : int
+        Responses.
+    """
+
+    system: str
+    judge: Jackknifed
+    human: float
+    known: bool
+    size: int
+
+    @property
+    def low(self) -> float:
+        """Lower bound on Fisher's z; minus infinity where there is no error."""
+        low = self.judge.at - quantile(SURE_HERE, self.judge.df) * self.judge.se
+        return float(low) if math.isfinite(low) else -math.inf
+
+    def would_show(self, z: float) -> bool:
+        """Whether a rater whose true value is `z` would be shown to read in four of five tries."""
+        se = max(float(self.judge.se), 1 / math.sqrt(max(self.size - 3, 1)))
+        return z > (quantile(SURE_HERE, self.judge.df) + quantile(POWER, self.judge.df)) * se
+
+
+def reading_in_systems(
+    panel: ResponsePanel, humans: Sequence[int]
+) -> tuple[Jackknifed, list[SystemReading]]:
+    """The reading within systems taken together, and in each in which people vary.
+
+    Items are left in, as within one system they are what there is to read. A judge that does not
+    vary in a system correlates 0 there, with the error 1 / sqrt(n - 3).
+
+    Source: the project's own (VERDICT.md, section 11); where people vary less, Thorndike (1949),
+    Personnel Selection, on restriction of range.
+    """
+    columns = _columns(panel)
+    together = panel.by_cluster(columns, where=3)
+    whole = together.jackknife(within.ratio, "fisher")
+    tables = []
+    for place, name in enumerate(panel.systems):
+        here = np.asarray((columns[:, 3] > 0) & (panel.system == place))
+        table, size = panel.by_cluster(columns, here, where=3), panel.size(here)
+        if len(table) > 1 and table.total[1] > _NONE * size:
+            tables.append((str(name), here, table, size))
+    judges = [_reading(table, size) for _, _, table, size in tables]
+    shared = _human_columns(panel, humans)
+    if shared is not None:
+        expected = [_of_one_human(panel, shared, here) for _, here, _, _ in tables]
+    else:
+        # The middle system: those in which it does not read must not lower what is asked of them.
+        middle = max(float(np.median([one.at for one in judges] or [0.0])), float(whole.at))
+        usual = together.total[1] / together.total[3]
+        spread = [table.total[1] / table.total[3] / usual for _, _, table, _ in tables]
+        expected = [_restricted(middle, ratio) for ratio in spread]
+    return whole, [
+        SystemReading(name, judge, human, shared is not None, size)
+        for (name, _, _, size), judge, human in zip(tables, judges, expected, strict=True)
+    ]
+
+
+def _reading(table: ClusterSums, size: int) -> Jackknifed:
+    if table.total[2] > _NONE * size:
+        return table.jackknife(within.ratio, "fisher")
+    return Jackknifed(0.0, 1 / math.sqrt(max(size - 3, 1)), len(table) - 1, "fisher")
+
+
+def _columns(panel: ResponsePanel) -> Floats:
+    """(N, 4): products of one run and the mean human within systems, squares of each, and ones."""
+    human = panel.centred(panel.mean_human[:, None], unbiased=False, least=2)[:, 0]
+    runs = np.stack(
+        [panel.centred(run[:, None], unbiased=False, least=2)[:, 0] for run in panel.judge]
+    )
+    one, square = mean_present(runs), mean_present(runs**2)
+    kept = ~np.isnan(human) & ~np.isnan(one)
+    columns = np.stack([human * one, human**2, square, np.ones(len(human))], axis=1)
+    return np.where(kept[:, None], columns, 0.0)
+
+
+def _human_columns(panel: ResponsePanel, humans: Sequence[int]) -> Floats | None:
+    return within.item_columns(panel.only_humans(humans)) if len(humans) > 1 else None
+
+
+def _restricted(z: float, ratio: float) -> float:
+    """Fisher's z of a rater with `z` on the whole where people's variance is `ratio` of it."""
+    r = math.tanh(max(z, 0.0))
+    here = r * math.sqrt(ratio) / math.sqrt(1 - r * r + r * r * ratio)
+    return math.atanh(min(here, 0.9999))
+
+
+def _of_one_human(panel: ResponsePanel, shared: Floats, here: NDArray[np.bool_]) -> float:
+    """Fisher's z of one more human with the mean of these: c / sqrt(v (c + (v - c) / m))."""
+    columns = np.nan_to_num(shared[here])
+    weight = np.ones(len(columns)) if panel.weight is None else panel.weight[here]
+    sums = weight @ columns
+    with np.errstate(invalid="ignore", divide="ignore"):
+        c, v, _, _ = (float(part) for part in within.moments(sums))
+    # Two humans who share nothing there, or too little to be seen: nobody would be shown to read.
+    if not (c > 0 and v > 0):
+        return 0.0
+    among = max(float(sums[2] / max(sums[6], 1.0)), 1.0)
+    r = c / math.sqrt(v * (c + max(v - c, 0.0) / among))
+    return math.atanh(min(r, 0.9999))

@@ -1,0 +1,119 @@
+"""READ in each system: what is not read there is held back, or named and not claimed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import voirdire
+from voirdire.errors import RequirementUnmetError
+from voirdire.examining import check_requirements
+from voirdire.examining.simulate import KINDS, Kind, simulate_panel, tidy_ratings
+from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import AskedUse, decide
+from voirdire.report import answers
+from voirdire.report.records import verdict_record
+from voirdire.study import Margins
+
+USES = ("order", "score", "single")
+
+
+def blind_in(systems):
+    """As good as a human, but blind in the first so many systems: their means and noise."""
+
+    def score(world):
+        scores = world.peer.copy()
+        blind = 3 + world.system + world.view + world.noise
+        scores[:systems] = blind[:systems]
+        return scores
+
+    return Kind("blind here", score, "blind in some systems")
+
+
+@pytest.fixture
+def blind(monkeypatch):
+    monkeypatch.setattr("voirdire.examining.simulate.KINDS", {**KINDS, "blind here": blind_in(3)})
+
+
+def ground(panel, name, humans=3):
+    raters, systems, items = panel.humans.shape
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    people = panel.humans.reshape(raters, -1)[:humans]
+    case = Case(
+        "judge", "tone", tuple("abc")[:humans], panel.judges[name].reshape(1, -1), people, item,
+        4.0, systems=np.char.mod("s%02d", system),
+    )  # fmt: skip
+    return ScoreGround(case, Margins())
+
+
+def states(found):
+    return {use: decide(found, AskedUse(use, "these systems")).state for use in USES}
+
+
+@pytest.mark.parametrize("humans", [1, 3])
+def test_blind_in_three_of_ten_is_never_a_yes_and_good_in_all_is_kept(blind, humans):
+    for seed in range(6):
+        panel = simulate_panel(10, 200, 4100 + seed, kinds=("good", "blind here"))
+        found = ground(panel, "blind here", humans)
+        assert "yes" not in states(found).values()
+        part = found.one("READ_s")
+        # At a level of 2.5 % in each, one of them may look as if it were read.
+        assert len({"s00", "s01", "s02"} & set(part.not_shown)) >= 2
+        assert part.state == "open" if humans == 1 else part.state in ("no", "open")
+        assert ground(panel, "good", humans).one("READ_s").state == "yes"
+
+
+def test_where_nobody_would_be_shown_to_read_the_systems_are_named(blind):
+    """Twenty responses a system: one more human would not be seen to read there either."""
+    panel = simulate_panel(40, 20, 7, kinds=("good",))
+    part = ground(panel, "good").one("READ_s")
+    assert part.state == "yes"
+    assert part.not_shown
+    assert part.count + len(part.not_shown) == 40
+    assert 0 < part.count < 40
+
+
+def test_a_system_in_which_people_do_not_vary_has_nothing_to_read():
+    panel = simulate_panel(4, 100, 3, kinds=("good",))
+    panel.humans[:, 2] = 5.0
+    part = ground(panel, "good").one("READ_s")
+    assert part.state == "yes"
+    assert "s02" not in part.not_shown
+    assert part.count == 3
+
+
+def test_the_correlation_in_a_system_and_what_a_human_would_have_are_those_of_a_slow_twin():
+    from voirdire.stats.reading_by_system import reading_in_systems
+
+    panel = simulate_panel(3, 80, 11, kinds=("noisy",))
+    found = ground(panel, "noisy")
+    _, each = reading_in_systems(found.panel, found.humans)
+    for place, one in enumerate(each):
+        judge, people = panel.judges["noisy"][place], panel.humans[:, place]
+        r = np.corrcoef(judge, people.mean(axis=0))[0, 1]
+        # The jackknife frees z of its bias, of the order of 1 / n.
+        assert math.tanh(one.judge.at) == pytest.approx(r, abs=0.02)
+        cov = np.cov(people)
+        c, v = cov[np.triu_indices(3, 1)].mean(), np.diag(cov).mean()
+        human = c / math.sqrt(v * (c + (v - c) / 3))
+        assert math.tanh(one.human) == pytest.approx(human, abs=1e-9)
+
+
+def test_a_gate_takes_a_yes_that_leaves_systems_out_for_open_and_the_sentence_says_how_many():
+    panel = simulate_panel(40, 20, 7, kinds=("sharp",))
+    ratings = tidy_ratings(panel, "tone")
+    people = ["human-1", "human-2", "human-3"]
+    found = voirdire.examine(ratings, reference=people, resamples=0)
+    verdict = found.verdict("sharp", "tone", "score")
+    part = verdict.component("READ_s")
+    assert verdict.state == "yes"
+    assert verdict.not_shown == part.not_shown
+    record = verdict_record(verdict)
+    assert record["not_shown"] == list(part.not_shown)
+    sentence = answers.answers(found)[0].sentence
+    assert f"shown for {part.count} of 40 systems" in sentence
+    with pytest.raises(RequirementUnmetError, match="open"):
+        check_requirements(found, ["verdict.score@tone=yes"])

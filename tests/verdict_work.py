@@ -36,7 +36,7 @@ USE_NAMES = {
 
 
 #: Components that the reference's rule, which is version 0.2's, does not have.
-NEW = {"READ_s"}
+NEW = {"READ_s", "TAIL"}
 
 
 class Before(AskedUse):

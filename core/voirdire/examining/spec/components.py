@@ -598,3 +598,4 @@ LABELS_SAVED = COMPONENTS.register(
 from voirdire.examining.spec.labels import specs as label_specs  # noqa: E402, F401
 from voirdire.examining.spec.preferences import specs as preference_specs  # noqa: E402, F401
 from voirdire.examining.spec.probabilities import specs as probability_specs  # noqa: E402, F401
+from voirdire.examining.spec.scores import tail  # noqa: E402, F401

@@ -112,6 +112,12 @@ def _few_such(ground: Any, parts: Sequence[Component]) -> Next:
     return Next("rate more", needed=math.ceil(now * wanted / least), now=now, unit="labels")
 
 
+def _few_in_tail(ground: Any, _: Sequence[Component]) -> Next:
+    # A tenth of the responses is looked at.
+    now = ground.n_paired
+    return Next("rate more", needed=max(10 * FEWEST_SUCH, now + 1), now=now, unit="responses")
+
+
 def _not_asked(ground: Any, _: Sequence[Component]) -> Next:
     return Next("rate the rest", needed=ground.n_labelled, now=0)
 
@@ -152,6 +158,7 @@ for _reason in (
     Reason("constant", "it gives one score whatever it is shown", first=True, instead=True),
     Reason("no variance", "its scores do not vary within a system", instead=True),
     Reason("few such", "there are too few responses on one side of the gate", _few_such),
+    Reason("few in tail", "the worst tenth holds too few responses", _few_in_tail),
     Reason(
         "no minima",
         "no sensitivity and specificity are declared for the gate",

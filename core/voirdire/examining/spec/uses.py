@@ -264,6 +264,7 @@ PASS_AND_STOP = USES.register(
                 Wanted("GITEM", _unless_labels_decide("left out")),
                 "SENS",
                 "SPEC",
+                Wanted("TAIL", _unless_labels_decide("left out")),
                 Wanted("SYS", _unless_labels_decide("may refuse")),
                 "FAM",
                 "SUB",

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     Estimates = Callable[[ScoreGround], Iterator[Estimated]]
 
 
-def _of(table: ClusterSums, statistic: Statistic, fewest: int) -> Iterator[Estimated]:
+def of(table: ClusterSums, statistic: Statistic, fewest: int) -> Iterator[Estimated]:
     if len(table) >= fewest:
         yield Estimated(float(statistic(table.total)), statistic(table.without))
 
 
 def reading(ground: ScoreGround) -> Iterator[Estimated]:
     """READ."""
-    yield from _of(within.reading_sums(ground.panel), within.ratio, ground.margins.clusters)
+    yield from of(within.reading_sums(ground.panel), within.ratio, ground.margins.clusters)
 
 
 def reading_at_gate(ground: ScoreGround) -> Iterator[Estimated]:
     """READ of 1[score >= gate]."""
     bits = _bits(ground)
     if bits is not None:
-        yield from _of(within.reading_sums(bits), within.ratio, ground.margins.clusters)
+        yield from of(within.reading_sums(bits), within.ratio, ground.margins.clusters)
 
 
 def item(ground: ScoreGround) -> Iterator[Estimated]:
@@ -67,12 +67,12 @@ def _shared(
     table: ClusterSums, humans: Sequence[int], statistic: Statistic, ground: ScoreGround
 ) -> Iterator[Estimated]:
     if len(humans) > 1 and table.total[0] >= FEWEST_SHARED:
-        yield from _of(table, statistic, ground.margins.clusters)
+        yield from of(table, statistic, ground.margins.clusters)
 
 
 def bias(ground: ScoreGround) -> Iterator[Estimated]:
     """The mean of how far the judge is off."""
-    yield from _of(ground.off, mean_of, ground.margins.clusters)
+    yield from of(ground.off, mean_of, ground.margins.clusters)
 
 
 def rate(*, passes: bool) -> Estimates:
@@ -87,7 +87,7 @@ def rate(*, passes: bool) -> Estimates:
         if len(humans) < 2:
             columns = held_out.against_columns(bits, humans[0], passes=passes)
         if columns[:, 1].sum() >= FEWEST_SUCH:
-            yield from _of(bits.by_cluster(columns, where=1), mean_of, 2)
+            yield from of(bits.by_cluster(columns, where=1), mean_of, 2)
 
     return estimates
 

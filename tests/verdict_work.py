@@ -36,7 +36,7 @@ USE_NAMES = {
 
 
 #: Components that the reference's rule, which is version 0.2's, does not have.
-NEW = {"READ_s", "TAIL"}
+NEW = {"READ_s", "TAIL", "LEAK"}
 
 
 class Before(AskedUse):

@@ -69,3 +69,46 @@ def _leaning(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         slope: Floats = (sums[..., 0] - _loading(sums) * sums[..., 1]) / _left_of(sums)
     return slope
+
+
+def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
+    """The squared correlation of the judge with what these humans share: of all, and without each.
+
+    With j_r the covariance of the judge with a human and c_rs that of two humans, all within
+    systems: sum(j_r j_s) / sum(c_rs) / var(judge) over pairs of humans. That is at most 1 for
+    whoever sees the response alone, whatever the humans' reliabilities and spreads: j_r j_s and
+    c_rs hold the same two loadings. Who has seen the answers follows the humans' own errors as
+    well. (R + 1,) values: of all, then without each, since one whose lasting view the judge shares
+    adds to the products as well. Of two humans there is one value; None below two.
+
+    Source: Spearman (1904), American Journal of Psychology 15, 72-101 (attenuation).
+    """
+    if len(humans) < 2:
+        return None
+    run = panel.centred(panel.mean_run[:, None], least=2)[:, 0]
+    own = np.stack([panel.centred(panel.humans[k][:, None], least=2)[:, 0] for k in humans])
+    there = ~np.isnan(own)
+    kept = ~np.isnan(run) & there.any(axis=0)
+    judge, scores = np.where(kept, run, 0.0), np.where(there, own, 0.0)
+    first, second = np.triu_indices(len(humans), 1)
+    products = [judge**2, *(judge * scores), *(scores[first] * scores[second])]
+    sizes = [kept, *(kept & there), *(there[first] & there[second])]
+    columns = np.concatenate([np.stack(products), np.stack(sizes) * 1.0]).T
+    table = panel.by_cluster(columns, kept, where=len(products))
+    if len(table) < 3 or not table.total[0] > 1e-9 * len(run):
+        return None
+    left_out = range(-1, len(humans) if len(humans) > 2 else 0)
+    pairs = [(first != human) & (second != human) for human in left_out]
+
+    def closeness(sums: Floats) -> Floats:
+        half = sums.shape[-1] // 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.nan_to_num(sums[..., :half] / sums[..., half:], posinf=0.0, neginf=0.0)
+            beside, shared = means[..., 1 : 1 + len(humans)], means[..., 1 + len(humans) :]
+            both = beside[..., first] * beside[..., second]
+            # Two humans who share no response tell nothing of one another.
+            both = np.where(sums[..., half + 1 + len(humans) :] > 0, both, 0.0)
+            each = [both[..., k].sum(axis=-1) / shared[..., k].sum(axis=-1) for k in pairs]
+            return np.stack(each, axis=-1) / means[..., :1]
+
+    return table.jackknife(closeness)

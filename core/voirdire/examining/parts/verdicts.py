@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.parts.part import Examined
 from voirdire.examining.verdict.gathering import judged_of
 from voirdire.examining.verdict.judged import Judged
-from voirdire.examining.verdict.judging import careless_findings, copied_findings
+from voirdire.examining.verdict.judging import careless_findings, copied_findings, leak_findings
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
@@ -30,7 +30,6 @@ class VerdictsPart:
             return examined(judged_of(inputs))
         from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
             judged_kinds,
-            leak_findings,
         )
 
         found = judged_kinds(inputs, inputs.judgements or annotated(inputs))
@@ -61,7 +60,8 @@ class VerdictsPart:
 def examined(judged: Judged) -> Examined[Judged]:
     """Verdicts, and what their evidence shows to be odd."""
     evidence = judged.evidence
-    return Examined(judged, (*careless_findings(evidence), *copied_findings(evidence)))
+    odd = (careless_findings, copied_findings, leak_findings)
+    return Examined(judged, tuple(one for find in odd for one in find(evidence)))
 
 
 def annotated(inputs: Inputs) -> ReadJudgements | None:

@@ -203,6 +203,17 @@ for _reason in (
         instead=True,
     ),
     Reason(
+        "seen answers",
+        "it follows people's own errors: it has seen the answers",
+        _plainly("keep answers away"),
+        first=True,
+    ),
+    Reason(
+        "follows one",
+        "a human whom it follows beyond what people share was left out",
+        explains=False,
+    ),
+    Reason(
         "order not recorded",
         "who was shown first is not recorded",
         _plainly("say who was first"),
@@ -242,6 +253,7 @@ for _action in (
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
     Action("keep humans", "Keep the humans for this."),
     Action("correct the data", "Correct what the audit found first."),
+    Action("keep answers away", "Keep people's answers from the judge, and run it again."),
     Action(
         "say who was first",
         "Say who was shown first (--first, or a column shown_first), or draw the order each time.",

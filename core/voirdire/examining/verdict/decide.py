@@ -71,7 +71,8 @@ def decide(ground: Ground, asked: AskedUse) -> Decision:
         if spec.stops_all and not use.without_humans:
             stopping = [part for part in ground.of(spec.key) if part.state == "no"]
             if stopping:
-                return Decision("not tested", (spec.key,), spec.stops_all, 1.0, tuple(stopping[:1]))
+                reason = stopping[0].reason or spec.stops_all
+                return Decision("not tested", (spec.key,), reason, 1.0, tuple(stopping[:1]))
     # A judge that answered nothing has no system either, and its coverage says so.
     if use.of_means and ground.systems == 1:
         return Decision("not tested", (), "one system", 1.0, ())

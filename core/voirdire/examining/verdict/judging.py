@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.spec.scores.seen import LEAK
+from voirdire.examining.spec.words import because
 from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec.scores.case import Case
-    from voirdire.examining.verdict.facts import Careless
+    from voirdire.examining.verdict.facts import Careless, Component
     from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Study
 
@@ -242,6 +244,42 @@ def copied_findings(evidence: Iterable[Evidence]) -> list[Finding]:
         )
         for (judge, human), copy in seen.items()
     ]
+
+
+def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
+    """One finding a judge and human (or all humans) whose answers it seems to have seen."""
+    return [
+        _leak_finding(one, part)
+        for one in evidence
+        if (part := one.component(LEAK)) is not None
+        and part.reason in ("seen", "seen answers", "follows one")
+    ]
+
+
+def _leak_finding(one: Evidence, part: Component) -> Finding:
+    told = f"{one.attribute}: {because(part)}"
+    if part.reason == "seen answers":
+        return Finding(
+            "judge_has_seen_answers", "serious", one.judge, 1, (told,),
+            f"{one.judge} follows the humans' own errors ({one.attribute}).",
+            "Keep the humans' scores from the judge and run it again: until then nothing can be "
+            "said of it.",
+            (one.attribute,),
+        )  # fmt: skip
+    who = part.at[0]
+    left = part.reason == "follows one"
+    return Finding(
+        "judge_follows_one_human", "serious", one.judge, 1,
+        (f"{one.attribute}: slope {part.estimate:.2f} on what {who} alone says",),
+        f"{one.judge} follows {who} beyond what people share ({one.attribute}).",
+        f"{who} was left out of the reference of {one.judge}. The same person rating twice, one "
+        "whose view the judge shares, and answers that reached the judge look the same: see which "
+        "it is."
+        if left
+        else f"Check that {who}'s labels did not reach {one.judge}: until then it cannot be held "
+        "against them.",
+        (one.attribute,),
+    )  # fmt: skip
 
 
 def _how_often(copied: Sequence[Copied]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.examining.judgements import compared_cases, label_cases
-from voirdire.examining.spec.labels.ground import LEAK, LabelGround, of_one_label
+from voirdire.examining.spec.labels.ground import LabelGround, of_one_label
 from voirdire.examining.spec.preferences.ground import ComparedGround
 from voirdire.examining.spec.probabilities.ground import ProbabilityGround
 from voirdire.examining.spec.scores.case import Case
@@ -18,14 +18,13 @@ from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import Evidence
 from voirdire.examining.verdict.judged import Judged
-from voirdire.schema import Finding
 from voirdire.stats.probability import calibration_error
 from voirdire.stats.ranking import rank_systems
 from voirdire.study import Rater, own_systems
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import polars as pl
 
@@ -186,26 +185,6 @@ def judged_kinds(inputs: Inputs, read: ReadJudgements | None) -> Judged:
         for attribute in finding.attributes
     }
     return judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
-
-
-def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
-    """One finding a judge and human whose labels it seems to have seen."""
-    found = []
-    for one in evidence:
-        part = one.component(LEAK)
-        if part is None or part.reason != "seen":
-            continue
-        found.append(
-            Finding(
-                "judge_follows_one_human", "serious", one.judge, 1,
-                (f"{one.attribute}: slope {part.estimate:.2f} on what {part.at[0]} alone says",),
-                f"{one.judge} follows {part.at[0]} beyond what people share ({one.attribute}).",
-                f"Check that {part.at[0]}'s labels did not reach {one.judge}: until then it cannot "
-                f"be held against them.",
-                (one.attribute,),
-            )
-        )  # fmt: skip
-    return found
 
 
 def kind_sections(judged: Judged) -> tuple[Section, ...]:

@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.labels import found as labels
 from voirdire.examining.spec.preferences.found import reads_everywhere
+from voirdire.examining.spec.scores import seen
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.stats import within
-from voirdire.stats.leaks import leak
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from voirdire.examining.spec.component import Component
     from voirdire.examining.spec.labels.found import OfLabels
     from voirdire.examining.spec.scores.case import Case
-    from voirdire.stats.sums import Jackknifed
-
-#: A slope on what one human alone says beyond which the judge has seen it, and how sure.
-LEAKED, SURE_LEAK = 0.10, 0.001
-#: The component that says so.
-LEAK = "LEAK"
 
 
 class LabelGround(ScoreGround):
@@ -59,12 +53,6 @@ class LabelGround(ScoreGround):
             return None
         return np.asarray(self.case.subgroups[self.case.paired].astype(str))
 
-    @cached_property
-    def leaks(self) -> tuple[tuple[str, Jackknifed], ...]:
-        """The slope of the judge on what each human alone says, where there are three."""
-        each = ((k, leak(self.panel, self.humans, k)) for k in self.humans)
-        return tuple((self.case.reference[k], found) for k, found in each if found is not None)
-
     def may_refuse(self) -> tuple[Component, ...]:
         """LABEL of each label."""
         return labels.may_refuse(self.of_labels)
@@ -81,18 +69,14 @@ class LabelGround(ScoreGround):
         """EMPTY."""
         return labels.silent_sets(self.panel, self.humans)
 
+    @cached_property
+    def followed(self) -> tuple[str, ...]:
+        """Of labels nobody leaves: LEAK holds the use back."""
+        return ()
+
     def leak(self) -> Component:
         """LEAK: not tested where it has seen what one human says; else yes, as far as is known."""
-        if not self.leaks:
-            return Component("LEAK", "not tested", reason="leak unknown")
-        share = SURE_LEAK / len(self.humans)
-        sure = [(found.bound(share), name, found) for name, found in self.leaks]
-        low, name, worst = max(sure, key=lambda one: one[0])
-        part = Component(
-            "LEAK", "yes", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
-            float(worst.se), float(worst.df), 0.0, at=(name,),
-        )  # fmt: skip
-        return replace(part, state="not tested", reason="seen") if low > LEAKED else part
+        return seen.one_followed(self.leaks)
 
     def by_system(self) -> Component | None:
         """READ_s: reading among the responses of each system."""

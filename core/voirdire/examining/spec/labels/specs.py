@@ -93,6 +93,12 @@ def _empty(part: Component) -> str:
 
 
 def _leaked(part: Component) -> str:
+    if part.reason == "seen answers":
+        return (
+            f"its squared correlation with what people share is {number_text(part.estimate, 2)} "
+            f"[{number_text(part.low, 2)}, {number_text(part.high, 2)}], where 1 is the most that "
+            "who sees the response alone can reach"
+        )
     human = part.at[0] if part.at else "one human"
     return f"it follows {human} beyond what people share: it may have seen those labels"
 
@@ -307,12 +313,13 @@ for _spec in (
         key="LEAK",
         name="has_not_seen_the_labels",
         title="follows one human alone",
-        plain="It has not seen what one human says.",
-        asked="a slope of 0.10 on what one human alone says",
-        kinds=LABELS,
+        plain="It has not seen what people say, or one of them.",
+        asked="a slope of 0.10 on what one human alone says; of scores a correlation of 1 as well",
+        kinds=LABELS | {"score"},
         needs=_CLUSTERS,
         find=lambda g: g.leak(),
         says=_leaked,
+        stops_all="seen answers",
         unit="ratio",
         side="within",
         skipped_untested=True,

@@ -15,7 +15,7 @@ import numpy as np
 
 from voirdire.examining.spec.component import Ground
 from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
-from voirdire.examining.spec.scores import everywhere, responses
+from voirdire.examining.spec.scores import everywhere, responses, seen
 from voirdire.examining.spec.scores.case import FOLDS, calibrated
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
 from voirdire.stats import system_means as means
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.scores.case import Case, GateRule
     from voirdire.stats.bias_by_system import HumanSpread
     from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.sums import Jackknifed
     from voirdire.stats.system_means import Means, Moments
     from voirdire.study import Margins
 
@@ -158,11 +159,53 @@ class ScoreGround(Ground):
         return () if self.few else _careless(self.case, self._everybody, self.margins)
 
     @cached_property
+    def _careful(self) -> tuple[ResponsePanel, tuple[int, ...]]:
+        """The panel without careless humans, and the places of the others."""
+        careless = sorted(self.case.reference.index(one.human) for one in self.careless)
+        humans = tuple(k for k in range(len(self._everybody.humans)) if k not in careless)
+        return self._everybody.without_humans(careless) if careless else self._everybody, humans
+
+    @cached_property
+    def leaks(self) -> tuple[tuple[str, Jackknifed], ...]:
+        """The slope of the judge on what each human alone says, where there are three."""
+        return seen.slopes(*self._careful, self.case.reference)
+
+    @cached_property
+    def too_close(self) -> Component | None:
+        """LEAK where the judge follows people more closely than the response alone allows."""
+        return seen.closer_than_possible(*self._careful)
+
+    @cached_property
+    def followed(self) -> tuple[str, ...]:
+        """Humans whom the judge follows beyond what people share, and who are left out for it.
+
+        Nobody where fewer than two would be left, or where it has seen everybody's answers.
+        """
+        if self.few or self.kind != "score" or self.too_close is not None:
+            return ()
+        found = seen.followed(self.leaks)
+        return found if len(self.leaks) - len(found) >= FEWEST_LEFT else ()
+
+    def leak(self) -> Component:
+        """LEAK: *no* where it has seen the answers, or too few are left whom it does not follow."""
+        if self.too_close is not None:
+            return self.too_close
+        part = seen.one_followed(self.leaks)
+        if part.reason != "seen":
+            return part
+        # Those who are followed have left the reference, if two others are left.
+        return (
+            replace(part, state="yes", reason="follows one")
+            if self.followed
+            else (replace(part, state="no"))
+        )
+
+    @cached_property
     def humans(self) -> tuple[int, ...]:
         """Places in the reference of those who were not."""
         # By place in the reference: the panel keeps that order, whoever is left out of it.
-        out = {self.case.reference.index(one.human) for one in self.careless}
-        return tuple(k for k in range(len(self._everybody.humans)) if k not in out)
+        out = {self.case.reference.index(name) for name in self.followed}
+        return tuple(k for k in self._careful[1] if k not in out)
 
     @cached_property
     def panel(self) -> ResponsePanel:
@@ -290,6 +333,11 @@ class RejudgedGround(ScoreGround):
     def careless(self) -> tuple[Careless, ...]:
         """Those of before: the humans are the same, whatever the judge does after."""
         return self._before.careless
+
+    @cached_property
+    def followed(self) -> tuple[str, ...]:
+        """Those of before, as well."""
+        return self._before.followed
 
     @cached_property
     def panel(self) -> ResponsePanel:

@@ -1,0 +1,81 @@
+"""LEAK: has the judge seen what these humans said, or what one of them said?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.examining.spec.component import Component
+from voirdire.stats.leaks import leak, too_close
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.stats.response_panel import ResponsePanel
+    from voirdire.stats.sums import Jackknifed
+
+#: A slope on what one human alone says beyond which the judge follows that human, and how sure.
+LEAKED, SURE_LEAK = 0.10, 0.001
+#: The squared correlation with what humans share, 1 at most for who sees the response alone.
+CLOSEST = 1.0
+#: Of all humans at once (or of two) a lasting view that the judge shares with one adds to it:
+#: a ninth where the view is as large as what they share.
+CLOSEST_OF_ALL, CLOSEST_OF_TWO = 1.25, 1.05
+#: The component that says so.
+LEAK = "LEAK"
+
+
+def slopes(
+    panel: ResponsePanel, humans: Sequence[int], reference: Sequence[str]
+) -> tuple[tuple[str, Jackknifed], ...]:
+    """The slope of the judge on what each human alone says, where there are three."""
+    each = ((k, leak(panel, humans, k)) for k in humans)
+    return tuple((reference[k], found) for k, found in each if found is not None)
+
+
+def followed(leaks: Sequence[tuple[str, Jackknifed]]) -> tuple[str, ...]:
+    """Humans whom the judge follows beyond what people share."""
+    share = SURE_LEAK / max(len(leaks), 1)
+    return tuple(name for name, found in leaks if found.bound(share) > LEAKED)
+
+
+def one_followed(leaks: Sequence[tuple[str, Jackknifed]]) -> Component:
+    """The largest slope; not tested where it has seen what one human says, or where none is known.
+
+    Else yes, as far as is known.
+    """
+    if not leaks:
+        return Component(LEAK, "not tested", reason="leak unknown")
+    share = SURE_LEAK / len(leaks)
+    sure = [(found.bound(share), name, found) for name, found in leaks]
+    low, name, worst = max(sure, key=lambda one: one[0])
+    part = Component(
+        LEAK, "yes", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
+        float(worst.se), float(worst.df), 0.0, at=(name,),
+    )  # fmt: skip
+    return replace(part, state="not tested", reason="seen") if low > LEAKED else part
+
+
+def closer_than_possible(panel: ResponsePanel, humans: Sequence[int]) -> Component | None:
+    """*No* where it follows these humans more closely than the response alone allows.
+
+    With each of them left out, so that nobody's lasting view which the judge shares says so.
+    """
+    found = too_close(panel, humans)
+    if found is None:
+        return None
+    limits = [CLOSEST_OF_ALL if len(humans) > 2 else CLOSEST_OF_TWO]
+    limits += [CLOSEST] * (len(found.at) - 1)
+    low = np.asarray(found.bound(SURE_LEAK)) - limits
+    # Without each of them, all have to say so.
+    at = 0 if low[0] > 0 else 1 + int(np.argmin(low[1:])) if len(low) > 1 else 0
+    one, limit = found[at], limits[at]
+    if not low[at] > 0:
+        return None
+    high = float(one.bound(1 - SURE_LEAK))
+    return Component(
+        LEAK, "no", float(one.at), float(one.bound(SURE_LEAK)), high, limit, float(one.se),
+        float(one.df), reason="seen answers",
+    )  # fmt: skip

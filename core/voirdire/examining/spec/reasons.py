@@ -158,6 +158,11 @@ for _reason in (
     Reason("constant", "it gives one score whatever it is shown", first=True, instead=True),
     Reason("no variance", "its scores do not vary within a system", instead=True),
     Reason("few such", "there are too few responses on one side of the gate", _few_such),
+    Reason(
+        "worst unknown",
+        "which responses are the worst is not known of scores on no grid that are read in parts",
+        _plainly("read it whole"),
+    ),
     Reason("few in tail", "the worst tenth holds too few responses", _few_in_tail),
     Reason(
         "no minima",
@@ -253,6 +258,7 @@ for _action in (
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
     Action("keep humans", "Keep the humans for this."),
     Action("correct the data", "Correct what the audit found first."),
+    Action("read it whole", "Examine it in memory, without --streaming."),
     Action("keep answers away", "Keep people's answers from the judge, and run it again."),
     Action(
         "say who was first",

@@ -50,9 +50,9 @@ def _sums(ground: ScoreGround) -> ClusterSums:
     """By cluster: what the judge passes less what a held-out human passes, and how many."""
     panel, at = ground.panel, math.nan if ground.gate is None else ground.gate.at
     bits = panel.passing(at)
-    size = np.ones(panel.n) if panel.weight is None else panel.weight
+    size = np.ones(panel.judge.shape[1]) if panel.weight is None else panel.weight
     judge = mean_present(bits.judge)
-    less, count = np.zeros(panel.n), np.zeros(panel.n)
+    less, count = np.zeros(len(judge)), np.zeros(len(judge))
     for human in ground.humans:
         others = [k for k in ground.humans if k != human]
         weight = _lowest(mean_present(panel.humans[others]), size)
@@ -68,6 +68,9 @@ def _share(sums: Floats) -> Floats:
 
 def find(ground: ScoreGround) -> Component:
     """Yes where the upper bound lies below what is allowed, no where the lower bound lies above."""
+    counted = ground.panel.counted
+    if counted is not None and not counted.shows(ground.panel.humans.T):
+        return TAIL.untested("worst unknown")
     table = _sums(ground)
     # Each response is seen once with every human held out.
     worst = float(table.total[1]) / len(ground.humans)
@@ -80,7 +83,7 @@ def find(ground: ScoreGround) -> Component:
 
 
 def _estimates(ground: ScoreGround) -> Iterator[Estimated]:
-    if ground.gate is not None and len(ground.humans) > 1:
+    if ground.gate is not None and len(ground.humans) > 1 and ground.case.counted is None:
         yield from change.of(_sums(ground), lambda sums: -_share(sums), ground.margins.clusters)
 
 

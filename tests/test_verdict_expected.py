@@ -17,6 +17,7 @@ from verdict_work import (
     SETS,
     USE_NAMES,
     Before,
+    ReferenceGround,
     alt_test_case,
     annotations,
     differences,
@@ -41,7 +42,7 @@ SCORE = ("score", "these systems")
 
 def check(case, wanted):
     """Components to 1e-6, states of uses and what decided them."""
-    found = ScoreGround(case, MARGINS)
+    found = ReferenceGround(case, MARGINS)
     assert differences(found.components, wanted["components"]) == []
     for name, use in wanted["uses"].items():
         made = decide(found, Before(*USE_NAMES[name]))

@@ -132,15 +132,29 @@ def test_a_scale_may_lie_anywhere(shift):
 
 
 def test_few_on_one_side_of_a_gate_say_how_many_labels_it_takes():
-    rng = np.random.default_rng(1)
-    human = (rng.random(100) > 0.08).astype(float)
+    human = np.ones(100)
+    human[::7] = 0
     found = states(found_of(table(human, human)))
-    fails = int((human == 0).sum())
     assert found["gate"][:2] == ("not tested", "few such")
-    assert found["gate"][2].needed == -(-100 * 20 // fails)
-    alone = np.ones(100)
-    alone[0] = 0
-    assert states(found_of(table(alone, alone)))["gate"][2].needed is None
+    assert found["gate"][2].needed == -(-100 * 20 // 15)
+
+
+@pytest.mark.parametrize("fails", [1, 3, 9])
+def test_fewer_than_ten_failures_are_not_tested_and_not_said_to_be_unread(fails):
+    """At 97 % of 100 labels a judge that reads was to be trusted with nothing in 30 of 100."""
+    human, judge = np.ones(100), np.ones(100)
+    human[:fails] = judge[2 : 2 + 12] = 0
+    found = found_of(table(human, judge))
+    told = states(found)
+    for use in ("gate", "single"):
+        assert told[use][:2] == ("not tested", "few failures")
+        assert (told[use][2].action, told[use][2].needed) == ("label both sides", 15)
+    # The judge's own rare outcome counts as well; one that is constant is told by people's.
+    human[:12], judge[:] = 0, 1
+    judge[0] = 0
+    assert states(found_of(table(human, judge)))["gate"][1] == "few failures"
+    judge[0] = 1
+    assert states(found_of(table(human, judge)))["gate"][:2] == ("no", "constant")
 
 
 def test_a_judge_that_turns_the_scale_round_is_refused():

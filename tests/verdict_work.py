@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from voirdire.examining.spec import USES
+from voirdire.examining.spec import COMPONENTS, USES
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, asked_uses, decide
@@ -50,6 +50,16 @@ class Before(AskedUse):
             for target, asked in use.required.items()
         }
         return replace(use, required=required)
+
+
+class ReferenceGround(ScoreGround):
+    """What the reference's rule looks at: it tested reading with any number of failures."""
+
+    def of(self, key):
+        parts = super().of(key)
+        if any(part.reason == "few failures" for part in parts):
+            self._found[key] = (COMPONENTS[key].find(self),)
+        return self._found[key]
 
 
 @cache
@@ -175,7 +185,7 @@ def reference_counts(shared, design, panels, seconds=math.inf):
         humans, judges, truth = generate(systems, items, first + done, raters)
         for name in {key.split("|")[0] for key in states}:
             case = simulated_case(humans, judges[name], truth)
-            found = ScoreGround(case, Margins())
+            found = ReferenceGround(case, Margins())
             for asked in asked_uses((), found):
                 before = Before(asked.use, asked.target)
                 counts[name, asked.use, asked.target, decide(found, before).state] += 1

@@ -151,11 +151,11 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         **{key: plain(getattr(verdict, key)) for key in _VERDICT_KEYS},
-        "not_shown": plain(verdict.not_shown),
         "why": reason_text(verdict),
         "next": next_text(verdict.next, verdict.state),
         "p": plain(verdict.p),
         "components": parts,
+        "not_shown": plain(verdict.not_shown),
         "reason": verdict.reason,
         "step": plain(verdict.next),
         "p_holm": plain(verdict.p_holm),

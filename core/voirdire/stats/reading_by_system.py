@@ -82,13 +82,15 @@ def reading_in_systems(
         table, size = panel.by_cluster(columns, here, where=3), panel.size(here)
         if len(table) > 1 and table.total[1] > _NONE * size:
             tables.append((str(name), here, table, size))
+    if not tables:
+        return whole, []
     judges = [_reading(table, size) for _, _, table, size in tables]
     shared = _human_columns(panel, humans)
     if shared is not None:
         expected = [_of_one_human(panel, shared, here) for _, here, _, _ in tables]
     else:
         # The middle system: those in which it does not read must not lower what is asked of them.
-        middle = max(float(np.median([one.at for one in judges] or [0.0])), float(whole.at))
+        middle = max(float(np.median([one.at for one in judges])), float(whole.at))
         usual = together.total[1] / together.total[3]
         spread = [table.total[1] / table.total[3] / usual for _, _, table, _ in tables]
         expected = [_restricted(middle, ratio) for ratio in spread]

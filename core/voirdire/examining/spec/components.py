@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from voirdire.examining.spec.component import Component
+    from voirdire.examining.spec.scores.case import GateRule
     from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.study import Margins
 
@@ -59,6 +62,12 @@ _OF_SYSTEMS = (
 
 def _has_gate(ground: ScoreGround) -> bool:
     return ground.gate is not None
+
+
+def _gate_of(ground: ScoreGround) -> GateRule:
+    if ground.gate is None:
+        raise ValueError("there is no gate")
+    return ground.gate
 
 
 def _margin_of_system(ground: ScoreGround) -> float:
@@ -115,7 +124,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
         plain="Its scores follow the responses.",
         asked="a correlation above nothing",
         kinds=EVERY,
-        needs=_CLUSTERS,
+        needs=(needs.clusters, needs.enough_of_each),
         find=_or_compared(
             "READ",
             _reading,
@@ -472,7 +481,7 @@ GATE_TRACKS_RESPONSES = COMPONENTS.register(
         asked="a correlation above nothing",
         kinds=SCORES,
         declared=_has_gate,
-        needs=_CLUSTERS,
+        needs=(needs.clusters, needs.enough_at_gate),
         find=lambda g: responses.reading("GREAD", g.case, g.bits, g.margins),
         says=correlates("its passes correlate {value} with people's within systems"),
         unit="correlation",
@@ -501,6 +510,25 @@ GATE_BESIDE_ONE_HUMAN = COMPONENTS.register(
         change=ChangeRule(change.item_at_gate, _by_read),
     )
 )
+
+
+def _gate_rate(key: str, *, passes: bool) -> Callable[[ScoreGround], Component]:
+    def find(ground: ScoreGround) -> Component:
+        rule = _gate_of(ground)
+        part = responses.gate_rate(
+            key, rule, ground.bits, ground.gated_humans, ground.margins, passes=passes
+        )
+        # Minima that nobody declared do not refuse a judge that another person might be.
+        if part.state != "no" or not (rule.by_default and ground.labels_alone):
+            return part
+        reads = any(one.state == "yes" for one in ground.of(GATE_TRACKS_RESPONSES.key))
+        if reads and responses.errs_both_ways(ground.bits, ground.gated_humans[0]):
+            return replace(part, state="open", reason="labels alone", times=math.inf)
+        return part
+
+    return find
+
+
 PASSES_WHAT_PASSES = COMPONENTS.register(
     ComponentSpec(
         key="SENS",
@@ -511,9 +539,7 @@ PASSES_WHAT_PASSES = COMPONENTS.register(
         kinds=SCORES,
         declared=_has_gate,
         needs=_CLUSTERS,
-        find=lambda g: responses.gate_rate(
-            "SENS", g.gate, g.bits, g.gated_humans, g.margins, passes=True
-        ),
+        find=_gate_rate("SENS", passes=True),
         says=rate("passes", "good"),
         unit="share",
         side="least",
@@ -531,9 +557,7 @@ STOPS_WHAT_FAILS = COMPONENTS.register(
         kinds=SCORES,
         declared=_has_gate,
         needs=_CLUSTERS,
-        find=lambda g: responses.gate_rate(
-            "SPEC", g.gate, g.bits, g.gated_humans, g.margins, passes=False
-        ),
+        find=_gate_rate("SPEC", passes=False),
         says=rate("catches", "bad"),
         unit="share",
         side="least",

@@ -20,6 +20,10 @@ SHARED = 100
 MOST_TIMES = 10
 #: Items or clusters of each system: fewer give its mean no error (one alone an error of 0).
 FEWEST_IN_SYSTEM = 5
+#: Of the rarer outcome, of people and of the judge: fewer do not tell reading from luck.
+FEWEST_RARE = 10
+#: Labels to add on either side of the judge where there are fewer.
+EACH_SIDE = 15
 #: Responses that humans must pass (fail) before a judge is held against them.
 FEWEST_SUCH = 20
 
@@ -112,6 +116,10 @@ def _few_such(ground: Any, parts: Sequence[Component]) -> Next:
     return Next("rate more", needed=math.ceil(now * wanted / least), now=now, unit="labels")
 
 
+def _few_failures(_ground: Any, parts: Sequence[Component]) -> Next:
+    return Next("label both sides", needed=EACH_SIDE, now=min(_counts(parts)), unit="responses")
+
+
 def _few_in_tail(ground: Any, _: Sequence[Component]) -> Next:
     # A tenth of the responses is looked at.
     now = ground.n_paired
@@ -158,6 +166,16 @@ for _reason in (
     Reason("constant", "it gives one score whatever it is shown", first=True, instead=True),
     Reason("no variance", "its scores do not vary within a system", instead=True),
     Reason("few such", "there are too few responses on one side of the gate", _few_such),
+    Reason(
+        "few failures",
+        "too few responses have the rarer outcome to tell reading from luck",
+        _few_failures,
+    ),
+    Reason(
+        "labels alone",
+        "it errs as often one way as the other, as a second person might",
+        lambda _ground, _parts: Next("label twice", needed=SHARED // 2, unit="responses"),
+    ),
     Reason(
         "worst unknown",
         "which responses are the worst is not known of scores on no grid that are read in parts",
@@ -258,6 +276,10 @@ for _action in (
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
     Action("keep humans", "Keep the humans for this."),
     Action("correct the data", "Correct what the audit found first."),
+    Action(
+        "label both sides",
+        "Label {needed} responses that it fails and {needed} that it passes, drawn at random.",
+    ),
     Action("read it whole", "Examine it in memory, without --streaming."),
     Action("keep answers away", "Keep people's answers from the judge, and run it again."),
     Action(

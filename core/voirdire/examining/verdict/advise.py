@@ -76,6 +76,11 @@ def _because_of(verdict: Verdict) -> Sequence[Component]:
 def _open(ground: Ground, asked: AskedUse, verdict: Verdict) -> Next:
     """So many that each open component would be settled, were its estimate to stay as it is."""
     parts = [part for part in verdict.components if part.state == "open"]
+    # More of the same does not settle what has a remedy of its own.
+    for part in parts:
+        reason = REASONS.get(part.reason)
+        if reason is not None and reason.next is not None:
+            return reason.next(ground, [part])
     of_systems = any(COMPONENTS[part.name].falls_with == "systems" for part in parts)
     now, unit = (ground.systems, "systems") if of_systems else asked.spec.counts(ground)
     # All have to be settled. One that no number of units settles makes all of the advice worthless.

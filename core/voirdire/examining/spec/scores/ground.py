@@ -26,7 +26,7 @@ from voirdire.stats.sums import ClusterSums, quantile
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from voirdire.examining.spec.component import Component
+    from voirdire.examining.spec.component import Component, State
     from voirdire.examining.spec.scores.case import Case, GateRule
     from voirdire.stats.bias_by_system import HumanSpread
     from voirdire.stats.response_panel import ResponsePanel
@@ -171,9 +171,17 @@ class ScoreGround(Ground):
         return seen.slopes(*self._careful, self.case.reference)
 
     @cached_property
+    def _they_agree(self) -> bool:
+        """Whether humans are shown to agree: else what one alone says is all that each says."""
+        if self.few or self.kind != "score":
+            return False
+        panel, humans = self._careful
+        return len(humans) > 1 and _agreement(panel, self.margins) == "yes"
+
+    @cached_property
     def too_close(self) -> Component | None:
         """LEAK where the judge follows people more closely than the response alone allows."""
-        return seen.closer_than_possible(*self._careful)
+        return seen.closer_than_possible(*self._careful) if self._they_agree else None
 
     @cached_property
     def followed(self) -> tuple[str, ...]:
@@ -181,7 +189,7 @@ class ScoreGround(Ground):
 
         Nobody where fewer than two would be left, or where it has seen everybody's answers.
         """
-        if self.few or self.kind != "score" or self.too_close is not None:
+        if not self._they_agree or self.too_close is not None:
             return ()
         found = seen.followed(self.leaks)
         return found if len(self.leaks) - len(found) >= FEWEST_LEFT else ()
@@ -190,6 +198,8 @@ class ScoreGround(Ground):
         """LEAK: *no* where it has seen the answers, or too few are left whom it does not follow."""
         if self.too_close is not None:
             return self.too_close
+        if not self._they_agree:
+            return seen.one_followed(())
         part = seen.one_followed(self.leaks)
         if part.reason != "seen":
             return part
@@ -467,14 +477,14 @@ def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Carel
         # reach, since a human on hard items may fall below any fixed number.
         if sure > margins.read and own.bound(SURE_NO) < _THIRD * reach:
             careless.append(Careless(case.reference[k], case.attribute, own.value, reach))
-    if not careless or _disagree(panel, margins):
+    if not careless or _agreement(panel, margins) == "no":
         return ()
     worst_first = sorted(careless, key=lambda one: one.correlation)
     left_out = {one.human for one in worst_first[: len(everyone) - FEWEST_LEFT]}
     return tuple(one for one in careless if one.human in left_out)
 
 
-def _disagree(panel: ResponsePanel, margins: Margins) -> bool:
-    """Whether all humans together are shown not to agree on single responses."""
+def _agreement(panel: ResponsePanel, margins: Margins) -> State:
+    """Whether all humans together are shown to agree on single responses, or not to."""
     table = within.item_table(panel, beside=True)
-    return responses.humans_agree("", table, margins).state == "no"
+    return responses.humans_agree("", table, margins).state

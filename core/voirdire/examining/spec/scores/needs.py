@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from voirdire.examining.spec.component import Lack
-from voirdire.examining.spec.reasons import FEWEST_IN_SYSTEM
+from voirdire.examining.spec.reasons import FEWEST_IN_SYSTEM, FEWEST_RARE
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from voirdire.examining.spec.scores.ground import ScoreGround
+    from voirdire.stats.response_panel import ResponsePanel
 
 #: Systems from which a correlation of their means says anything.
 FEWEST_FOR_ORDER = 3
@@ -24,6 +29,38 @@ def clusters(ground: ScoreGround) -> Lack | None:
     if not ground.few:
         return None
     return Lack("few clusters" if ground.case.asked else "not asked", count=ground.units[0])
+
+
+def enough_of_each(ground: ScoreGround) -> Lack | None:
+    """Ten scores other than the most frequent one, of people and of the judge."""
+    return None if ground.kind != "score" else _rare(ground, ground.panel)
+
+
+def enough_at_gate(ground: ScoreGround) -> Lack | None:
+    """Ten passes and ten fails, of people and of the judge."""
+    return _rare(ground, ground.bits)
+
+
+def _rare(ground: ScoreGround, panel: ResponsePanel) -> Lack | None:
+    people, own = (_off_the_mode(ground, panel, part) for part in (panel.humans, panel.judge))
+    # A judge that gives one score whatever it is shown is told by what people say alone.
+    if people >= FEWEST_RARE and (own >= FEWEST_RARE or not own):
+        return None
+    return Lack("few failures", count=min(people, own))
+
+
+def _off_the_mode(ground: ScoreGround, panel: ResponsePanel, scores: NDArray[np.float64]) -> int:
+    """Responses (declared clusters) with another score than the most frequent one."""
+    values, codes = np.unique(scores, return_inverse=True)
+    if not len(values):
+        return 0
+    weight = np.ones(scores.shape[1]) if panel.weight is None else panel.weight
+    often = np.bincount(codes.ravel(), np.broadcast_to(weight, scores.shape).ravel())
+    often[np.isnan(values)] = 0
+    off = np.asarray((~np.isnan(scores) & (scores != values[often.argmax()])).any(axis=0))
+    if not ground.clustered:
+        return panel.size(off)
+    return len(panel.by_cluster(off[:, None] * 1.0, where=0))
 
 
 def two_humans(ground: ScoreGround) -> Lack | None:

@@ -22,7 +22,7 @@ from voirdire.examining.spec.margins import (
 from voirdire.examining.spec.reasons import FEWEST_SUCH, MOST_TIMES
 from voirdire.stats import held_out, runs_needed, within
 from voirdire.stats.intervals import effective_size, share_interval
-from voirdire.stats.sums import Jackknifed, above_t, jackknife, natural, quantile
+from voirdire.stats.sums import Jackknifed, above_t, jackknife, mean_of, natural, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -254,6 +254,20 @@ def against_labels(
     p = share_p(value, se, float(jackknifed.df), n, least)
     made = Component(name, state, value, sure.low, sure.high, least, p=p, **facts)
     return replace(made, times=_times_share(made, least)) if state == "open" else made
+
+
+def errs_both_ways(bits: ResponsePanel, human: int) -> bool:
+    """Whether it passes what fails about as often as it fails what passes, by a score test.
+
+    Two people who label alike differ in both directions alike: such a judge may be one.
+
+    Source: McNemar (1947), Psychometrika 12, 153-157; over clusters the sums are jackknifed.
+    """
+    off = bits.mean_run - bits.humans[human]
+    there = ~np.isnan(off)
+    columns = np.stack([np.where(there, off, 0.0), there * 1.0], axis=1)
+    found = bits.by_cluster(columns, where=1).jackknife(mean_of)
+    return bool(abs(found.at) <= quantile(SURE_NO, found.df) * found.se)
 
 
 def _times_share(part: Component, least: float) -> float:

@@ -131,7 +131,7 @@ def test_sets_of_labels_in_a_cell(sign):
 
 def test_an_empty_cell_of_sets_is_asked_about():
     cells = [*SETS[:-1], ""]
-    with pytest.raises(QuestionError, match="1 cell of label sets is empty"):
+    with pytest.raises(QuestionError, match="2 cells of label sets are empty"):
         read(wide(human_1=cells, gpt=cells))
     empty = read(wide(human_1=cells, gpt=cells), empty="none")
     assert empty.labels["labels"].list.len().min() == 0

@@ -212,6 +212,16 @@ KindOption = Annotated[
         show_default=False,
     ),
 ]
+LabelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        help="All labels that may be given, separated by commas; or repeat the option for each. "
+        "Other words are missing. By default they are those that people give.",
+        callback=names_of,
+        show_default=False,
+    ),
+]
 ProbabilityOption = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,5 @@
 from voirdire.kinds._column import Cells as Cells
+from voirdire.kinds._column import says_nothing as says_nothing
 from voirdire.kinds._judgements import MISSING as MISSING
 from voirdire.kinds._judgements import JudgementPatterns as JudgementPatterns
 from voirdire.kinds._judgements import Judgements as Judgements

@@ -52,8 +52,9 @@ class TableKeys(Part):
     attribute that such labels speak of, where they name none. `only` names the attributes that
     are read of a file of another tool; the others are left out.
 
-    `kind` says what the judgements are where a file may be read in two ways. `probability` is the
-    column of what a judge claims, `empty` what an empty cell of label sets says, `first`
+    `kind` says what the judgements are where a file may be read in two ways. `labels` are all that
+    may be given (any other word is missing); by default those that people give. `probability` is
+    the column of what a judge claims, `empty` what an empty cell of label sets says, `first`
     which of two systems was shown first in every row, and `parts` what stands between ``__`` in the
     keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
@@ -89,6 +90,7 @@ class TableKeys(Part):
     about: str | None = None
     only: Names = ()
     kind: Literal["score", "label", "label set", "preference", "probability"] | None = None
+    labels: Names = ()
     probability: str | None = None
     empty: Literal["none", "missing"] | None = None
     first: Literal["a", "b"] | None = None

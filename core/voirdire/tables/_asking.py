@@ -82,6 +82,8 @@ def with_answer(
         changed = {key: numbers_of(value)}
     elif key == "rescale":
         changed = {key: {**read.rescale, **ends_of([value])}}
+    elif key == "labels":
+        changed = {key: tuple(names_of([value]))}
     elif key in ("ignore", "only"):
         changed = {key: (*getattr(read, key), value)}
     return tuple(reference), read.with_(**changed)

@@ -140,7 +140,8 @@ def measures(column: str) -> bool:
 #: A header that is one human rater, as it stands; a small n behind one is a count.
 _PERSON = re.compile(
     r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
-    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z]|(?-i:N))?",
+    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder|ann|annot)s?[ _-]?"
+    r"(?:\d+|[a-mo-z]|(?-i:N))?",
     re.IGNORECASE,
 )
 
@@ -177,7 +178,8 @@ def holds_labels(column: str) -> bool:
 _HUMAN = re.compile(
     r"human|annotator|expert|clinician|therapist|psycholog|psychiatr|crowd|coder|worker|gold|person"
     r"|student|doctor|nurse|physician|counsel|teacher|patient|layperson|layman|participant"
-    r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor|mensch|kodierer",
+    r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor|mensch|kodierer"
+    r"|(?:^|[ _-])(?:ann|annot|author)[ _-]?\d",
     re.IGNORECASE,
 )
 #: Families of models: whose name holds one is no person, whatever else it holds.

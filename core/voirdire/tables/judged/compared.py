@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
-from voirdire.tables._names import find, plain_word
+from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import Compared, compared_in, strange_words, words_of
 from voirdire.tables._words import MISSING, Words, as_line, as_option
@@ -58,7 +58,7 @@ def read_preferences(
     plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
     if "score" in plain and ("systema" in plain or {"rank", "status"} <= set(plain)):
         return None  # a standard table, which is read as it is
-    for shape in (_chosen_rejected, _rankings, _of_two_systems):
+    for shape in (_chosen_rejected, _rankings, _of_two_systems, _of_two_places):
         found = shape(raw, read, plain, reference)
         if found is not None:
             return found
@@ -100,6 +100,8 @@ def _of_two_systems(
     named = [
         c for c in raw.frame.columns
         if c not in taken and c not in read.ignore and _says_who(raw.frame[c], frame, sides)
+        # A number beside two systems may be a turn, a length or a fact; a rater's name says more.
+        and (not _all_numbers(raw.frame[c]) or _about_zero(raw.frame[c]) or names_rater(c))
     ]  # fmt: skip
     if len(named) < 2:
         return None
@@ -111,6 +113,33 @@ def _of_two_systems(
     ).filter(pl.col("score").is_not_null())
     return _ready(table, raw, reference, f"{listed(named)} name the winner of {sides[0]!r} and "
                   f"{sides[1]!r}", None)  # fmt: skip
+
+
+def _of_two_places(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """Columns of raters that say A, B or tie, and no column of the systems."""
+    named = [c for c in raw.frame.columns if c not in read.ignore and _names_places(raw.frame[c])]
+    if len(named) < 2:
+        return None
+    frame = raw.frame.with_columns(pl.lit("A").alias("system_a"), pl.lit("B").alias("system_b"))
+    base = _base(raw, frame, read, plain, ("system_a", "system_b"))
+    table = pl.concat(
+        _scored(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
+    ).filter(pl.col("score").is_not_null())
+    return _ready(table, raw, reference, f"{listed(named)} say which of two, A or B, is better",
+                  None)  # fmt: skip
+
+
+def _names_places(column: pl.Series) -> bool:
+    """Whether cells say one of two places, and a tie besides: A and B alone may be answers."""
+    if is_numeric(column) or measures(column.name):
+        return False
+    cells = Cells.of(column.name, [column])
+    places = {fold(text): place_of(text) for text in cells.texts}
+    ties = {word for word, place in places.items() if place == 0.0} - {"c", "none", "neither"}
+    sides = {place for place in places.values() if place}
+    return len(sides) > 1 and bool(ties) and None not in places.values()
 
 
 def _rater_column(raw: RawTable, read: TableKeys) -> str | None:
@@ -178,14 +207,40 @@ def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) ->
     if not cells.texts:
         return False
     if _all_numbers(column):
-        values = column.drop_nulls().cast(pl.Float64)
-        return bool(values.min() < 0 <= values.max()) and float(values.abs().max()) <= 2  # type: ignore[arg-type,operator]
+        return _about_zero(column) or _is_one_to_two(column) or _top_grade(column) is not None
     names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
     known = sum(
         count for text, count in zip(cells.texts, cells.counts, strict=True)
         if place_of(text) is not None or text in names
     )  # fmt: skip
     return known >= 0.9 * cells.total
+
+
+def _about_zero(column: pl.Series) -> bool:
+    """Numbers from -2 to 2, of which 0 is a tie."""
+    low, high = _ends(column)
+    return low < 0 <= high and max(-low, high) <= 2
+
+
+def _is_one_to_two(column: pl.Series) -> bool:
+    """Numbers from 1 (the first) to 2 (the second), and some between, as AlpacaEval has them."""
+    low, high = _ends(column)
+    return 1 <= low < high <= 2 and column.drop_nulls().n_unique() > 2
+
+
+def _top_grade(column: pl.Series) -> int | None:
+    """5 or 7 where cells are whole numbers from 1 to it, which have a middle."""
+    low, high = _ends(column)
+    values = column.drop_nulls().cast(pl.Float64).unique()
+    whole = bool((values == values.round()).all())
+    if not whole or low < 1 or not 4 <= high <= 7 or len(values) < 3:
+        return None
+    return 5 if high <= 5 else 7
+
+
+def _ends(column: pl.Series) -> tuple[float, float]:
+    values = column.drop_nulls().cast(pl.Float64)
+    return float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
 
 
 def _all_numbers(column: pl.Series) -> bool:
@@ -223,6 +278,10 @@ def _declared(
         A word says neither of both, no tie and no missing answer.
     """
     said = words_of(compared.first, compared.second)
+    top = _top_grade(raw.frame[column]) if _all_numbers(raw.frame[column]) else None
+    if top is not None:
+        _ask_about_grades(raw, read, compared, column, top)
+        said = {}
     said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
     if _all_numbers(raw.frame[column]):
         return said
@@ -240,10 +299,36 @@ def _declared(
     return said
 
 
+def _ask_about_grades(
+    raw: RawTable, read: TableKeys, compared: Compared, column: str, top: int
+) -> None:
+    """Raise where nobody said which of two the grades 1 to 5 or 7 favour."""
+    grades = [str(grade) for grade in range(1, top + 1)]
+    if all(grade in read.words for grade in grades):
+        return
+    middle = (top + 1) / 2
+    steps = {g: round(2 * (middle - float(g)) / (middle - 1), 4) for g in grades}
+    turned: Words = {grade: -step + 0.0 for grade, step in steps.items()}
+    high_first: Words = {**read.words, **turned}
+    high_second: Words = {**read.words, **steps}
+    raise QuestionError(
+        f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from 1 to "
+        f"{top}; which of both does {top} favour? The first choice says {compared.second!r}.",
+        "words", (as_option(high_second), as_option(high_first)), as_line(high_second),
+        likely=False,
+    )  # fmt: skip
+
+
 def _scored(base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]) -> pl.DataFrame:
     """The score in favour of system_a that each cell says; a word for no answer is missing."""
     if _all_numbers(column):
-        return base.with_columns(column.cast(pl.Float64).alias("score"))
+        numbers = column.cast(pl.Float64)
+        if _is_one_to_two(column):
+            numbers = 3 - 2 * numbers
+        elif _top_grade(column) is not None:
+            grades = {float(grade): value for grade, value in said.items() if grade.isdigit()}
+            numbers = numbers.replace_strict(grades, default=None, return_dtype=pl.Float64)
+        return base.with_columns(numbers.alias("score"))
     cells = column.cast(pl.String).str.strip_chars()
     distinct = cells.drop_nulls().unique()
     words = {fold(word): value for word, value in said.items()}
@@ -317,6 +402,12 @@ def _rankings(
             for i, r, cell in frame.select(item, rater, plain["ranking"]).iter_rows()
             if i is not None and r is not None and len(order := _order(cell)) > 1
         ]
+    elif ranked := _ranked_columns(frame, [item, rater]):
+        rows = [
+            (str(i), str(r), [name for _, name in sorted(zip(ranks, ranked, strict=True))])
+            for i, r, *ranks in frame.select(item, rater, *ranked).iter_rows()
+            if i is not None and r is not None and None not in ranks
+        ]
     else:
         system = find("system", [c for c in frame.columns if c != rater], read.system, raw.name)
         if "rank" not in plain or system is None or not is_numeric(frame[plain["rank"]]):
@@ -342,6 +433,19 @@ def _rankings(
     )  # fmt: skip
     return _ready(table, raw, reference, "systems are ranked on each item: pairs of "
                   "them, resampled by item", rater)  # fmt: skip
+
+
+def _ranked_columns(frame: pl.DataFrame, taken: Sequence[str]) -> list[str]:
+    """Columns of systems in each row of which the ranks 1..S stand; none where there are no such.
+
+    A row of scores has ties; of two columns 1 and 2 may be anything.
+    """
+    names = [c for c in frame.columns if c not in taken and is_numeric(frame[c])]
+    names = [c for c in names if not measures(c)]
+    rows = [row for row in frame.select(names).iter_rows() if None not in row] if names else []
+    if len(names) < 3 or len(rows) < 2 or not all(_are_ranks(map(float, row)) for row in rows):
+        return []
+    return names
 
 
 def _are_ranks(ranks: Iterable[float]) -> bool:
@@ -380,4 +484,9 @@ def _ready(
              "length", "cluster"]  # fmt: skip
     people = people_of(raters, reference, raw.name, column)
     kept = table.filter(pl.col("item").is_not_null() & pl.col("rater").is_not_null())
+    # Who compares a pair in both directions was asked in both orders: a row names the first first.
+    pair = [pl.min_horizontal("system_a", "system_b"), pl.max_horizontal("system_a", "system_b")]
+    both = pl.col("system_a").n_unique().over("item", "rater", "run", "attribute", *pair) > 1
+    shown = pl.when(both).then("system_a")
+    kept = kept.with_columns(pl.coalesce("shown_first", shown).alias("shown_first"))
     return ReadJudgements(people, preferences=kept.select(names), reason=reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,19 +12,19 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import LABEL, Cells
-from voirdire.parsing import spelled
-from voirdire.tables._names import find, is_person, kind_of, measures, plain_word
+from voirdire.tables._files._raw import build
+from voirdire.tables._names import find, is_person, kind_of, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
-from voirdire.tables._tables import STATUS, finding, plural
-from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.people import people_of
+from voirdire.tables.judged.cells import as_list, members
+from voirdire.tables.judged.frames import LABELS
+from voirdire.tables.judged.words import form_of, judgements_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Finding
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
+    from voirdire.tables.judged.frames import ReadJudgements
 
 #: Words of headers over labels, without case and signs.
 HEADS = frozenset(
@@ -34,12 +35,12 @@ HEADS = frozenset(
 CODED = frozenset(("class", "category", "intent", "topic"))
 #: Parts of a table that are no rater's labels.
 PARTS = ("item", "system", "run", "cluster", "subgroup", "context", "response", "reason", "origin")
-#: What parts labels of a set in a cell, the surest first.
-SEPARATORS = (";", "|", ",")
 #: The share of cells that must hold several labels, in one column at least, before it is one of
 #: sets; and of a column's cells that must be words of the others.
 SEVERAL, SHARED = 0.02, 0.5
 MOST_LABELS = 60
+#: A header over 0 and 1 of one label: `label_toxic`.
+_LABEL_HEAD = re.compile(r"labels?[ _.:-]+(.+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,10 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     # `judge` beside it over a judge's.
     rater = None if rater in reference or _judges(raw, rater, columns) else rater
     free = [c for c in columns if c not in {*roles.values(), rater}]
+    set_of = _indicators(raw, read, free, rater)
+    if set_of is not None:
+        return read_labels(set_of, _as_sets(read), reference)
+    _ask_about_codes(raw, read, free, rater)
     found = [column for name in free if (column := _holds_labels(raw, name, read)) is not None]
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
@@ -92,6 +97,108 @@ def _judges(raw: RawTable, rater: str | None, columns: Sequence[str]) -> bool:
 def _column(name: str | None, columns: Sequence[str]) -> str | None:
     """A declared rater that is a column; else it is the name of who rated the whole file."""
     return name if name in columns else None
+
+
+# --- codes, and a column a label
+
+
+def _ask_about_codes(
+    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None
+) -> None:
+    """Raise where whole numbers stand under headers that speak of labels: grades, or classes?"""
+    # Under the header `judge` numbers are that judge's scores, and no names of raters.
+    scores = rater is not None and is_numeric(raw.frame[rater])
+    if read.kind is not None or scores or (read.score is not None and rater is None):
+        return
+    coded = [c for c in free if _speaks_of_labels(c) and _are_codes(raw.frame[c])]
+    if len(coded) == 1 if rater is not None else len(coded) > 1:
+        raise QuestionError(
+            f"{raw.name}: {listed(coded)} holds whole numbers; are they classes, or grades of "
+            f"which more is more?",
+            "kind", ("label", "score"), 'kind = "label"', likely=False,
+        )  # fmt: skip
+
+
+def _speaks_of_labels(column: str) -> bool:
+    return not {"label", "labels"}.isdisjoint(re.split(r"[\W_]+", column.casefold()))
+
+
+def _are_codes(column: pl.Series) -> bool:
+    """Whether cells are 0..K-1 or 1..K, of three labels or more: two of them are yes and no."""
+    if not is_numeric(column):
+        return False
+    values = column.cast(pl.Float64, strict=False).drop_nulls().unique().sort().to_list()
+    first = values[0] if values else -1
+    whole = [float(k) for k in range(int(first), int(first) + len(values))]
+    return first in (0, 1) and values == whole and 3 <= len(values) <= MOST_LABELS
+
+
+def _indicators(
+    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None
+) -> RawTable | None:
+    """Columns of 0 and 1, one a label, as one column of sets; None where it is not known.
+
+    They are where somebody says so, or where their headers begin with *label*.
+    """
+    bits = [c for c in free if _is_indicator(raw.frame[c])]
+    headed = {c: _LABEL_HEAD.fullmatch(c) for c in bits}
+    labels = {c: told.group(1) for c, told in headed.items() if told is not None}
+    if rater is not None and (len(labels) > 1 or read.kind == "label set"):
+        named = labels if len(labels) > 1 else {c: c for c in bits}
+        return _gathered(raw, read, {raw.frame[rater].name: named}, rater) if named else None
+    if rater is None and read.kind == "label set" and len(bits) > 1:
+        grid = _grid(bits)
+        return None if grid is None else _gathered(raw, read, grid, None)
+    return None
+
+
+def _is_indicator(column: pl.Series) -> bool:
+    if not is_numeric(column):
+        return False
+    values = column.cast(pl.Float64, strict=False).drop_nulls()
+    return len(values) > 0 and set(values.unique()) <= {0.0, 1.0}
+
+
+def _grid(columns: Sequence[str]) -> dict[str, dict[str, str]] | None:
+    """Rater -> column -> label, of headers such as `ann1_toxic` or `toxic_ann1`."""
+    for sign in ("_", " ", "-", ".", ":"):
+        if not all(sign in column for column in columns):
+            continue
+        for front in (True, False):
+            parts = [c.partition(sign) if front else c.rpartition(sign) for c in columns]
+            grid: dict[str, dict[str, str]] = {}
+            for column, (before, _, behind) in zip(columns, parts, strict=True):
+                rater, label = (before, behind) if front else (behind, before)
+                grid.setdefault(rater, {})[column] = label
+            labels = {tuple(sorted(each.values())) for each in grid.values()}
+            if len(labels) == 1 and len(grid) > 1 and any(map(names_rater, grid)):
+                return grid
+    return None
+
+
+def _gathered(
+    raw: RawTable, read: TableKeys, grid: Mapping[str, Mapping[str, str]], rater: str | None
+) -> RawTable:
+    """One row a judgement, its set as a JSON list; a row with an empty cell says nothing."""
+    kept = [c for c in raw.frame.columns if not any(c in each for each in grid.values())]
+    base, blocks = raw.frame.select(c for c in kept if c not in read.ignore), []
+    for name, labels in grid.items():
+        bits = raw.frame.select(pl.col(c).cast(pl.Float64, strict=False) for c in labels)
+        cells = [
+            None if None in row
+            else json.dumps([label for label, bit in zip(labels.values(), row, strict=True) if bit])
+            for row in bits.iter_rows()
+        ]  # fmt: skip
+        block = base.with_columns(pl.Series("labels", cells, pl.String))
+        blocks.append(block if rater else block.with_columns(pl.lit(name).alias("rater")))
+    if "item" not in base.columns and find("item", base.columns, read.item, raw.name) is None:
+        blocks = [block.with_columns(raw.numbers().alias("item")) for block in blocks]
+    frame = pl.concat(blocks)
+    return build(raw.name, frame.columns, frame.get_columns(), first=1)
+
+
+def _as_sets(read: TableKeys) -> TableKeys:
+    return read.model_copy(update={"kind": "label set", "score": "labels"})
 
 
 # --- what a column holds
@@ -141,40 +248,13 @@ def _several(cells: Cells) -> bool:
         many += count if len(own) > 1 else 0
         for part in own:
             parts[part] += count
-    lists = sum(
-        n for t, n in zip(cells.texts, cells.counts, strict=True) if _as_list(t) is not None
-    )
+    lists = sum(n for t, n in zip(cells.texts, cells.counts, strict=True) if as_list(t) is not None)
     if lists > 0.9 * cells.total:
         return 0 < len(parts) <= MOST_LABELS
     recurring = all(count > 1 for count in parts.values()) and 1 < len(parts) <= MOST_LABELS
     short = all(len(part) <= 40 for part in parts)
     alone = sum(1 for text in cells.texts if len(members(text)) == 1)
     return many > SEVERAL * cells.total and recurring and short and alone > 0
-
-
-def members(text: str) -> list[str]:
-    """The labels that a cell names: those of a JSON list, or parted by a separator.
-
-    >>> members("calm; tense"), members('["calm"]'), members("[]")
-    (['calm', 'tense'], ['calm'], [])
-    """
-    listed_ = _as_list(text)
-    if listed_ is not None:
-        return listed_
-    for sign in SEPARATORS:
-        if sign in text:
-            return [part.strip() for part in text.split(sign) if part.strip()]
-    return [text.strip()] if text.strip() else []
-
-
-def _as_list(text: str) -> list[str] | None:
-    if not text.startswith("["):
-        return None
-    try:
-        given = json.loads(text.replace("'", '"') if '"' not in text else text)
-    except ValueError:
-        return None
-    return [str(part).strip() for part in given] if isinstance(given, list) else None
 
 
 def _groups(found: Sequence[Column]) -> list[list[Column]]:
@@ -194,9 +274,9 @@ def _alike(one: Column, other: Column) -> bool:
     """Whether half of the cells of either are words of the other, by spelling."""
     if one.sets != other.sets and not (one.sets or other.sets):
         return False
-    known = {spelled(word) for word in other.words}, {spelled(word) for word in one.words}
+    known = {form_of(word) for word in other.words}, {form_of(word) for word in one.words}
     for column, words in zip((one, other), known, strict=True):
-        inside_ = sum(n for word, n in column.words.items() if spelled(word) in words)
+        inside_ = sum(n for word, n in column.words.items() if form_of(word) in words)
         if inside_ >= SHARED * column.words.total():
             return True
     return False
@@ -220,25 +300,25 @@ def _wide(
             f"{raw.name}: several sets of columns hold labels of their own ({shown}), and no "
             f"common part of their names says what each is about; leave all but one out by --ignore"
         )
-    blocks, questions, notes = [], [], []
+    base, blocks, sets = _facts(raw, roles), [], {}
     for group, (attribute, raters) in zip(groups, named, strict=True):
         about = read.about or attribute or "label"
-        question = question_of(about, group, raw.name)
-        questions.append(question)
-        notes += folded_notes(question, raw.name)
-        base = _facts(raw, roles)
-        for column in group:
-            block = base.with_columns(
+        sets[about] = any(column.sets for column in group)
+        blocks += [
+            base.with_columns(
                 pl.lit(raters[column.name]).alias("rater"), pl.lit(about).alias("attribute"),
                 raw.frame[column.name].cast(pl.String).alias("cell"),
-            )  # fmt: skip
-            blocks.append(_with_labels(block, question, read, raw.name))
-    table = _unasked(pl.concat(blocks))
-    people = people_of(table["rater"].unique(maintain_order=True).to_list(), reference, raw.name)
+            )
+            for column in group
+        ]  # fmt: skip
     names = [column.name for group in groups for column in group]
-    return ReadJudgements(
-        people, _finished(table, questions), tuple(questions), findings=tuple(notes),
-        reason=f"{listed(names)} hold labels: words that they share",
+    cells = pl.concat(blocks)
+    # An empty cell of sets may say that no label applies.
+    if read.empty == "missing" or not any(sets.values()):
+        cells = _unasked(cells)
+    return judgements_of(
+        cells, sets, raw.name, read, reference, None,
+        f"{listed(names)} hold labels: words that they share",
     )  # fmt: skip
 
 
@@ -269,7 +349,8 @@ def _named(group: Sequence[Column], *, several: bool) -> tuple[str | None, dict[
             attribute = ends.pop()
             return attribute, {name: name.rpartition(sign)[0] for name in names}
         starts = {name.partition(sign)[0] for name in names}
-        if several and len(starts) == 1 and all(sign in name for name in names):
+        told = len(starts) == 1 and (several or plain_word(next(iter(starts))) in HEADS)
+        if told and all(sign in name for name in names):
             attribute = starts.pop()
             return attribute, {name: name.partition(sign)[2] for name in names}
     return None, {name: name for name in names}
@@ -302,27 +383,13 @@ def _long(
         (pl.lit(read.about or "label") if attribute is None else
          raw.frame[attribute].cast(pl.String)).alias("attribute"),
     )  # fmt: skip
-    blocks, questions, notes = [], [], []
-    for about in base["attribute"].drop_nulls().unique(maintain_order=True):
-        block = base.filter(pl.col("attribute") == about)
-        cells = Cells.of(column.name, [block["cell"]])
-        words: Counter[str] = Counter()
-        for text, count in zip(cells.texts, cells.counts, strict=True):
-            for part in members(text) if column.sets else [text]:
-                words[part] += count
-        question = question_of(about, [Column(column.name, words, column.sets)], raw.name)
-        questions.append(question)
-        notes += folded_notes(question, raw.name)
-        blocks.append(_with_labels(block, question, read, raw.name))
-    if not blocks:
+    sets = dict.fromkeys(base["attribute"].drop_nulls().unique(), column.sets)
+    if not sets:
         return None
-    table = pl.concat(blocks)
-    _once_each(table, raw.name)
-    raters = table["rater"].drop_nulls().unique(maintain_order=True).to_list()
-    people = people_of(raters, reference, raw.name, rater)
-    return ReadJudgements(
-        people, _finished(table, questions), tuple(questions), findings=tuple(notes),
-        reason=f"{column.name!r} holds labels, one row a judgement",
+    _once_each(base, raw.name)
+    return judgements_of(
+        base, sets, raw.name, read, reference, rater,
+        f"{column.name!r} holds labels, one row a judgement",
     )  # fmt: skip
 
 
@@ -381,118 +448,10 @@ def _once_each(table: pl.DataFrame, where: str) -> None:
         )
 
 
-# --- words
-
-
-def question_of(attribute: str, columns: Sequence[Column], where: str) -> LabelQuestion:
-    """The list of labels of columns: one spelling each, the most frequent.
-
-    Raises
-    ------
-    TableError
-        One side gives names and the other codes, so that no word of one is one of the other.
-    """
-    del where
-    counts: Counter[str] = Counter()
-    for column in columns:
-        counts.update(column.words)
-    by_form: dict[str, str] = {}
-    for word, _ in counts.most_common():
-        by_form.setdefault(_form(word), word)
-    kept = {word: by_form[_form(word)] for word in counts if by_form[_form(word)] != word}
-    labels = tuple(sorted(by_form.values()))
-    return LabelQuestion(attribute, labels, any(c.sets for c in columns), folded=kept)
-
-
-def _form(word: str) -> str:
-    """A label without case, signs and a plural's s; a sign or a number is itself."""
-    form = spelled(word) or word.strip()
-    return form[:-1] if len(form) > 3 and form.endswith("s") and not form.endswith("ss") else form
-
-
-def folded_notes(question: LabelQuestion, where: str) -> list[Finding]:
-    """Words that differ only in case, signs or a plural, and are one label."""
-    if not question.folded:
-        return []
-    pairs = [f"{word!r} as {label!r}" for word, label in question.folded.items()]
-    return [
-        finding(
-            "labels_folded", "note", where, pairs,
-            f"{plural(len(pairs), 'spelling')} of {question.attribute} "
-            f"{'was' if len(pairs) == 1 else 'were'} read as another label: {listed(pairs, 5)}.",
-            "If these are labels of their own, call them by words that differ.",
-        )
-    ]  # fmt: skip
-
-
-def _with_labels(
-    block: pl.DataFrame, question: LabelQuestion, read: TableKeys, where: str
-) -> pl.DataFrame:
-    """`labels` and `status` of each cell, each distinct cell once."""
-    forms = {_form(label): label for label in question.labels}
-    distinct = block["cell"].unique()
-    lists: list[list[str] | None] = []
-    for text in distinct:
-        clean = "" if text is None else str(text).strip()
-        if not clean:
-            lists.append(None)
-        elif question.sets:
-            named = [forms[_form(part)] for part in members(clean) if _form(part) in forms]
-            lists.append(list(dict.fromkeys(named)))
-        else:
-            lists.append([forms[_form(clean)]] if _form(clean) in forms else None)
-    if question.sets:
-        lists = _empty_sets(block, distinct, lists, read, where)
-    looked = pl.DataFrame(
-        {"cell": distinct, "labels": lists}, schema={"cell": pl.String, "labels": LABELS["labels"]}
-    )
-    joined = block.join(looked, on="cell", how="left", nulls_equal=True, maintain_order="left")
-    blank = pl.col("cell").is_null() | (pl.col("cell").str.strip_chars() == "")
-    return joined.with_columns(
-        pl.when(pl.col("labels").is_not_null()).then(pl.lit("ok"))
-        .when(blank).then(pl.lit("blank")).otherwise(pl.lit("out_of_scale"))
-        .cast(STATUS).alias("status"),
-        pl.lit(None, pl.Float64).alias("probability"),
-    )  # fmt: skip
-
-
-def _empty_sets(
-    block: pl.DataFrame,
-    distinct: pl.Series,
-    lists: list[list[str] | None],
-    read: TableKeys,
-    where: str,
-) -> list[list[str] | None]:
-    """What an empty cell of a column of sets says: no label, or nothing.
-
-    Raises
-    ------
-    QuestionError
-        There are such cells beside others, and nobody said.
-    """
-    empty = int((block["cell"].is_null() | (block["cell"].str.strip_chars() == "")).sum())
-    if not empty or read.empty == "missing":
-        return lists
-    if read.empty == "none":
-        blanks = [text is None or not str(text).strip() for text in distinct]
-        return [[] if blank else given for blank, given in zip(blanks, lists, strict=True)]
-    raise QuestionError(
-        f"{where}: {plural(empty, 'cell')} of label sets {'is' if empty == 1 else 'are'} empty; "
-        f"does that say that no label applies, or is it missing?",
-        "empty", ("none", "missing"), 'empty = "none"', likely=False,
-    )  # fmt: skip
-
-
-def _unasked(table: pl.DataFrame) -> pl.DataFrame:
+def _unasked(cells: pl.DataFrame) -> pl.DataFrame:
     """Without blanks: of a wide table an empty cell is a judgement that nobody asked for or made.
 
     A judge's blank beside a label of somebody else was asked for, and stays as missing.
     """
-    some = pl.col("labels").is_not_null().any().over("item", "system", "attribute")
-    return table.filter(some)
-
-
-def _finished(table: pl.DataFrame, questions: Sequence[LabelQuestion]) -> pl.DataFrame:
-    """In the columns of `LABELS`, attributes in the order of the questions."""
-    del questions
-    return table.select(pl.col(name).cast(kind) for name, kind in LABELS.items())
+    filled = pl.col("cell").is_not_null() & (pl.col("cell").str.strip_chars() != "")
+    return cells.filter(filled.any().over("item", "system", "attribute"))

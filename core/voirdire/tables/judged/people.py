@@ -12,9 +12,10 @@ from voirdire.tables._names import kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Abbreviations of *annotator* and *human*, with or without a number: `ann_1`, `A2`, `h3`.
+#: Abbreviations of *annotator* and *human* with a number, and voters: `A2`, `h3`, `arena_user_7`.
 _SHORT = re.compile(
-    r"(?:ann|annot|hum|h|a)[ _-]?\d+|author[ _-]?\d*|student[ _-]?\d+", re.IGNORECASE
+    r"(?:ann|annot|hum|h|a)[ _-]?\d+|author[ _-]?\d*|(?:arena[ _-])?(?:user|voter)[ _-]?\w*",
+    re.IGNORECASE,
 )
 
 

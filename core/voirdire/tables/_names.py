@@ -140,8 +140,8 @@ def measures(column: str) -> bool:
 #: A header that is one human rater, as it stands; a small n behind one is a count.
 _PERSON = re.compile(
     r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
-    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder|ann|annot)s?[ _-]?"
-    r"(?:\d+|[a-mo-z]|(?-i:N))?",
+    r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z]|(?-i:N))?"
+    r"|ann(?:ot)?[ _-]?\d+",
     re.IGNORECASE,
 )
 

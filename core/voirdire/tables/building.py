@@ -22,7 +22,7 @@ from voirdire.tables._tables import (
     plural,
     shortened,
 )
-from voirdire.tables.readers import PREFERENCES, Reading
+from voirdire.tables.readers import CHOSEN, PREFERENCES, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -267,7 +267,7 @@ class ReadingBuilder:
             There is no rating; the message says what was left out and why.
         """
         # Now that all labels are known: one `3` is a rating, `3` beside `spam` are labels.
-        self._rate_labels()
+        labels = self._rate_labels()
         scores, statuses = self._scores()
         kept = [at for at, status in enumerate(statuses) if status != "unread"]
         if not kept:
@@ -287,7 +287,8 @@ class ReadingBuilder:
         account = self._account(ratings.height)
         return Reading(
             self.format, ratings, self._items(), self._raters(ratings), findings, scale,
-            responses=self._responses(), reasons=self._reasons(), account=account,
+            labels=labels, responses=self._responses(), reasons=self._reasons(),
+            account=account,
         )  # fmt: skip
 
     def preferences(self) -> Reading:
@@ -317,13 +318,17 @@ class ReadingBuilder:
         kept = self.records - self.silent
         return Account(self.file, self.records, gone, kept, 0, judgements)
 
-    def _rate_labels(self) -> None:
-        """Labels as ratings, now that all that was ever chosen is known."""
+    def _rate_labels(self) -> pl.DataFrame | None:
+        """Labels as ratings, now that all that was ever chosen is known.
+
+        Gives the labels themselves where the file holds nothing else.
+        """
         sets: dict[str, list[Labelled]] = {}
         for one in self.labelled:
             sets.setdefault(one.name, []).append(one)
         # Of one set alone its labels need no name before them.
         alone = len(sets) == 1 and not self.given
+        chosen_alone, rows = not self.given, self.labelled
         self.labelled = []
         for name, chosen in sets.items():
             labels = list(dict.fromkeys(label for one in chosen for label in one.labels))
@@ -332,6 +337,7 @@ class ReadingBuilder:
                 for one in chosen:
                     key = (one.item, one.system, one.rater, one.run)
                     self.given.append(Given(*key, name, one.labels[0], "blank"))
+                chosen_alone = False
                 continue
             self._inferred(name, labels)
             for one in chosen:
@@ -341,6 +347,11 @@ class ReadingBuilder:
                           float(label in one.labels), "ok")
                     for label in labels
                 ]  # fmt: skip
+        if not (rows and chosen_alone):
+            return None
+        last = {one[:5]: one for one in rows}
+        table = [(*key, list(one.labels)) for key, one in last.items()]
+        return pl.DataFrame(table, schema=dict(CHOSEN), orient="row")
 
     def _inferred(self, name: str, labels: Sequence[str]) -> None:
         self.note(

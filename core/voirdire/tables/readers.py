@@ -54,6 +54,19 @@ PREFERENCES = pl.Schema(
 )
 
 
+#: The columns of labels: those that a rater chose of the set `attribute`, none or several.
+CHOSEN = pl.Schema(
+    {
+        "item": pl.String(),
+        "system": pl.String(),
+        "rater": pl.String(),
+        "run": pl.Int32(),
+        "attribute": pl.String(),
+        "labels": pl.List(pl.String()),
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a reader found in a file.
@@ -83,6 +96,9 @@ class Reading:
         and no ratings.
     account : Account or None
         What became of its records; None where the reader does not count them.
+    labels : DataFrame or None
+        What was chosen from sets of labels, with the columns of `CHOSEN`, for a file that holds
+        these and no other ratings; `ratings` has them too, 1 or 0 for each label.
     some : bool
         Whether only some of the file's attributes were asked for, and the others left out.
     """
@@ -94,6 +110,7 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     scale: Scale | None = None
     preferences: pl.DataFrame | None = None
+    labels: pl.DataFrame | None = None
     some: bool = False
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)

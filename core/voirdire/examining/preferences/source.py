@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.examining.preferences.table import holds_preferences, preference_table
 from voirdire.files import file_hash
 from voirdire.study import Data, Source, Study
-from voirdire.tables import read_foreign, read_raw
+from voirdire.tables import read_raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,20 +59,10 @@ def preferences_alone(source: object) -> tuple[Study, ReadPreferences | None] | 
     if path is None or not path.is_file():
         return None
     if not _holds(path):
-        return _foreign(path)
+        return None
     study = Study(name=path.stem, data=Data(sources=(Source(path=path.name),)))
     study = study.model_copy(update={"folder": str(path.parent)})
     return split_preferences(study)
-
-
-def _foreign(path: Path) -> tuple[Study, ReadPreferences] | None:
-    """Comparisons in a file of another tool."""
-    reading = None if path.suffix == ".toml" else read_foreign(path)
-    if reading is None or reading.preferences is None:
-        return None
-    table = preference_table(reading.preferences, path.name)
-    study = Study(name=path.stem, folder=str(path.parent))
-    return study, ReadPreferences(table, {path.name: file_hash(path)}, findings=reading.findings)
 
 
 def split_preferences(study: Study) -> tuple[Study, ReadPreferences | None]:

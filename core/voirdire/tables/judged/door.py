@@ -21,14 +21,16 @@ from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import Asked, keys_of, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.compared import read_preferences
+from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
+from voirdire.tables.judged.words import judgements_of
 from voirdire.tables.readers import read_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.study import ReadOptions
-    from voirdire.tables.judged.frames import ReadJudgements
+    from voirdire.tables.readers import Reading
 
 #: In this order: what is more particular first.
 SHAPES = (read_preferences, read_probabilities, read_labels)
@@ -62,6 +64,13 @@ def read_judged(
     if read.kind == "score":
         return None
     files = _files(source)
+    foreign = _foreign(files, read)
+    if foreign is not None:
+        found = _of_a_tool(files[0], foreign, read, reference)
+        if found is None:
+            return None
+        found = replace(found, hashes={files[0].name: file_hash(files[0])})
+        return _study(files[0].stem, files, found), found
     raw = _raw(files, read) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
@@ -91,6 +100,67 @@ def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | N
         return one_of_its_sheets(as_it_is_seen(raw, source), source), None
     except QuestionError as question:
         return raw, question
+
+
+def _foreign(files: Sequence[Path], read: ReadOptions) -> Reading | None:
+    """The only file of a source as its tool's reader has it; None for a plain table."""
+    if len(files) != 1 or read.human or read_nested(files[0], read) is not None:
+        return None
+    return read_foreign(files[0], read.reader)
+
+
+def _of_a_tool(
+    path: Path, reading: Reading, read: ReadOptions, reference: Sequence[str]
+) -> ReadJudgements | None:
+    """Comparisons or labels of a tool's file; None where it holds ratings."""
+    people = reading.raters.filter(pl.col("kind") == "human")["rater"].to_list()
+    if reading.preferences is not None:
+        names = reading.preferences["rater"].unique(maintain_order=True).to_list()
+        # A file of judges alone tells win rates, and asks for nobody.
+        people = people or [name for name in names if is_human(name)]
+        table = _with_lengths(reading)
+        return ReadJudgements(
+            tuple(reference or people), preferences=table, findings=reading.findings,
+            reason=f"{reading.format} compares responses",
+        )  # fmt: skip
+    if reading.labels is None or read.kind not in (None, "label", "label set"):
+        return None
+    sets = {
+        str(name): bool((rows["labels"].list.len() != 1).any())
+        for (name,), rows in reading.labels.group_by("attribute", maintain_order=True)
+    }
+    cells = [
+        json.dumps(labels) if sets[attribute] else labels[0]
+        for attribute, labels in reading.labels.select("attribute", "labels").iter_rows()
+    ]
+    rows = reading.labels.with_columns(
+        pl.Series("cell", cells, pl.String),
+        *(pl.lit(None, LABELS[fact]).alias(fact) for fact in ("cluster", "subgroup", "origin")),
+    )
+    said = judgements_of(
+        rows, sets, path.name, read, reference or people, None,
+        f"{reading.format} holds labels and no scores",
+    )  # fmt: skip
+    kept = [one for one in reading.findings if one.kind != "labels_inferred"]
+    return replace(said, findings=(*kept, *said.findings))
+
+
+def _with_lengths(reading: Reading) -> pl.DataFrame:
+    """Comparisons with the difference of lengths of their responses, where all are shown."""
+    table = reading.preferences
+    assert table is not None  # as its caller asks
+    sizes = reading.responses.group_by("item", "system").agg(
+        pl.col("text").str.len_chars().mean().alias("size")
+    )
+    for side in ("a", "b"):
+        table = table.join(
+            sizes.rename({"system": f"system_{side}", "size": f"size_{side}"}),
+            on=["item", f"system_{side}"], how="left", maintain_order="left",
+        )  # fmt: skip
+    length = (pl.col("size_a") - pl.col("size_b")).cast(pl.Float64)
+    return table.with_columns(
+        length.alias("length"), pl.lit(None, pl.String).alias("cluster")
+    ).drop("size_a", "size_b")
 
 
 def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:
@@ -166,7 +236,7 @@ def _raw(files: Sequence[Path], read: ReadOptions) -> RawTable | None:
         frames = [table for table in nested if table is not None]
         table = pl.concat(frames, how="diagonal")
         return build(files[0].name, table.columns, table.get_columns(), first=1)
-    if len(files) > 1 or read.human or read_foreign(files[0], read.reader) is not None:
+    if len(files) > 1 or read.human:
         return None
     try:
         return read_raw(files[0], sheet=read.sheet)

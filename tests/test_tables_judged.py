@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import polars as pl
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from voirdire.errors import QuestionError, TableError
 from voirdire.examining.judgements import compared_cases, label_cases
 from voirdire.study import ReadOptions
+from voirdire.tables import numbers_of
 from voirdire.tables.judged import nested_table, read_judged
 
 WORDS = ["positive", "negative", "neutral", "positive"] * 5
@@ -21,7 +23,8 @@ def read(source, reference=(), **keys):
 
 
 def wide(**columns):
-    return pl.DataFrame({"id": list(range(20)), **columns})
+    size = len(next(iter(columns.values())))
+    return pl.DataFrame({"id": list(range(size)), **columns})
 
 
 def test_wide_columns_that_share_words_are_labels():
@@ -158,6 +161,58 @@ def test_nested_annotations(tmp_path):
         read([people, judges], parts=("item", "attribute", "system"))
 
 
+def test_a_word_that_only_a_judge_says_is_missing_and_said():
+    found = read(wide(human_1=["up", "down"] * 20, human_2=["up", "down"] * 20,
+                      gpt=["up", "error"] + ["up", "down"] * 19))  # fmt: skip
+    assert found.questions[0].labels == ("down", "up")
+    own = found.labels.filter(pl.col("rater") == "gpt")
+    assert own["status"].to_list()[:3] == ["ok", "out_of_scale", "ok"]
+    (said,) = [one for one in found.findings if one.kind == "words_off_the_list"]
+    assert said.count == 1
+    assert "error" in said.message
+    declared = read(wide(human_1=["up", "down"] * 9, gpt=["up", "error"] * 9),
+                    labels=("up", "down", "error"))  # fmt: skip
+    assert declared.labels["status"].unique().to_list() == ["ok"]
+
+
+def test_words_that_may_be_no_answer_are_asked_about():
+    table = wide(human_1=["up", "down", "n/a"] * 9, gpt=["up", "down", "down"] * 9)
+    with pytest.raises(QuestionError, match="is that a label, or no answer") as asked:
+        read(table)
+    assert asked.value.choices == ("down, up", "down, up, n/a")
+    assert read(table, labels=("up", "down")).labels["status"].to_list().count("out_of_scale") == 9
+
+
+def test_names_against_codes_in_one_column_show_both_lists():
+    rows = [(k, "human_1", "up" if k % 2 else "down") for k in range(20)]
+    rows += [(k, "gpt", "north" if k % 2 else "south") for k in range(20)]
+    table = pl.DataFrame(rows, schema=["item", "rater", "label"], orient="row")
+    with pytest.raises(TableError, match=r"'gpt' says .*'north'.*, and people say"):
+        read(table)
+
+
+def test_whole_numbers_called_labels_are_grades_or_classes():
+    rows = [(k, who, k % 3) for k in range(30) for who in ("human_1", "gpt")]
+    table = pl.DataFrame(rows, schema=["item", "rater", "label"], orient="row")
+    with pytest.raises(QuestionError, match="are they classes, or grades"):
+        read(table)
+    assert read(table, kind="label").questions[0].labels == ("0", "1", "2")
+    assert read(table, kind="score") is None
+
+
+def test_a_column_a_label_is_a_set_where_it_is_declared():
+    bits = {f"{who}_{label}": [1, 0, 1] * 5 for who in ("human_1", "gpt") for label in "xyz"}
+    table = pl.DataFrame({"id": list(range(15)), **bits})
+    found = read(table, kind="label set")
+    assert found.questions[0].sets
+    assert found.labels["labels"].to_list()[:2] == [["x", "y", "z"], []]
+    headed = pl.DataFrame(
+        {"item": [1, 1, 2, 2], "rater": ["human_1", "gpt"] * 2, "label_x": [1, 0, 1, 1],
+         "label_y": [0, 0, 1, None]}
+    )  # fmt: skip
+    assert read(headed).labels["labels"].to_list() == [["x"], [], ["x", "y"], None]
+
+
 # --- preferences
 
 
@@ -242,6 +297,48 @@ def test_graded_preferences(cells, scores):
     assert found.preferences["score"].to_list() == scores
 
 
+def test_grades_from_1_are_asked_which_side_they_favour():
+    table = battles(judge=["human_1", "gpt-4"] * 2, preference=[1, 5, 3, 4])
+    with pytest.raises(QuestionError, match="which of both does 5 favour") as asked:
+        read(table)
+    words = numbers_of(asked.value.choices[0])
+    assert read(table, words=words).preferences["score"].to_list() == [2.0, -2.0, 0.0, -1.0]
+
+
+def test_1_to_2_is_read_as_alpaca_eval_writes_it():
+    table = battles(judge=["human_1", "gpt-4"] * 2, preference=[1.0, 2.0, 1.5, 1.25])
+    assert read(table).preferences["score"].to_list() == [1.0, -1.0, 0.0, 0.5]
+
+
+def test_rows_in_both_directions_were_shown_in_both_orders():
+    found = read(
+        pl.DataFrame(
+            {
+                "question_id": [1, 1, 1], "model_a": ["x", "y", "x"], "model_b": ["y", "x", "y"],
+                "judge": ["gpt-4", "gpt-4", "human_1"], "winner": ["model_a", "model_a", "tie"],
+            }
+        )
+    )  # fmt: skip
+    assert found.preferences["shown_first"].to_list() == ["x", "y", None]
+
+
+def test_a_and_b_without_systems_are_two_places():
+    found = read(wide(human_1=["A", "B", "tie"] * 3, gpt=["A", "A", "tie"] * 3))
+    assert found.preferences["score"].to_list()[:3] == [1.0, -1.0, 0.0]
+    # Without a tie they may be answers to a question.
+    assert read(wide(human_1=["A", "B"] * 5, gpt=["A", "B"] * 5)).questions
+
+
+def test_ranks_in_a_column_a_system():
+    table = pl.DataFrame(
+        {"item": [1, 2, 1, 2], "rater": ["human_1"] * 2 + ["gpt"] * 2,
+         "x": [1, 2, 3, 1], "y": [2, 1, 1, 2], "z": [3, 3, 2, 3]}
+    )  # fmt: skip
+    found = read(table)
+    assert found.preferences.height == 12
+    assert found.preferences["system_a"].to_list()[:3] == ["x", "x", "y"]
+
+
 def test_chosen_and_rejected():
     table = pl.DataFrame(
         {
@@ -285,7 +382,9 @@ def test_rankings_become_pairs_of_one_item():
 def test_probabilities_beside_yes_and_no():
     shares = [k / 20 for k in range(20)]
     table = wide(human_1=["yes", "no"] * 10, human_2=["no", "yes"] * 10, gpt_probability=shares)
-    found = read(table)
+    with pytest.raises(QuestionError, match="of which label: yes or no"):
+        read(table)
+    found = read(table, claims="yes")
     assert found.people == ("human_1", "human_2")
     case = next(label_cases(found, found.people))
     assert case.judge == "gpt"
@@ -297,14 +396,63 @@ def test_a_confidence_is_no_probability_by_its_name():
     shares = [k / 20 for k in range(20)]
     table = wide(human_1=["yes", "no"] * 10, gpt_confidence=shares)
     assert read(table) is None
-    found = read(table, probability="gpt_confidence")
+    found = read(table, probability="gpt_confidence", claims="yes")
     assert found.questions[0].probability
 
 
 def test_per_cent_is_read_as_shares():
     table = wide(human_1=["yes", "no"] * 10, gpt_prob=[5 * k for k in range(20)])
-    found = read(table)
+    found = read(table, claims="yes")
     assert found.labels["probability"].max() == pytest.approx(0.95)
+
+
+def test_a_probability_of_the_label_that_is_given_is_turned():
+    said = ["yes", "no"] * 10
+    sure = [0.6 + k / 50 for k in range(20)]
+    found = read(wide(human_1=["yes", "no"] * 10, gpt=said, gpt_probability=sure))
+    case = next(label_cases(found, found.people))
+    wanted = [p if word == "yes" else 1 - p for p, word in zip(sure, said, strict=True)]
+    assert case.scores[0].tolist() == pytest.approx(wanted)
+
+
+def test_numbers_from_0_to_1_without_a_claim_are_asked_about():
+    table = wide(human=["yes", "no"] * 10, gpt=[k / 20 for k in range(20)])
+    with pytest.raises(QuestionError, match="are they probabilities"):
+        read(table)
+    assert read(table, kind="score") is None
+
+
+def test_log_probabilities_of_each_label_are_read():
+    p = [(k + 1) / 22 for k in range(20)]
+    table = wide(
+        human_1=["yes", "no"] * 10, human_2=["no", "yes"] * 10,
+        gpt_logprob_yes=[math.log(x) for x in p], gpt_logprob_no=[math.log(1 - x) for x in p],
+    )  # fmt: skip
+    found = read(table)
+    case = next(label_cases(found, found.people))
+    assert case.judge == "gpt"
+    assert case.scores[0].tolist() == pytest.approx(p)
+
+
+def test_records_of_a_choice_and_probabilities():
+    rows = [
+        {"item": k, "rater": "human_1", "choice": "ab"[k % 2], "probabilities": None}
+        for k in range(8)
+    ] + [
+        {"item": k, "rater": "gpt", "choice": "a",
+         "probabilities": json.dumps({"a": 0.5 + k / 50, "b": 0.3 - k / 50, "c": 0.2})}
+        for k in range(8)
+    ]  # fmt: skip
+    rows += [{"item": 9, "rater": "human_1", "choice": "c", "probabilities": None}] * 1
+    found = read(pl.DataFrame(rows), labels=("a", "b", "c"))
+    asked = [question.attribute for question in found.questions]
+    assert asked == ["label", "label: a", "label: b", "label: c"]
+    by_name = {case.attribute: case for case in label_cases(found, found.people)}
+    assert by_name["label: b"].scores[0][:2].tolist() == pytest.approx([0.3, 0.28])
+    assert by_name["label: b"].humans[0][:2].tolist() == [0.0, 1.0]
+    bad = pl.DataFrame(rows).with_columns(probabilities=pl.lit('{"a": 3}'))
+    with pytest.raises(TableError, match=r"a probability \(0 to 1\) for each label"):
+        read(bad)
 
 
 # --- cases

@@ -230,6 +230,14 @@ ProbabilityOption = Annotated[
         show_default=False,
     ),
 ]
+ClaimsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--claims",
+        help="Of what a probability is one: said, for the label that the judge gives, or a label.",
+        show_default=False,
+    ),
+]
 EmptyOption = Annotated[
     Literal["none", "missing"] | None,
     typer.Option(

@@ -70,6 +70,8 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
         column = "probability" if question.probability else "code"
         for judge in judges:
             own = placed.filter(pl.col("rater") == judge)
+            if question.probability and own["probability"].null_count() == own.height:
+                continue  # it claims none
             yield Case(
                 judge, question.attribute, tuple(present), _runs(own, size, column), humans,
                 facts.items, 1.0, systems=facts.systems, clusters=facts.clusters,

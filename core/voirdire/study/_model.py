@@ -54,7 +54,8 @@ class TableKeys(Part):
 
     `kind` says what the judgements are where a file may be read in two ways. `labels` are all that
     may be given (any other word is missing); by default those that people give. `probability` is
-    the column of what a judge claims, `empty` what an empty cell of label sets says, `first`
+    the column of what a judge claims, and `claims` of what: ``"said"`` (the label that it gives) or
+    a label; `empty` what an empty cell of label sets says, `first`
     which of two systems was shown first in every row, and `parts` what stands between ``__`` in the
     keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
@@ -92,6 +93,7 @@ class TableKeys(Part):
     kind: Literal["score", "label", "label set", "preference", "probability"] | None = None
     labels: Names = ()
     probability: str | None = None
+    claims: str | None = None
     empty: Literal["none", "missing"] | None = None
     first: Literal["a", "b"] | None = None
     parts: Names = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -9,28 +10,35 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
-from voirdire.tables._names import find, plain_word
-from voirdire.tables._numbers import is_numeric, to_scores
+from voirdire.tables._names import find, kind_of, measures, plain_word
+from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import STATUS
+from voirdire.tables.judged.claims import NO, YES, all_numbers, shares_of
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.labels import PARTS, _facts
-from voirdire.tables.judged.people import people_of
+from voirdire.tables.judged.labels import PARTS, facts_of
+from voirdire.tables.judged.people import people_of, people_of_or_none
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
 
 #: Words that claim that a number is a probability. *Confidence* and *certainty* do not.
 _CLAIMS = re.compile(
-    r"(?:^|[_\s.-])(?:prob|probs|probability|probabilities|proba|p_yes|pyes|p_true|p_pass|chance)"
+    r"(?:^|[_\s.-])"
+    r"(?:prob|probs|probability|probabilities|proba|p_yes|pyes|p_true|p_pass|chance|logprobs?|logp)"
     r"(?:$|[_\s.-])|^p[_(.]",
     re.IGNORECASE,
 )
 #: Distinct values from which a number between 0 and 1 is no grade.
 _MANY = 10
-YES, NO = "yes", "no"
+#: Standard errors from which a correlation says which way a probability runs.
+_SURE = 3.0
+#: Headers that name the label.
+_OF_YES = re.compile(r"p_?yes|p_true|p_pass|prob(?:ability)?_(?:yes|true|pass|1)", re.IGNORECASE)
+#: Read as a probability only where somebody says so.
+_SURENESS = re.compile(r"(?:^|[_\s.-])(?:confidence|certainty|conf)(?:$|[_\s.-])", re.IGNORECASE)
 
 
 def read_probabilities(
@@ -52,14 +60,15 @@ def read_probabilities(
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if _is_share(raw.frame[c])]
     if not claimed:
+        _ask_about_scores(raw, read, free)
         return None
     said = {c: bits for c in free if c not in claimed and (bits := _bits(raw.frame[c])) is not None}
     if not said:
         return None
-    for name in claimed:
-        _check_range(raw, name)
+    judges = {_judge(name, said) for name in claimed}
+    people = _people([c for c in said if c not in judges], judges, reference, raw.name)
     about = read.about or "yes"
-    base = _facts(raw, roles)
+    base = facts_of(raw, roles)
     blocks = []
     for name, bits in said.items():
         words = pl.when(bits == 1).then(pl.lit(YES)).when(bits == 0).then(pl.lit(NO))
@@ -69,13 +78,12 @@ def read_probabilities(
                 words.alias("word"),
             )
         )  # fmt: skip
+    truth = [bits for c, bits in said.items() if c in people]
     for name in claimed:
-        numbers = raw.frame[name].cast(pl.Float64)
-        top = numbers.max()
-        share = numbers / 100 if isinstance(top, float) and top > 1 else numbers
+        share = _of_yes(raw, read, name, said, truth)
         blocks.append(
             base.with_columns(
-                pl.lit(_judge(name)).alias("rater"), share.alias("probability"),
+                pl.lit(_judge(name, said)).alias("rater"), share.alias("probability"),
                 pl.lit(None, pl.String).alias("word"),
             )
         )  # fmt: skip
@@ -86,8 +94,6 @@ def read_probabilities(
         .then(pl.lit("ok")).otherwise(pl.lit("blank")).cast(STATUS).alias("status"),
     )  # fmt: skip
     table = table.filter(pl.col("status") == "ok")
-    judges = {_judge(name) for name in claimed}
-    people = _people([*said], judges, reference, raw.name)
     rows = table.filter(pl.col("rater").is_in([*people, *judges]))
     question = LabelQuestion(about, (YES, NO), probability=True)
     return ReadJudgements(
@@ -107,39 +113,98 @@ def _people(
     return named or tuple(said)
 
 
-def people_of_or_none(said: Sequence[str]) -> tuple[str, ...]:
-    """Those of several columns whose names speak of people; none where no name does."""
-    try:
-        return people_of([*said, "gpt"], (), "")
-    except QuestionError:
-        return ()
-
-
-def _judge(column: str) -> str:
-    """The judge behind a column of probabilities: ``gpt_probability`` is gpt's."""
-    rest = _CLAIMS.sub(" ", column).strip(" _.-")
-    return rest or column
+def _judge(column: str, said: Iterable[str]) -> str:
+    """The judge behind a column of probabilities: ``gpt_probability`` is gpt's, and a bare
+    ``confidence`` that of the only judge.
+    """
+    rest = _CLAIMS.sub(" ", _SURENESS.sub(" ", column)).strip(" _.-")
+    judges = [name for name in said if kind_of(name) == "judge"]
+    return rest or (judges[0] if len(judges) == 1 else column)
 
 
 def _is_share(column: pl.Series) -> bool:
     """Many values between 0 and 1, or 0 and 100."""
-    if not is_numeric(column):
+    if not all_numbers(column):
         return False
     values = column.drop_nulls().cast(pl.Float64)
     if not len(values) or values.n_unique() < min(_MANY, max(len(values) // 2, 2)):
         return False
     low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    if high <= 0 and "log" in column.name.casefold():
+        return True
     return low >= 0 and high <= 100 and (high <= 1 or values.n_unique() >= _MANY)
 
 
-def _check_range(raw: RawTable, name: str) -> None:
-    values = raw.frame[name].cast(pl.Float64, strict=False)
-    off = values.filter((values < 0) | (values > 100))
-    if len(off):
-        raise TableError(
-            f"{raw.name}: {name!r} is to hold probabilities (0 to 1, or 0 to 100), and holds "
-            f"{off[0]:g}"
-        )
+def _ask_about_scores(raw: RawTable, read: TableKeys, free: Sequence[str]) -> None:
+    """Raise where a judge gives many numbers from 0 to 1 and people say yes or no."""
+    if read.kind is not None or not any(_bits(raw.frame[c]) is not None for c in free):
+        return
+    judges = [c for c in free if kind_of(c) == "judge" and not measures(c)]
+    shares = [c for c in judges if _is_share(raw.frame[c])]
+    shares = [c for c in shares if float(_numbers(raw, c).max() or 0) <= 1]  # type: ignore[arg-type]
+    if shares:
+        raise QuestionError(
+            f"{raw.name}: {listed(shares)} holds numbers from 0 to 1 beside yes and no; are they "
+            f"probabilities, which say in how many of a hundred people agree, or scores?",
+            "kind", ("probability", "score"), 'kind = "probability"', likely=False,
+        )  # fmt: skip
+
+
+def _numbers(raw: RawTable, column: str) -> pl.Series:
+    return raw.frame[column].cast(pl.Float64, strict=False).drop_nulls()
+
+
+def _of_yes(
+    raw: RawTable,
+    read: TableKeys,
+    name: str,
+    said: Mapping[str, pl.Series],
+    truth: Sequence[pl.Series],
+) -> pl.Series:
+    """The probability of *yes* in a column: what it is a probability of is seen, or asked.
+
+    Raises
+    ------
+    QuestionError
+        It may be of the label that the judge gives, or of *no*.
+    """
+    share = shares_of(raw, name)
+    own = said.get(_judge(name, said))
+    claims = read.claims
+    if claims is None and own is not None:
+        claims = _said_or_yes(share, own)
+    if claims is None and own is None and (_OF_YES.search(name) or _rises(share, truth)):
+        claims = YES
+    if claims is None:
+        choices = ("said", YES) if own is not None else (YES, NO)
+        raise QuestionError(
+            f"{raw.name}: {name!r} holds probabilities; of which label: {' or '.join(choices)}?"
+            + (" (said is the label that the judge gives)" if own is not None else ""),
+            "claims", choices, f'claims = "{choices[0]}"', likely=False,
+        )  # fmt: skip
+    if claims == "said" and own is not None:
+        return pl.select(pl.when(own == 1).then(share).when(own == 0).then(1 - share)).to_series()
+    return 1 - share if claims == NO else share
+
+
+def _said_or_yes(share: pl.Series, own: pl.Series) -> str | None:
+    """``said`` where it is never below a half, ``yes`` where it crosses with the label."""
+    both = pl.DataFrame({"p": share, "own": own}).drop_nulls()
+    if both.is_empty():
+        return None
+    if bool((both["p"] >= 0.5).all()):
+        return "said" if bool((both["own"] == 0).any()) else YES
+    agree = ((both["p"] > 0.5) == (both["own"] == 1)) | (both["p"] == 0.5)
+    return YES if float(agree.mean() or 0) >= 0.99 else None  # type: ignore[arg-type]
+
+
+def _rises(share: pl.Series, truth: Sequence[pl.Series]) -> bool:
+    """Whether it is larger where people say yes, and surely so."""
+    rows = pl.concat([pl.DataFrame({"p": share, "y": bits}) for bits in truth]).drop_nulls()
+    if rows.height < _MANY or rows["y"].n_unique() < 2 or rows["p"].n_unique() < 2:
+        return False
+    found = float(rows.select(pl.corr("p", "y")).item())
+    return found * math.sqrt(rows.height) > _SURE
 
 
 def _bits(column: pl.Series) -> pl.Series | None:

@@ -119,8 +119,14 @@ def _of_two_places(
     raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
 ) -> ReadJudgements | None:
     """Columns of raters that say A, B or tie, and no column of the systems."""
-    named = [c for c in raw.frame.columns if c not in read.ignore and _names_places(raw.frame[c])]
-    if len(named) < 2:
+    said = {
+        c: places for c in raw.frame.columns
+        if c not in read.ignore and (places := _places(raw.frame[c]))
+    }  # fmt: skip
+    named, words = list(said), {word: p for each in said.values() for word, p in each.items()}
+    # A and B alone may be answers to a question, and C one more of them.
+    ties = {word for word, place in words.items() if place == 0.0} - {"c", "none", "neither"}
+    if len(named) < 2 or not ties or len({place for place in words.values() if place}) < 2:
         return None
     frame = raw.frame.with_columns(pl.lit("A").alias("system_a"), pl.lit("B").alias("system_b"))
     base = _base(raw, frame, read, plain, ("system_a", "system_b"))
@@ -131,15 +137,13 @@ def _of_two_places(
                   None)  # fmt: skip
 
 
-def _names_places(column: pl.Series) -> bool:
-    """Whether cells say one of two places, and a tie besides: A and B alone may be answers."""
+def _places(column: pl.Series) -> dict[str, float]:
+    """What each cell says of two places; nothing where one says something else."""
     if is_numeric(column) or measures(column.name):
-        return False
-    cells = Cells.of(column.name, [column])
-    places = {fold(text): place_of(text) for text in cells.texts}
-    ties = {word for word, place in places.items() if place == 0.0} - {"c", "none", "neither"}
-    sides = {place for place in places.values() if place}
-    return len(sides) > 1 and bool(ties) and None not in places.values()
+        return {}
+    places = {fold(text): place_of(text) for text in Cells.of(column.name, [column]).texts}
+    known = {word: place for word, place in places.items() if place is not None}
+    return known if len(known) == len(places) else {}
 
 
 def _rater_column(raw: RawTable, read: TableKeys) -> str | None:

@@ -20,6 +20,7 @@ from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import Asked, keys_of, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
+from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from voirdire.tables.readers import Reading
 
 #: In this order: what is more particular first.
-SHAPES = (read_preferences, read_probabilities, read_labels)
+SHAPES = (read_preferences, read_claims, read_probabilities, read_labels)
 
 
 def read_judged(

@@ -75,7 +75,7 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if set_of is not None:
         return read_labels(set_of, _as_sets(read), reference)
     _ask_about_codes(raw, read, free, rater)
-    found = [column for name in free if (column := _holds_labels(raw, name, read)) is not None]
+    found = label_columns(raw, read, free)
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
     groups = [g for g in _groups(found) if len(g) > 1]
@@ -164,8 +164,8 @@ def _grid(columns: Sequence[str]) -> dict[str, dict[str, str]] | None:
     for sign in ("_", " ", "-", ".", ":"):
         if not all(sign in column for column in columns):
             continue
-        for front in (True, False):
-            parts = [c.partition(sign) if front else c.rpartition(sign) for c in columns]
+        for first, front in ((True, True), (False, True), (False, False), (True, False)):
+            parts = [c.partition(sign) if first else c.rpartition(sign) for c in columns]
             grid: dict[str, dict[str, str]] = {}
             for column, (before, _, behind) in zip(columns, parts, strict=True):
                 rater, label = (before, behind) if front else (behind, before)
@@ -198,7 +198,9 @@ def _gathered(
 
 
 def _as_sets(read: TableKeys) -> TableKeys:
-    return read.model_copy(update={"kind": "label set", "score": "labels"})
+    # A row of zeros says that no label applies, so that an empty cell says nothing.
+    update = {"kind": "label set", "score": "labels", "empty": "missing"}
+    return read.model_copy(update=update)
 
 
 # --- what a column holds
@@ -257,6 +259,11 @@ def _several(cells: Cells) -> bool:
     return many > SEVERAL * cells.total and recurring and short and alone > 0
 
 
+def label_columns(raw: RawTable, read: TableKeys, names: Sequence[str]) -> list[Column]:
+    """Those of several columns that hold labels."""
+    return [column for name in names if (column := _holds_labels(raw, name, read)) is not None]
+
+
 def _groups(found: Sequence[Column]) -> list[list[Column]]:
     """Columns that share their words, in the order of the table."""
     groups: list[list[Column]] = []
@@ -300,7 +307,7 @@ def _wide(
             f"{raw.name}: several sets of columns hold labels of their own ({shown}), and no "
             f"common part of their names says what each is about; leave all but one out by --ignore"
         )
-    base, blocks, sets = _facts(raw, roles), [], {}
+    base, blocks, sets = facts_of(raw, roles), [], {}
     for group, (attribute, raters) in zip(groups, named, strict=True):
         about = read.about or attribute or "label"
         sets[about] = any(column.sets for column in group)
@@ -377,7 +384,7 @@ def _long(
             f"{raw.name}: {column.name!r} holds labels by {rater!r}, and no column of item ids was "
             f"found (columns: {listed(raw.frame.columns)}); name it with --item"
         )
-    base = _facts(raw, roles).with_columns(
+    base = facts_of(raw, roles).with_columns(
         raw.frame[rater].cast(pl.String).alias("rater"),
         raw.frame[column.name].cast(pl.String).alias("cell"),
         (pl.lit(read.about or "label") if attribute is None else
@@ -412,7 +419,7 @@ def _the_one(raw: RawTable, found: Sequence[Column], scored: str | None) -> Colu
     )  # fmt: skip
 
 
-def _facts(raw: RawTable, roles: Mapping[str, str | None]) -> pl.DataFrame:
+def facts_of(raw: RawTable, roles: Mapping[str, str | None]) -> pl.DataFrame:
     """Item, system, run and facts of each row; its number where no column names items."""
     frame = raw.frame
     item = roles["item"]

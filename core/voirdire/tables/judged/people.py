@@ -54,6 +54,14 @@ def people_of(
     )
 
 
+def people_of_or_none(said: Sequence[str]) -> tuple[str, ...]:
+    """Those of several columns whose names speak of people; none where no name does."""
+    try:
+        return people_of([*said, "gpt"], (), "")
+    except QuestionError:
+        return ()
+
+
 def _kind(name: str, column: str | None) -> str | None:
     if _SHORT.fullmatch(name) or re.fullmatch(r"\d+", name):
         return "human"

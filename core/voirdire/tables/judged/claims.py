@@ -1,0 +1,309 @@
+"""Probabilities beside labels: of each label, or of the one that a judge gives."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.errors import TableError, listed
+from voirdire.tables._names import find, plain_word
+from voirdire.tables._numbers import fold
+from voirdire.tables._tables import STATUS
+from voirdire.tables.judged.frames import LABELS, LabelQuestion
+from voirdire.tables.judged.labels import PARTS, facts_of, label_columns, read_labels
+from voirdire.tables.judged.people import people_of_or_none
+from voirdire.tables.judged.words import form_of, judgements_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from voirdire.study import TableKeys
+    from voirdire.tables._files import RawTable
+    from voirdire.tables.judged.frames import ReadJudgements
+
+#: Answers of people to "is it this label?".
+YES, NO = "yes", "no"
+#: Columns of a distribution over labels, without case and signs.
+DISTRIBUTIONS = frozenset(("probabilities", "probs", "labelprobabilities", "distribution"))
+#: Words that claim a probability, or the logarithm of one.
+CLAIM = re.compile(
+    r"(?:^|(?<=[_\s.-]))(?:prob|probs|probability|probabilities|proba|p|logprob|logprobs|logp)"
+    r"(?=$|[_\s.(-])",
+    re.IGNORECASE,
+)
+_LOG = re.compile(r"log[_ -]?p", re.IGNORECASE)
+#: How far probabilities of all labels may be from 1 together.
+_ROUNDED = 0.03
+_KEY = ["item", "system", "rater", "run"]
+
+
+def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> ReadJudgements | None:
+    """Labels of people beside probabilities of labels; None for any other table."""
+    if read.kind not in (None, "probability", "label"):
+        return None
+    columns = [c for c in raw.frame.columns if c not in read.ignore]
+    roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
+    rater = read.rater if read.rater in columns else None
+    rater = find("rater", columns, rater, raw.name)
+    free = [c for c in columns if c not in {*roles.values(), rater}]
+    if rater is None:
+        return _wide(raw, read, free, roles, reference)
+    spread = next((c for c in free if plain_word(c) in DISTRIBUTIONS), None)
+    single = read.probability or next((c for c in free if plain_word(c) in _SINGLE), None)
+    column = spread or single
+    if column is None:
+        return None
+    # Words of yes and no are labels where a probability of them stands beside.
+    as_labels = _without(read, column).model_copy(update={"kind": "label"})
+    labels = read_labels(raw, as_labels, reference)
+    if labels is None:
+        return None
+    claimed = _distributions(raw, column) if spread else _of_said(raw, column)
+    facts = facts_of(raw, roles).select("item", "system", "run")
+    raters = raw.frame[rater].cast(pl.String).to_list()
+    claims = [
+        (item, system, who, run, label, value)
+        for (item, system, run), who, claim in zip(facts.iter_rows(), raters, claimed, strict=True)
+        if claim is not None
+        for label, value in claim.items()
+    ]
+    return with_claims(labels, claims)
+
+
+_SINGLE = frozenset(("probability", "prob", "labelprob", "choiceprobability", "pchoice"))
+
+
+def _without(read: TableKeys, *columns: str) -> TableKeys:
+    kind = None if read.kind == "probability" else read.kind
+    return read.model_copy(update={"ignore": (*read.ignore, *columns), "kind": kind})
+
+
+def _distributions(raw: RawTable, column: str) -> list[dict[str, float] | None]:
+    """Label -> probability of each row; None where the cell is empty."""
+    made: list[dict[str, float] | None] = []
+    for row, cell in enumerate(raw.frame[column].to_list()):
+        given: Any = cell
+        if isinstance(cell, str):
+            try:
+                given = json.loads(cell) if cell.strip() else None
+            except ValueError:
+                given = cell
+        if given is None:
+            made.append(None)
+            continue
+        fits = isinstance(given, dict) and all(isinstance(v, int | float) for v in given.values())
+        if not fits or not all(0 <= v <= 1 for v in given.values()):
+            raise TableError(
+                f"{raw.name}, {raw.unit} {raw.numbers()[row]}: {column!r} is to hold a probability "
+                f"(0 to 1) for each label, and holds {str(cell)[:80]!r}"
+            )
+        made.append({str(label): float(value) for label, value in given.items()})
+    return made
+
+
+def _of_said(raw: RawTable, column: str) -> list[dict[str, float] | None]:
+    """The probability of the label that a row gives, under the key ""."""
+    if not all_numbers(raw.frame[column]):
+        return [None] * raw.frame.height
+    values = shares_of(raw, column)
+    return [None if value is None else {"": value} for value in values.to_list()]
+
+
+def shares_of(raw: RawTable, column: str) -> pl.Series:
+    """A column of probabilities from 0 to 1: also per cent, or logarithms.
+
+    Raises
+    ------
+    TableError
+        A value is none.
+    """
+    values = raw.frame[column].cast(pl.Float64, strict=False)
+    low, high = values.min(), values.max()
+    if _LOG.search(column) and isinstance(high, float) and high <= 0:
+        return values.exp()
+    off = values.filter((values < 0) | (values > 100))
+    if len(off):
+        raise TableError(
+            f"{raw.name}: {column!r} is to hold probabilities (0 to 1, or 0 to 100), and holds "
+            f"{off[0]:g}"
+        )
+    del low
+    return values / 100 if isinstance(high, float) and high > 1 else values
+
+
+# --- a column a label
+
+
+def _wide(
+    raw: RawTable,
+    read: TableKeys,
+    free: Sequence[str],
+    roles: Mapping[str, str | None],
+    reference: Sequence[str],
+) -> ReadJudgements | None:
+    """Columns of words by people, and columns of numbers that are probabilities of those words."""
+    numbers = [c for c in free if all_numbers(raw.frame[c])]
+    if len(numbers) < 2:
+        return None
+    # Words of yes and no are labels where a probability of each stands beside.
+    words = _without(read, *numbers).model_copy(update={"kind": "label"})
+    worded = label_columns(raw, words, [c for c in free if c not in numbers])
+    forms = {form_of(word): word for column in worded for word in column.words}
+    by_judge: dict[str, dict[str, str]] = {}
+    for column in numbers:
+        found = _header(column, forms)
+        if found is not None:
+            by_judge.setdefault(found[0], {})[found[1]] = column
+    by_judge = {
+        judge: each for judge, each in by_judge.items() if len(each) > 1 and _sum_to_one(raw, each)
+    }
+    if not by_judge:
+        return None
+    facts = facts_of(raw, roles)
+    said = [column.name for column in worded]
+    cells = pl.concat(
+        facts.with_columns(
+            pl.lit(name).alias("rater"), pl.lit(read.about or "label").alias("attribute"),
+            raw.frame[name].cast(pl.String).alias("cell"),
+        )
+        for name in said
+    )  # fmt: skip
+    people = reference or people_of_or_none(said) or said
+    labels = judgements_of(
+        cells, {read.about or "label": any(c.sets for c in worded)}, raw.name, read, people, None,
+        f"{listed([c for each in by_judge.values() for c in each.values()])} hold probabilities "
+        f"of labels, and sum to 1",
+    )  # fmt: skip
+    claims = [
+        (item, system, judge, run, label, value)
+        for judge, each in by_judge.items()
+        for label, column in each.items()
+        for (item, system, run), value in zip(
+            facts.select("item", "system", "run").iter_rows(), shares_of(raw, column).to_list(),
+            strict=True,
+        )
+        if value is not None
+    ]  # fmt: skip
+    return with_claims(labels, claims)
+
+
+def all_numbers(column: pl.Series) -> bool:
+    """Whether each cell is a number: yes and no are numbers elsewhere."""
+    values = column.cast(pl.Float64, strict=False)
+    return values.null_count() == column.null_count() < len(column)
+
+
+def _header(column: str, forms: Mapping[str, str]) -> tuple[str, str] | None:
+    """The judge and the label of a header such as `gpt_p_negative`; None where none is named."""
+    parts = [part for part in re.split(r"[_\s.()-]+", CLAIM.sub(" ", column)) if part]
+    for size in range(len(parts), 0, -1):
+        for rest, end in ((parts[:-size], parts[-size:]), (parts[size:], parts[:size])):
+            label = forms.get(form_of(" ".join(end)))
+            if label is not None:
+                return "_".join(rest) or "judge", label
+    return None
+
+
+def _sum_to_one(raw: RawTable, columns: Mapping[str, str]) -> bool:
+    values = np.stack([shares_of(raw, c).to_numpy() for c in columns.values()])
+    total = values.sum(axis=0)
+    total = total[~np.isnan(total)]
+    return len(total) > 0 and float((np.abs(total - 1) <= _ROUNDED).mean()) >= 0.95
+
+
+# --- questions
+
+
+def with_claims(
+    labels: ReadJudgements,
+    claims: Sequence[tuple[Any, Any, str, int, str, float]],
+) -> ReadJudgements:
+    """Labels with a question of probability for each label that judges give one of.
+
+    Parameters
+    ----------
+    claims : sequence
+        ``item, system, rater, run, label, probability``; an empty label is the one that was given.
+    """
+    if not claims or len(labels.questions) != 1:
+        return labels
+    (question,) = labels.questions
+    forms = {form_of(label): label for label in question.labels}
+    frame = pl.DataFrame(
+        claims, orient="row",
+        schema={**{name: LABELS[name] for name in _KEY}, "label": pl.String,
+                "probability": pl.Float64},
+    )  # fmt: skip
+    given = labels.labels.filter(pl.col("labels").list.len() == 1).with_columns(
+        pl.col("labels").list.first().alias("given")
+    )
+    of_said = bool((frame["label"] == "").all())
+    if of_said:
+        frame = frame.drop("label").join(
+            given.select(*_KEY, "given").rename({"given": "label"}), on=_KEY, nulls_equal=True
+        )
+    else:
+        known = pl.col("label").map_elements(lambda t: forms.get(form_of(t)), pl.String)
+        frame = frame.with_columns(known).filter(pl.col("label").is_not_null())
+    judges = [name for name in frame["rater"].unique(maintain_order=True)
+              if name not in labels.people]  # fmt: skip
+    frame = frame.filter(pl.col("rater").is_in(judges))
+    people = given.filter(pl.col("rater").is_in(list(labels.people)))
+    blocks, questions = [], []
+    if len(question.labels) == 2:
+        yes = _yes_of(question.labels)
+        sure = pl.when(pl.col("label") == yes).then("probability").otherwise(
+            1 - pl.col("probability")
+        )  # fmt: skip
+        one = frame.with_columns(sure.alias("probability")).unique(_KEY, maintain_order=True)
+        blocks.append(_block(people, pl.col("given") == yes, one, yes))
+        questions.append(LabelQuestion(yes, (YES, NO), probability=True))
+    elif of_said:
+        for judge in judges:
+            # Whether people say what it says: an answer that is another one for each judge.
+            about = f"{question.attribute}: what {judge} says"
+            own = frame.filter(pl.col("rater") == judge)
+            beside = people.join(
+                own.select("item", "system", "label").unique(["item", "system"]),
+                on=["item", "system"], nulls_equal=True,
+            )  # fmt: skip
+            blocks.append(_block(beside, pl.col("given") == pl.col("label"), own, about))
+            questions.append(LabelQuestion(about, (YES, NO), probability=True))
+    else:
+        for label in question.labels:
+            own = frame.filter(pl.col("label") == label)
+            if own.height:
+                about = f"{question.attribute}: {label}"
+                blocks.append(_block(people, pl.col("given") == label, own, about))
+                questions.append(LabelQuestion(about, (YES, NO), probability=True))
+    judged = set(given["rater"]) - set(labels.people)
+    kept = labels if judged else replace(labels, labels=LABELS.to_frame(), questions=())
+    return replace(
+        kept, labels=pl.concat([kept.labels, *blocks]), questions=(*kept.questions, *questions),
+    )  # fmt: skip
+
+
+def _yes_of(labels: Sequence[str]) -> str:
+    """The label of two whose probability is held: what says yes, else the first."""
+    good = ("yes", "true", "pass", "positive", "1", "correct", "toxic", "harmful", "unsafe")
+    return next((label for label in labels if fold(label) in good), labels[0])
+
+
+def _block(people: pl.DataFrame, says: pl.Expr, claimed: pl.DataFrame, about: str) -> pl.DataFrame:
+    word = pl.when(says).then(pl.lit(YES)).otherwise(pl.lit(NO))
+    answers = people.with_columns(pl.concat_list(word).alias("labels"))
+    blank = {name: pl.lit(None, kind).alias(name) for name, kind in LABELS.items()}
+    both = pl.concat(
+        [answers.select(LABELS.names()),
+         claimed.with_columns(e for n, e in blank.items() if n not in claimed.columns)
+         .select(LABELS.names())],
+        how="vertical_relaxed",
+    )  # fmt: skip
+    return both.with_columns(
+        pl.lit(about).alias("attribute"), pl.lit("ok").cast(STATUS).alias("status")
+    ).select(pl.col(name).cast(kind) for name, kind in LABELS.items())

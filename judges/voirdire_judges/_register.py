@@ -33,6 +33,7 @@ def voirdire_register_judges(register: Any) -> None:
     register("agent", "voirdire_judges.agent:make")
     register("debate", "voirdire_judges.debates:make")
     register("probed", "voirdire_judges.probes:make")
+    register("program", "voirdire_judges.program:make")
 
 
 @hookimpl

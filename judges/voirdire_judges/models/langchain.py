@@ -126,7 +126,7 @@ class RunnableModel(LangchainModel):
         on_refused: OnRefused = "error",
     ) -> None:
         super().__init__(name, model, timeout, params)
-        self._wrap = _input_of(name, model, keys[0])
+        self._wrap = input_of(name, model, keys[0])
         self._key, self._on_refused, self._samples = keys[1], on_refused, _samples(model)
 
     async def _ask(self, request: Request) -> Reply:
@@ -141,7 +141,7 @@ class RunnableModel(LangchainModel):
         message, inner = self._answer(answer, messages, heard.messages)
         reply = read(message, sent, (*self._notes, *notes), seconds, request)
         used = _total([usage_of(mapping(m.usage_metadata)) for m in heard.messages])
-        return replace(reply, usage=used or reply.usage, inner=tuple(map(_as_ours, inner)))
+        return replace(reply, usage=used or reply.usage, inner=tuple(map(as_ours, inner)))
 
     def _sendable(self, request: Request) -> tuple[dict[str, Any], tuple[Note, ...]]:
         """The parameters for the call, and a note for each that does not reach a model."""
@@ -247,7 +247,7 @@ def _after(state: Sequence[Any], sent: Sequence[Any]) -> Sequence[Any]:
     return state[given:]
 
 
-def _as_ours(message: Any) -> Message:
+def as_ours(message: Any) -> Message:
     role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
     calls = tuple(
         ToolCall(text(c.get("id")), text(c.get("name")), arguments_of(c.get("args")))
@@ -276,7 +276,7 @@ def _total(used: Sequence[Usage]) -> Usage | None:
     return Usage(*map(total, ("input", "output", "cached", "reasoning")))
 
 
-def _input_of(name: str, model: Any, key: str) -> Any:
+def input_of(name: str, model: Any, key: str) -> Any:
     """From messages to what a runnable takes, by its input schema.
 
     A runnable without a schema takes messages. A text (a prompt's variable, an annotated function)
@@ -302,7 +302,10 @@ def _schema(model: Any) -> dict[str, Any]:
     try:
         return mapping(model.get_input_jsonschema())
     except Exception:  # noqa: BLE001 - pydantic raises what it likes about types that it cannot show
-        return {}
+        # A graph's state as `typing.TypedDict`, which pydantic refuses before Python 3.12: its
+        # keys, those of its bases too.
+        state = getattr(getattr(model, "builder", None), "input_schema", None)
+        return {"properties": {key: {} for key in getattr(state, "__annotations__", {})}}
 
 
 def _transcript(messages: Sequence[Any]) -> str:

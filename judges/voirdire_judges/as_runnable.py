@@ -1,70 +1,183 @@
-"""A judge of ours for others' pipelines: as a `Runnable` of LangChain, and as an evaluator."""
+"""A judge or a jury for others' pipelines: as a `Runnable` of LangChain, and as an evaluator."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from voirdire.errors import InputError
+import numpy as np
+
+from voirdire import load_study
+from voirdire import plugins as loaded_plugins
+from voirdire.errors import InputError, StatisticsError, not_there
 from voirdire.lazy import require
 from voirdire.protocols import ClosesConnections, FollowsUp
-from voirdire.schema import Item, Rating, Response
+from voirdire.running import completer, make_model
+from voirdire.schema import Item, Parsed, Rating, Reply, Response
+from voirdire.stats import combine
+from voirdire.store.raters import askers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from voirdire import Plugins
     from voirdire.protocols import ChatModel, Judge
-    from voirdire.schema import Parsed, Reply, Request
+    from voirdire.schema import Request
+    from voirdire.stats.combining import Combine
+    from voirdire.study import Study
 
 #: Replies for one judgement, of a judge that asks further.
 MOST_STEPS = 16
 
 
-async def judged(
-    judge: Judge, model: ChatModel, output: str, *, context: str = "", system: str = ""
-) -> Parsed:
-    """What a judge says of one text, asked here and now.
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A judge and whom it asks.
 
-    Parameters
+    Attributes
     ----------
     judge : Judge
         Such as `voirdire_judges.rubric.make` makes.
-    model : ChatModel
-        Whom it asks.
-    output, context : str
-        The response that is judged, and what it answers.
-    system : str
-        What produced it, where the judge is to know.
+    models : mapping
+        Role -> the model that is asked in it; the role without a name serves all others.
+    """
 
-    Returns
-    -------
-    Parsed
-        One score a question, None with a reason where none could be read; nothing is guessed.
+    judge: Judge
+    models: Mapping[str, ChatModel]
+
+    async def judged(self, task: Rating) -> Parsed:
+        """What the judge says of one text; errors as `judged`."""
+        replies: list[Reply] = []
+        more: Sequence[Request] = self.judge.requests(task)
+        while more:
+            if len(replies) + len(more) > MOST_STEPS:
+                raise InputError(f"the judge asks more than {MOST_STEPS} times about one text")
+            replies += [await self._reply(one) for one in more]
+            more = self.judge.follow_up(replies) if isinstance(self.judge, FollowsUp) else ()
+        return self.judge.parse(replies)
+
+    async def _reply(self, request: Request) -> Reply:
+        model = self.models.get(request.role) or self.models[""]
+        return replace(await completer(model)(request), request=request)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who judges one text at a time: a judge, or the members of a jury and how they are combined.
+
+    Attributes
+    ----------
+    members : tuple of Member
+    combine : {"", "mean", "median", "vote"}
+        Empty for one judge. What is fitted to many judgements cannot be done for one.
+    """
+
+    members: tuple[Member, ...]
+    combine: str = ""
+
+    async def judged(self, output: str, *, context: str = "", system: str = "") -> Parsed:
+        """What is said of one text, asked here and now.
+
+        Parameters
+        ----------
+        output, context : str
+            The response that is judged, and what it answers.
+        system : str
+            What produced it, where the judge is to know.
+
+        Returns
+        -------
+        Parsed
+            One score a question, None with a reason where none could be read; nothing is guessed.
+
+        Raises
+        ------
+        ModelError
+            A call came to nothing. It is not tried again: retries are the pipeline's.
+        InputError
+            The judge asks further and does not end.
+        """
+        task = Rating(Item("1", context), Response("1", system or "output", output))
+        said = await asyncio.gather(*(member.judged(task) for member in self.members))
+        return _combined(said, self.combine) if self.combine else said[0]
+
+    async def aclose(self) -> None:
+        """Close the connections of its models."""
+        for member in self.members:
+            for model in member.models.values():
+                if isinstance(model, ClosesConnections):
+                    await model.aclose()
+
+
+def seat_of(study: Study | str | Path, name: str, plugins: Plugins | None = None) -> Seat:
+    """A judge or a jury of a study, as it was examined: its rubric, prompt, models and sampling.
 
     Raises
     ------
-    ModelError
-        A call came to nothing. It is not tried again: retries are the pipeline's.
+    StudyError, PluginError
+        As a run would.
     InputError
-        The judge asks further and does not end.
+        No such judge, one that rates no single responses, or a jury whose weights are fitted.
     """
-    task = Rating(Item("1", context), Response("1", system or "output", output))
-    replies: list[Reply] = []
-    more: Sequence[Request] = judge.requests(task)
-    while more:
-        if len(replies) + len(more) > MOST_STEPS:
-            raise InputError(f"the judge asks more than {MOST_STEPS} times about one text")
-        replies += [_with(one, await model.complete(one)) for one in more]
-        more = judge.follow_up(replies) if isinstance(judge, FollowsUp) else ()
-    return judge.parse(replies)
+    study = load_study(study) if isinstance(study, str | Path) else study
+    plugins = plugins or loaded_plugins()
+    by_name = {asker.id.name: asker for asker in askers(study, plugins)}
+    jury = next((one for one in study.juries if one.name == name), None)
+    names = (name,) if jury is None else jury.members
+    unknown = [one for one in names if one not in by_name]
+    if unknown:
+        raise not_there("judge", unknown[0], [*by_name, *(one.name for one in study.juries)])
+    if jury is not None and jury.combine not in ("mean", "median", "vote"):
+        raise InputError(
+            f"jury {name!r}: combine = {jury.combine!r} is fitted to many judgements at once, and "
+            "one text has none beside it: take mean, median or vote"
+        )
+    members = []
+    for one in names:
+        asker = by_name[one]
+        if asker.task != "rating":
+            raise InputError(f"{one!r} is asked about a {asker.task}, and not about one response")
+        asks = cast("Any", asker.spec).asks
+        models = {
+            role: make_model(asked.model, asked.options, plugins, study.run.timeout)
+            for role, asked in asks.items()
+        }
+        members.append(Member(asker.rater, models))
+    return Seat(tuple(members), "" if jury is None else jury.combine)
 
 
-def as_runnable(judge: Judge, model: ChatModel) -> Any:
+def _combined(said: Sequence[Parsed], how: str) -> Parsed:
+    """The scores of a jury; where there is none, why."""
+    names = dict.fromkeys(name for one in said for name in one.scores)
+    scores: dict[str, float | None] = {}
+    reasons: dict[str, str] = {}
+    for name in names:
+        given = [one.scores.get(name) for one in said]
+        try:
+            values = combine([[np.nan if v is None else v] for v in given], cast("Combine", how))
+        except StatisticsError as error:
+            raise InputError(f"{name}, combine = {how!r}: {error}") from error
+        scores[name] = None if np.isnan(values[0]) else float(values[0])
+        if scores[name] is None:
+            none = all(one is None for one in given)
+            reasons[name] = "no member gave a score" if none else "the members' vote is tied"
+    some = any(score is not None for score in scores.values())
+    return Parsed(scores, "ok" if some else "blank", reasons=reasons)
+
+
+def as_runnable(judge: Judge | Seat, model: ChatModel | None = None) -> Any:
     """A judge as a `Runnable`: from ``{"output": ..., "input": ...}`` to its scores.
 
     It gives ``{"scores": {question: number or None}, "status": ..., "reasons": {...}}``. Examine
     the judge before its numbers decide anything.
+
+    Parameters
+    ----------
+    judge : Judge or Seat
+        A judge and the `model` that it asks, or who sits in a study: ``seat_of("study.toml", "j")``
+        of a judge or a jury.
 
     Raises
     ------
@@ -82,18 +195,17 @@ def as_runnable(judge: Judge, model: ChatModel) -> Any:
     {'Calm': 2.0}
     """
     runnables = require("langchain_core.runnables", "as_runnable", "langchain")
+    seat = _seat(judge, model)
 
     async def later(given: Mapping[str, Any]) -> dict[str, Any]:
         output, context = _texts(given)
-        return _shown(await judged(judge, model, output, context=context))
+        return _shown(await seat.judged(output, context=context))
 
     async def alone(given: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return await later(given)
         finally:
-            # Connections belong to the loop that opened them, which ends here.
-            if isinstance(model, ClosesConnections):
-                await model.aclose()
+            await seat.aclose()  # connections belong to the loop that opened them, which ends here
 
     def now(given: Mapping[str, Any]) -> dict[str, Any]:
         return asyncio.run(alone(given))
@@ -101,15 +213,16 @@ def as_runnable(judge: Judge, model: ChatModel) -> Any:
     return runnables.RunnableLambda(now, later, name="voirdire judge")
 
 
-def as_evaluator(judge: Judge, model: ChatModel) -> Any:
-    """A judge as an evaluator function of LangSmith and openevals.
+def as_evaluator(judge: Judge | Seat, model: ChatModel | None = None) -> Any:
+    """A judge, or a jury, as an evaluator function of LangSmith and openevals.
 
     Called with keywords ``inputs`` and ``outputs`` (texts, or mappings with one text), it returns a
     list of ``{"key": question, "score": number or None, "comment": why there is none}``.
     """
+    seat = _seat(judge, model)
 
     async def evaluate(*, inputs: Any = "", outputs: Any, **_: Any) -> list[dict[str, Any]]:
-        parsed = await judged(judge, model, _text(outputs), context=_text(inputs))
+        parsed = await seat.judged(_text(outputs), context=_text(inputs))
         return [
             {
                 "key": name,
@@ -122,8 +235,10 @@ def as_evaluator(judge: Judge, model: ChatModel) -> Any:
     return evaluate
 
 
-def _with(request: Request, reply: Reply) -> Reply:
-    return replace(reply, request=request)
+def _seat(judge: Judge | Seat, model: ChatModel | None) -> Seat:
+    if isinstance(judge, Seat) is not (model is None):
+        raise InputError("a judge needs the model that it asks, and who sits in a study has one")
+    return judge if isinstance(judge, Seat) else Seat((Member(judge, {"": cast("Any", model)}),))
 
 
 def _shown(parsed: Parsed) -> dict[str, Any]:

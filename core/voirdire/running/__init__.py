@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.running._models import completer
+from voirdire.running._models import completer, make_model
 from voirdire.running._prepare import DryRater, RunOptions, dry_run, read_study
 from voirdire.running._result import RaterResult, RunResult, session_status
 from voirdire.running._run import execute
@@ -30,6 +30,7 @@ __all__ = [
     "cancel_batches",
     "completer",
     "dry_run",
+    "make_model",
     "run",
     "session_status",
 ]

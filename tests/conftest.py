@@ -40,6 +40,23 @@ def pytest_configure() -> None:
                 signal.signal(number, usual)
 
 
+#: Rooms whose tests are quick: they compute and read, and start nothing.
+QUICK = ("test_stats_", "test_parsing_", "test_tables_", "test_study_", "test_spec_registry",
+         "test_requirements", "test_tabular", "test_identity", "test_verdict_arithmetic",
+         "test_verdict_properties", "test_report_sections", "test_sentences")  # fmt: skip
+NOT_QUICK = ("slow", "shared", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `pytest -m quick` runs, so that a first change is tried in two minutes."""
+    for item in items:
+        quick = item.path.name.startswith(QUICK) and "shared" not in getattr(
+            item, "fixturenames", ()
+        )
+        if quick and not any(map(item.get_closest_marker, NOT_QUICK)):
+            item.add_marker("quick")
+
+
 def shared_folder() -> Path | None:
     """The folder of published data and reference values, or None."""
     given = os.environ.get("VOIRDIRE_SHARED")

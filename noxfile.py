@@ -9,7 +9,7 @@ nox -s lowest -- -m ""   # all tests, not the quick ones alone
 import nox
 
 nox.options.error_on_missing_interpreters = False
-QUICK = ("-q", "-n", "2", "-m", "quick")
+QUICK = ("-q", "-n", "2", "-m", "quick", "tests")
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])

@@ -12,13 +12,14 @@ import sys
 import time
 from pathlib import Path
 
-HOW, NOTES = sys.argv[1], Path(sys.argv[2])
+#: Tests start it with both; whoever merely imports it, as pytest does, gets a server that is idle.
+HOW, NOTES = (sys.argv[1], Path(sys.argv[2])) if __name__ == "__main__" else ("good", Path())
 TOOLS = {
     "dose": ("The dose of a drug.", {"drug": {"type": "string"}}, ["drug"]),
     "erase": ("Erases everything.", {}, []),
     "odd.name/1": ("A name that providers refuse.", {"n": {"type": ["integer", "null"]}}, []),
 }
-started = NOTES.read_text().count("start") if NOTES.exists() else 0
+started = NOTES.read_text().count("start") if NOTES.is_file() else 0
 
 
 def note(what):
@@ -75,22 +76,28 @@ def answer(message):
     return None
 
 
-note("start")
-if HOW == "broken":
-    sys.exit("no such database: /srv/drugs\x1b[31m")
-if HOW == "silent":
-    time.sleep(60)
-for line in sys.stdin:
-    message = json.loads(line)
-    if HOW == "noisy":
-        send("starting up: 3 % \x1b[31m")
-    if "id" not in message:
-        continue
-    result = answer(message)
-    reply = {"jsonrpc": "2.0", "id": message["id"]}
-    if result is None:
-        reply["error"] = {"code": -32601, "message": "no such method"}
-    else:
-        reply["result"] = result
-    send(json.dumps(reply))
-note("end")
+def main() -> None:
+    """Answer until nobody asks any more."""
+    note("start")
+    if HOW == "broken":
+        sys.exit("no such database: /srv/drugs\x1b[31m")
+    if HOW == "silent":
+        time.sleep(60)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if HOW == "noisy":
+            send("starting up: 3 % \x1b[31m")
+        if "id" not in message:
+            continue
+        result = answer(message)
+        reply = {"jsonrpc": "2.0", "id": message["id"]}
+        if result is None:
+            reply["error"] = {"code": -32601, "message": "no such method"}
+        else:
+            reply["result"] = result
+        send(json.dumps(reply))
+    note("end")
+
+
+if __name__ == "__main__":
+    main()

@@ -175,7 +175,6 @@ MISSING = {
     "calm: [ ] yes [x] no",
     "Not Anger. Fear.",
     "Answer: Fear, absolutely not Joy",
-    '{"label": "Anger"}\nOn a second look this is Fear.',
     "Candidate: Anger. Rejected. Candidate: Fear. Accepted.",
 }
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from voirdire.parsing._rivals import Bare
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_NOUNS,
@@ -162,6 +163,7 @@ class Patterns:
     leading: re.Pattern[str]
     many: re.Pattern[str]
     letter: re.Pattern[str]
+    bare: Bare
 
 
 @lru_cache(maxsize=64)
@@ -201,6 +203,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
         # "A, B & D". Possessive, so that a long run cannot be tried again in every split.
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),
         letter=re.compile(token, flags),
+        bare=Bare(re.compile(rf"[(\[*\"']{{0,3}}{token}[)\]*\"']{{0,3}}"), heads=len(letters) > 2),
     )
 
 

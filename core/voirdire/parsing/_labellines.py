@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
-from voirdire.parsing._languages import denies, hedges, is_foreign
+from voirdire.parsing._languages import denies, hedges, is_foreign, truth
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ _FURTHER = re.compile(
     r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
     re.IGNORECASE,
 )
+# Heads of labels that are there, by their place or by what they are.
+_OF_LABELS = re.compile(r"first|second|third|tertiary|primary|main|other|label|emotion|answer")
+_SIGNS = re.compile(r"[\W\d_]+")
 # "Reasoning: he is angry" explains an answer and is none, whatever label it names.
 _ASIDE = re.compile(
     r"\W*(?:(?:final|closing)\s+)?(?:reason(?:s|ing)?|explanation|rationale|justification|notes?"
@@ -79,7 +82,7 @@ _DEFINES = re.compile(
 )
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
 _SUPPOSES = re.compile(
-    r"\b(?:if|unless|whether|could|might|may|at\s+first|considered|choose\s+(?:from|among)|between|either"
+    r"\b(?:if|unless|whether|could|might|may|possibly|perhaps|maybe|at\s+first|considered|choose\s+(?:from|among)|between|either"
     r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
     re.IGNORECASE,
 )
@@ -218,7 +221,7 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body) or _OF_OTHERS.search(cue):
         return Line("prose")
     named = labels.forms.get(spelled(cue))
-    if named is None and is_no_answer(cue):
+    if named is None and (is_no_answer(cue) or truth(cue) is False):
         return Line("prose")
     # *None* and *Other* as heads are words of a form; only what stands behind them names a label.
     if named is None or named in (labels.none, labels.other):
@@ -228,6 +231,21 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     if not forms or _is_taken_back(forms):
         return Line("prose")
     return Line("lead", (named, *_further(labels, body)), marked=True)
+
+
+def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
+    """Whether lists under heads that nobody knows share out all labels: which are there?"""
+    heads = dict[str, set[str]]()
+    for line in lines:
+        if (cue := _CUE.match(line)) and (read := read_line(labels, line)).kind != "prose":
+            heads.setdefault(_SIGNS.sub("", cue["cue"].casefold()), set()).update(read.labels)
+    named = sorted(label for some in heads.values() for label in some)
+    if len(heads) < 2 or named != sorted(labels.offered):
+        return False
+    return any(
+        head not in labels.forms and truth(head) is None and not _OF_LABELS.search(head)
+        for head in heads
+    )
 
 
 def is_no_answer(head: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.parsing._languages import MARKS
+from voirdire.parsing._rivals import Bare
 from voirdire.parsing._words import FULL_WIDTH
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class LabelSet:
     forms: Mapping[str, str] = field(init=False, repr=False, compare=False)
     longest: int = field(init=False, repr=False, compare=False)
     offered: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    bare: Bare = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the declaration and collect every spelling."""
@@ -68,9 +70,18 @@ class LabelSet:
         # The class is frozen, and these follow from its fields.
         object.__setattr__(self, "forms", _all_forms(self))
         object.__setattr__(self, "offered", _offered(self))
+        object.__setattr__(self, "bare", _bare(self))
         words = (len(WORD.findall(text)) for text in (*self.labels, *self.synonyms))
         # Two more: a reply may part what is declared as one word, as in *over generalization*.
         object.__setattr__(self, "longest", max(words) + 2)
+
+
+def _bare(labels: LabelSet) -> Bare:
+    """A label in running text, as it is declared."""
+    names = sorted((*labels.labels, *labels.synonyms), key=len, reverse=True)
+    spelled_out = (r"[\s_-]{1,3}".join(map(re.escape, WORD.findall(name))) for name in names)
+    either = "|".join(filter(None, spelled_out)) or r"(?!)"
+    return Bare(re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE))
 
 
 def _offered(labels: LabelSet) -> tuple[str, ...]:

@@ -55,6 +55,10 @@ _SENTENCE = re.compile(r"[.!?\n。！？।]+(?!\d)")
 _FOLDER = Path(__file__).with_name("languages")
 
 
+# Vowel signs and the stretch of Arabic, which few write.
+_VOWEL_SIGNS = re.compile(r"[\u064b-\u0652\u0670\u0640]")
+
+
 class Hit(NamedTuple):
     """A phrase of a language in a text: what it is for, and where it stands."""
 
@@ -93,16 +97,18 @@ class _Words:
     denials: Mapping[str, Sequence[str]]
     numbers: Mapping[str, int]
     opening: re.Pattern[str]
+    answers: tuple[str, ...]
     codes: tuple[str, ...] = field(default=())
 
 
 def folded(text: str) -> str:
-    """A text without case, composed; Turkish capitals keep their length.
+    """A text without case and Arabic vowel signs, composed; Turkish capitals keep their length.
 
     >>> folded("EVET, İkinci")
     'evet, ikinci'
     """
-    return unicodedata.normalize("NFC", text).replace("İ", "i").casefold()
+    plain = unicodedata.normalize("NFC", text).replace("İ", "i").casefold()
+    return plain if plain.isascii() else _VOWEL_SIGNS.sub("", plain)
 
 
 @cache
@@ -149,13 +155,17 @@ def _words() -> _Words:
     for doubtful in both:
         truth.pop(doubtful, None)
         numbers.pop(doubtful, None)
-    answers = sorted(
-        (p for uses in data.values() for use in ("yes", "no") for p, _ in uses[use] if p in truth),
-        key=len,
-        reverse=True,
-    )
-    opening = re.compile(rf"(?:{'|'.join(map(re.escape, answers))})(?![\w{MARKS}])")
-    return _Words(by_first, joined, truth, there, denials, numbers, opening, tuple(data))
+    answers = {
+        p for uses in data.values() for use in ("yes", "no") for p, _ in uses[use] if p in truth
+    }
+    ordered = tuple(sorted(answers, key=len, reverse=True))
+    opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
+    return _Words(by_first, joined, truth, there, denials, numbers, opening, ordered, tuple(data))
+
+
+def answer_words() -> tuple[str, ...]:
+    """All words for yes and no, the longest first."""
+    return _words().answers
 
 
 def hear(text: str) -> list[Heard]:
@@ -262,13 +272,20 @@ def opens_with(text: str) -> Opening | None:
     return Opening(_words().truth[match.group()], match.end()) if match else None
 
 
-def is_taken_back(text: str, *, other: bool | None = None) -> bool:
-    """Whether a text hedges or takes something back; with `other`, or says that answer itself."""
-    for heard in hear(text[:LONGEST]):
-        if heard.of("maybe", "back"):
+def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bool:
+    """Whether a text hedges, or takes back, from a place on; with `other`, or says that answer.
+
+    What stands before the place tells the language.
+    """
+    heards = hear(text[:LONGEST])
+    told = [h for h in heards if any(hit.start < start for hit in h.of("yes", "no"))]
+    for heard in told or heards:
+        if any(hit.start >= start for hit in heard.of("maybe", "back")):
             return True
         use = "yes" if other else "no"
         for hit in heard.of(use) if other is not None else ():
+            if hit.start < start:
+                continue
             # As a clause of its own: "no" stands within many sentences.
             before, behind = heard.text[: hit.start].rstrip(), heard.text[hit.end :].lstrip()
             alone = not behind or behind[0] in ".,;:!。，！"
@@ -458,12 +475,18 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if len(here) > 1:
             return None
         votes |= here if better else {1 - which for which in here}
-    if heard.of("back", "draft") and not heard.of("final"):
+    taken_back = [hit for hit in heard.of("back") if _opens_clause(heard, hit)]
+    if (taken_back or heard.of("draft")) and not heard.of("final"):
         return None
     if not votes:
         tie = heard.of("same") and not heard.of("not") and (heard.of("both") or not sides)
         return 2 if tie else None
     return votes.pop() if len(votes) == 1 and not heard.of("same") else None
+
+
+def _opens_clause(heard: Heard, hit: Hit) -> bool:
+    """Whether a phrase begins its clause, as what takes back does: *точнее, B*, not *он точнее*."""
+    return heard.language in _JOINED or not _CLAUSE.split(heard.text[: hit.start])[-1].strip()
 
 
 def _held(heard: Heard, sides: Sequence[Side], start: int, end: int) -> list[Side]:
@@ -551,7 +574,12 @@ def says_none(text: str) -> bool:
     (True, False)
     """
     return any(
-        any(hit.start < 12 or heard.language in (*_JOINED, "tr", "hi") for hit in heard.of("none"))
+        any(
+            hit.start < 12
+            or heard.language in (*_JOINED, "tr", "hi")
+            or any(denial.start < 3 for denial in heard.of("no", "not"))
+            for hit in heard.of("none")
+        )
         and not heard.of("maybe")
         and len(_SENTENCE.findall(heard.text)) <= 1
         for heard in hear(text)

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from voirdire.parsing._rivals import rivals
 from voirdire.parsing._statements import Statement, last_words, statements
 from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, TURNS_AT_ONCE, rank_of
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire.parsing._keys import RawValue
+    from voirdire.parsing._rivals import Bare
     from voirdire.parsing._source import Source
+    from voirdire.parsing._words import Rank
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -43,6 +46,7 @@ def settled(
     read: Callable[[str], T | None],
     *,
     cut: bool,
+    bare: Bare | None = None,
 ) -> Settled[T] | None:
     """Which of the statements on one question counts; None where none states a value.
 
@@ -57,11 +61,18 @@ def settled(
     cut
         Whether a limit ended the text: a last statement that reaches its end, or that was about to
         be replaced, then leaves the question missing.
+    bare
+        How a value stands without a head: one behind the last statement that differs replaces it
+        where words lead to it, and else leaves the question ambiguous.
     """
     order = sorted(stated, key=lambda each: (each.at, each.end))
     values = [(each, value) for each in order if (value := read(each.text)) is not None]
     if cut and order and _falls_to_the_cut(order, values, text, read):
         return Settled(None, "cut")
+    others = _rivals(values, text, read, bare) if bare is not None else []
+    if cut and others:
+        return Settled(None, "cut")
+    values += others
     if not values:
         return None
     # Second thoughts are about the value before them: they are looked for up to the next one.
@@ -74,9 +85,37 @@ def settled(
             text, each, starts[at := bisect_right(starts, each.at)], last=at + 1 == len(starts)
         )
     ]
-    if not live:
+    if all(each.rank == "rival" for each, _ in live):
         return Settled(None, "ambiguous")
     return _of_live(live)
+
+
+def _rivals(
+    values: Sequence[tuple[Statement, T]], text: str, read: Callable[[str], T | None], bare: Bare
+) -> list[tuple[Statement, T]]:
+    """Claims behind the last statement that state another value, as statements.
+
+    Without any statement only those to which words lead.
+    """
+    start, end, value = 0, len(text), None
+    if values:
+        last, value = values[-1]
+        start = max(last.value_at, 0)
+        if not last.closed:  # behind the value itself, which stands in its field
+            same = (m for m in bare.pattern.finditer(text, start, last.end) if read(m[0]) == value)
+            start = next((match.end() for match in same), start)
+        if last.begins is not None:
+            end = last.begins + len(last.section)
+    closed = not values or values[-1][0].closed
+    found = list[tuple[Statement, T]]()
+    for each in rivals(text, start, end, bare, apart=closed):
+        other = read(each.text)
+        if other is None or (value is not None and bare.agree(other, value)):
+            continue
+        if each.turned or values:
+            rank: Rank = "final" if each.turned else "rival"
+            found.append((Statement("", each.text, each.at, each.end, rank), other))
+    return found
 
 
 def with_text_behind(
@@ -86,13 +125,15 @@ def with_text_behind(
     behind: str | None = None,
     *,
     raw: Mapping[str, Sequence[RawValue]] | None = None,
+    bare: Bare | None = None,
 ) -> dict[str, Settled[T]]:
     """What objects say of each key (None: nothing), as far as the text behind them lets it stand.
 
     `behind` is that text, where a parser reads it with other signs than it came with; `raw` are
     the values as they came.
     """
-    settles = _as_far_as(values, source, read, source.reading.behind if behind is None else behind)
+    behind = source.reading.behind if behind is None else behind
+    settles = _as_far_as(values, source, read, behind, bare)
     for key, told in (raw or {}).items():
         if any(each.conflict for each in told):
             settles[key] = replace(settles[key], conflict=True)
@@ -104,6 +145,7 @@ def _as_far_as(
     source: Source,
     read: Callable[[str], T | None],
     text: str,
+    bare: Bare | None,
 ) -> dict[str, Settled[T]]:
     # What is absent from the objects stays so, unless a final statement behind them names it.
     settles = {
@@ -116,7 +158,8 @@ def _as_far_as(
     unnamed = last_words(text) if len(values) == 1 else []
     for key, value in values.items():
         on_key = [*(each for each in stated if each.key == key), *unnamed]
-        settles[key] = with_last_words(value, source, on_key, read) or settles[key]
+        alone = bare if len(values) == 1 else None
+        settles[key] = with_last_words(value, source, on_key, read, alone) or settles[key]
     return settles
 
 
@@ -125,6 +168,7 @@ def with_last_words(
     source: Source,
     stated: Sequence[Statement],
     read: Callable[[str], T | None],
+    bare: Bare | None = None,
 ) -> Settled[T] | None:
     """What an object says of a question once the text behind it has been heard.
 
@@ -149,6 +193,7 @@ def with_last_words(
         reading.behind,
         lambda text: value if text == _OBJECT else read(text),
         cut=not source.keep_cut,
+        bare=bare,
     )
 
 
@@ -162,7 +207,7 @@ def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
     # A final statement settles what stands before it. A box that comes behind it with another
     # value does not agree, and plain statements that differ settle nothing.
     undecided = (top == "said" and differ) or (
-        later and (top == "apart" or any(each.rank == "apart" for each in later))
+        later and (top == "apart" or any(each.rank in ("apart", "rival") for each in later))
     )
     if undecided:
         return Settled(None, "ambiguous", conflict=True)
@@ -201,5 +246,7 @@ def _falls_to_the_cut(
     last = values[-1][0]
     # "4. However, ..." and the cut: the weighing was not over.
     if TURNS_AT_ONCE.match(text, last.end):
+        return True
+    if LOOKS_AGAIN.search(text, max(0, last.value_at)):
         return True
     return TURNS.search(text, last.end if last.final else max(0, last.value_at)) is not None

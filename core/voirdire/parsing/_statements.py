@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._languages import MARKS
 from voirdire.parsing._words import (
-    AMENDS,
     DENIED,
     DRAFT_MARKS,
     DRAFT_NOUNS,
     FINAL_MARKS,
     FINAL_NOUNS,
     FOREIGN_VERDICTS,
-    LOOKED,
     MARK,
     VERDICTS,
     Rank,
@@ -230,7 +228,6 @@ def set_apart(text: str) -> list[Statement]:
         if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
         for box in pair
     }
-    stated += corrections(text)
     for box in boxes:
         if id(box) in alternatives or _TOLD.match(text, box.end()):
             continue
@@ -243,23 +240,9 @@ def set_apart(text: str) -> list[Statement]:
     return stated
 
 
-def corrections(text: str) -> list[Statement]:
-    r"""Values that replace an earlier one without a noun, under the key ``""``.
-
-    >>> [each.text for each in corrections("Score: 3. Sorry, I meant 4.\nOne more look: 5")]
-    ['4', '5']
-    """
-    stated = []
-    for match in (*AMENDS.finditer(text), *LOOKED.finditer(text)):
-        value = next((name for name, part in match.groupdict().items() if part is not None), None)
-        at, end = (match.end(), match.end()) if value is None else match.span(value)
-        stated.append(Statement("", _plain(text[at:end]).rstrip("."), at, end, "final"))
-    return stated
-
-
 def last_words(text: str) -> list[Statement]:
-    """What settles a single question behind an object: final verdicts, and corrections."""
-    return [*(each for each in verdicts(text) if each.final), *corrections(text)]
+    """What settles a single question behind an object: final verdicts."""
+    return [each for each in verdicts(text) if each.final]
 
 
 def _plain(value: str) -> str:

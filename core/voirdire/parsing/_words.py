@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Literal
 
 #: How far a statement goes: a draft never answers, a final one settles what stands before it.
-Rank = Literal["draft", "said", "apart", "final"]
+#: A rival is a value without a head behind another one: it leaves both undecided.
+Rank = Literal["draft", "said", "rival", "apart", "final"]
 
 #: Nouns of a verdict: what stands behind one and a sign is what the reply decides.
 VERDICTS = (
@@ -89,6 +90,7 @@ _SECOND_THOUGHTS = (
     r"|actually(?=\s*[,:.…–—-]|\s+(?:i|no|not|my|let|make|\d|(?-i:[A-Z]))\b)"
     r"|(?:please\s+)?(?:scratch|strike|forget|ignore|disregard)\s+(?:that|this|it"
     r"|(?:the|my)\s+(?:above|previous|earlier|first|last|initial|old)\b)"
+    r"|i\s+(?:can(?:no|['’])t|could\s+not|couldn['’]t)\s+(?:choose|decide|tell|say|settle)"
     r"|thinking\s+(?:again|twice|about\s+(?:it|this)\s+(?:again|more))"
     r"|make\s+(?:that|it)\s+(?=\W{0,3}(?:an?\s+)?(?:\d|(?-i:[A-Z])\b|yes\b|no\b))"
     r"|no,\s+(?:wait|sorry|rather|it\s+should|(?:the|my)\s+(?:\w+\s+)?(?:"
@@ -146,43 +148,28 @@ _LOOK = (
 )
 #: Another look: where another value is stated behind it, the one before it does not stand.
 LOOKS_AGAIN = re.compile(rf"\b{_LOOK}(?!\w)", re.IGNORECASE)
-# A few words up to the end of their sentence; a point within a number ends none.
-_FEW_WORDS = r"(?:[^\s.!?]|[.!?](?=\S)){1,30}(?:[ \t]+(?:[^\s.!?]|[.!?](?=\S)){1,30}){0,3}"
-#: "One more look: Y", "Having thought it over once more, Y": what stands behind another look. At
-#: the end of a text the value may be still to come.
-LOOKED = re.compile(
-    r"(?:^|[.!?…;\n)\]}>*])[\s*_#>-]{0,9}(?:(?:but|and|so|ok(?:ay)?|taking|having|on|upon|after|at|with|from|a|an|the|my)\s+){0,3}"
-    rf"{_LOOK}(?:\s+at\s+(?:it|this|that|all|the\s+\w+))?"
-    r"[ \t*_]{0,9}(?:[:,–—-]|\.{2,9}|…)[ \t*_]{0,9}"
-    rf"(?:(?P<then>{_FEW_WORDS}){_SENTENCE_ENDS}|\s*\Z)",
-    re.IGNORECASE,
-)
-_MOVES = (
-    r"(?:(?:chang|rais|lower|bump|mov|revis|adjust|upgrad|downgrad|increas|decreas|reduc|correct|amend"
-    r"|updat|switch)\w{0,3}\s+(?:(?:it|this|that|(?:my|the)\s+[\w ]{1,20}?)\s+)?"
-    r"(?:(?:up|down|back)\s+)?(?:(?:from|a)\s+\S{1,8}\s+)?to:?|(?:settle|settled|land|landed|end\s+up|ended\s+up)\s+(?:on|with|at))"
-)
-# "I raise it to 4/5", "Bumped to 3", "(changed to B)", "// changed to B after review", "I settle on
-# 4": a sentence of one's own, for in a story moods change to fear as well.
-_RAISED = (
-    r"(?:\bi(?:['’](?:d|ll|ve|m))?\s+(?:(?:would|will|now|have|then|thus|therefore|must|am|so)\s+){0,2}"
-    rf"|(?:^|[.!?;\n(\[/#])\s?(?:(?:now|later|since|then|so|thus)\s+)?){_MOVES}"
-)
-# "Sorry, I meant Y.", "That should be Y.", "On second thought, Y": one word, and its sentence ends.
-# "On second thought, no" is no answer of no.
-AMENDS = re.compile(
-    rf"(?:{_RAISED}\s+(?:an?\s+)?(?P<raised>{_ONE_WORD})(?=\s*(?:[.!,;)\]]|$|\n|(?:after|upon|on|because|since|as|now)\b))"
-    rf"|(?:(?:\bi\s+meant|\bshould\s+(?:be|have\s+been)|\bmake\s+(?:that|it))\s+(?:an?\s+)?(?P<meant>{_ONE_WORD})"
-    r"|(?:\b(?:on\s+second\s+thoughts?|(?:scratch|strike)\s+that)"
-    r"|(?:^|[.!?…\n])[ *_]{0,3}(?:err?|sorry|apologies|whoops|oops))[\s,.:;…–—-]{1,4}"
-    rf"(?!(?:yes|no)\b)(?P<then>{_ONE_WORD})){_SENTENCE_ENDS})",
-    re.IGNORECASE,
+#: Words that lead from a value to the one that replaces it: *sorry, I meant 4*, *I raise it to 4*.
+TURNS_TO = re.compile(
+    rf"""
+    (?:\b|(?<=\W))(?:
+        meant | should\s+(?:be|have\s+been) | make\s+(?:that|it)
+      | on\s+second\s+thoughts? | (?:scratch|strike)\s+(?:that|this|it)
+      | sorry | apologies | o+ps | whoops | err?
+      | {_LOOK}(?!\w)
+        # "I raise it to", "Bumped to"; in a story moods change to fear as well
+      | (?:(?<=\bi\s)|(?<=[.!?;(/#]\s)|(?<=[.!?;(/#\n])|(?<=\bhave\s)|(?<=\bwould\s)|^)
+        (?: chang|rais|lower|bump|mov|revis|adjust|upgrad|downgrad|increas|decreas|reduc|correct
+          | amend|updat|switch )\w{{0,3}}(?:\s[^.!?\n]{{0,40}})?\sto
+      | (?:settled?|land(?:ed)?|end(?:ed)?\s+up)\s+(?:on|with|at)
+    )(?!\w)
+    """,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _SEPARATORS = r"[ \t*_`,:=(\[$\\\"'–—-]"
 _NOUN = "|".join(VERDICTS)
 # "Final answer: ", "My final, revised score is ": up to three words lead on to the statement.
 _FINAL_BEFORE = re.compile(
-    rf"(?<![^\W_]){_FINAL}(?:{_SEPARATORS}{{1,6}}[^\W_]{{1,20}}){{0,3}}{_SEPARATORS}{{1,6}}$",
+    rf"(?<![^\W_])(?:{_FINAL}(?:{_SEPARATORS}{{1,6}}[^\W_]{{1,20}}){{0,3}}{_SEPARATORS}{{1,6}}|re-)$",
     re.IGNORECASE,
 )
 # "Draft: ", "Initial overall score: ", "At first I would say ".

@@ -35,7 +35,7 @@ from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from voirdire.schema import FinishReason
 
@@ -193,7 +193,17 @@ def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled
     standing = [cue for cue in cues if not cue.retracted]
     # Where all are retracted they are what was said: the reply is ambiguous, and not silent.
     stated, values = _claims(standing or cues, text, asked)
-    return settled(stated, text, values.get, cut=cut)
+    return settled(stated, text, _or_letter(values, asked), cut=cut, bare=asked.by.bare)
+
+
+def _or_letter(values: Mapping[str, Chosen], asked: _Asked) -> Callable[[str], Chosen | None]:
+    """What a cue chose, by its name, or a letter that stands without one."""
+
+    def read(text: str) -> Chosen | None:
+        letter = text.strip("([*\"')]")
+        return values.get(text) or ((letter,) if letter in asked.letters else None)
+
+    return read
 
 
 def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
@@ -206,7 +216,7 @@ def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement],
         # A box without a letter is kept without a value: at a cut it may be the beginning of one.
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
         claims += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
-    names = [str(number) for number in range(len(claims))]
+    names = [f"\0{number}" for number in range(len(claims))]  # no option has such a name
     stated = [replace(each, text=name) for (each, _), name in zip(claims, names, strict=True)]
     values = zip(names, (value for _, value in claims), strict=True)
     return stated, {name: value for name, value in values if value is not None}
@@ -257,7 +267,9 @@ def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
     stated, values = _claims(strong_cues(behind, asked.by), behind, asked)
     answer = None if chosen == "no_answer" else chosen
     final = [each for each in stated if each.final]
-    settles: Settled[Chosen] = with_last_words(answer, source, final, values.get) or Settled(chosen)
+    read = _or_letter(values, asked)
+    settles: Settled[Chosen] | None = with_last_words(answer, source, final, read, asked.by.bare)
+    settles = settles or Settled(chosen)
     return replace(settles, conflict=settles.conflict or conflict)
 
 

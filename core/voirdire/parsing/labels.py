@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
-from voirdire.parsing._labellines import Line, is_empty_slot, is_no_answer, read_line
+from voirdire.parsing._labellines import (
+    Line,
+    is_empty_slot,
+    is_no_answer,
+    read_line,
+    sorts_all,
+)
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._labelverdicts import verdicts_on
 from voirdire.parsing._languages import says_none
@@ -23,7 +29,7 @@ from voirdire.parsing._source import (
     storable,
     why_no_answer,
 )
-from voirdire.parsing._statements import corrections, set_apart, verdicts
+from voirdire.parsing._statements import set_apart, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,
@@ -32,6 +38,7 @@ from voirdire.parsing._words import (
     TAKES_BACK,
     TURNS,
     TURNS_AT_ONCE,
+    TURNS_TO,
     VERDICTS,
     headings,
 )
@@ -67,6 +74,8 @@ _OF_SEVERAL = re.compile(
 )
 # The stop stays with its clause: a look behind takes no sign away.
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
+# "Present: Anger. Absent: Fear": another head in the same line.
+_HEAD_BEHIND = re.compile(r"(?<=[.;])[ \t]+(?=[^\W\d_]{1,20}(?: [^\W\d_]{1,20})?[:：] )")
 # A line that names all of so many labels, or so many lines, repeat the prompt.
 _FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
@@ -203,8 +212,10 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
         behind = source.reading.behind
         # Behind an object a plain sentence explains it; only what calls itself final
         # or corrects replaces it.
-        final = [each for each in verdicts(behind, _HEADS) if each.final] + corrections(behind)
-        settles = with_last_words(named, source, final, lambda text: _of_line(text, labels))
+        final = [each for each in verdicts(behind, _HEADS) if each.final]
+        settles = with_last_words(
+            named, source, final, lambda text: _of_line(text, labels), labels.bare
+        )
         settles = settles or in_objects
         return replace(settles, conflict=settles.conflict or in_objects.conflict)
     if named is None and not (source.has_object or in_objects.conflict):
@@ -229,11 +240,13 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     stated = [*boxes, *verdicts(text, _HEADS)]
     values = {each.text: _of_line(each.text, labels) for each in stated}
     naming = [each for each in stated if values[each.text] is not None]
-    marked = any(each.final or each in boxes for each in naming)
+    marked = any(each.final or each in boxes for each in naming) or (
+        naming and TURNS_TO.search(text, min(each.at for each in naming))
+    )
     if not marked and not (cut and len(stated) > 1 and naming):
         return None
     read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
-    return settled(stated, text, read, cut=cut)
+    return settled(stated, text, read, cut=cut, bare=labels.bare)
 
 
 def _of_line(text: str, labels: LabelSet) -> _Named | None:
@@ -372,11 +385,13 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     last = text.rpartition("\n")[2]
     if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
         text = ""  # another label was to follow
-    raw = text.splitlines()[:_MAX_LINES]
+    raw = _HEAD_BEHIND.sub("\n", text).splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
     raw = [line for line in raw if line.strip() and not _is_draft(line)]
     if all(line.rstrip(" *").endswith(":") for line in raw):  # a form that is not filled in
+        return None
+    if sorts_all(labels, raw):
         return None
     return _of_lines(raw, labels, none=says_none(text))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from voirdire.parsing._keys import RawValue, key_forms
 from voirdire.parsing._languages import preferred
 from voirdire.parsing._parsed import answered_from, missing, one_answer
+from voirdire.parsing._rivals import Bare
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
@@ -20,7 +21,7 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._statements import set_apart, statements, verdicts
+from voirdire.parsing._statements import Statement, set_apart, statements, verdicts
 from voirdire.parsing._words import DENIED, FULL_WIDTH
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ _SAME = re.compile(
     r"\bA\s+and\s+B\s+are\s+(?:about\s+|roughly\s+|equally\s+|both\s+)?(?:the\s+)?(?:same|equal|good|tied)\b"
     r"|\bboth\s+(?:\w+\s+)?are\s+(?:about\s+|equally\s+|the\s+)?(?:same|equal|tied)\b"
     r"|\bno\s+clear\s+winner\b|\bneither\s+(?:\w+\s+)?is\s+better\b|\bthey\s+are\s+(?:tied|equal)\b"
-    r"|^\W*(?:i\s+prefer\s+|it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
-    r"|both|neither|\[\[C\]\]|A\s*=\s*B)\W*$",
+    r"|(?:^|[.!?\n])\W*(?:i\s+prefer\s+|it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
+    r"|both|neither|\[\[C\]\]|A\s*=\s*B)\W*(?:$|[.!?\n])",
     re.IGNORECASE,
 )
 # "I prefer B", "the better response is A", "A over B", "A beats B".
@@ -116,6 +117,20 @@ _LETTERED = re.compile(r"(?<![\w'’])[AB](?![\w'’]|\s[a-z])")
 _LEVELLED = ("preference", "overall", "result")
 # A level is one digit: "-1", "2.0".
 _NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
+
+
+def _same_winner(one: float, other: float) -> bool:
+    """Whether two levels prefer the same; how clearly is said once."""
+    return (one > 0) == (other > 0) and (one < 0) == (other < 0)
+
+
+_BARE = Bare(
+    re.compile(
+        rf"(?:[(\[*\"']{{0,3}}{_SIDE}[(\[*]{{0,3}}(?<![\w'’])[AB](?![\w'’]|\s?[<>=≈~])[)\]*\"']{{0,3}}"
+        r"|(?i:\b(?:tie|draw)\b))"
+    ),
+    agree=_same_winner,
+)
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
 _MAX_LENGTH, _LONGEST, _MOST = 50_000, 300, 500
 _NOTHING = ("absent", "no_answer", "null")
@@ -152,6 +167,10 @@ def read_level(value: Any) -> float | str:
     return level.reason if level.value is None else level.value
 
 
+# Where the first sentence of a reply ends.
+_FIRST_ENDS = re.compile(r"[.!?;。！？]\s|\n")
+
+
 def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
     """The level that verdicts and boxes settle on, or on which all of the text agrees."""
     apart = [
@@ -159,8 +178,18 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
         for each in set_apart(text)
     ]
     stated = [*apart, *verdicts(text)]
-    settles: Settled[float | str] | None = settled(stated, text, _read, cut=cut)
-    return settles or Settled(_level_of(without_last_word(text) if cut else text))
+    settles: Settled[float | str] | None = settled(stated, text, _read, cut=cut, bare=_BARE)
+    if settles:
+        return settles
+    level = _level_of(without_last_word(text) if cut else text)
+    # A sentence is a statement too: what stands behind it may take it back.
+    end = _FIRST_ENDS.search(text)
+    if not isinstance(level, float) or end is None or cut:
+        return Settled(level)
+    first = Statement("", text, 0, end.end(), closed=True)
+    read = lambda each: level if each == text else _read(each)  # noqa: E731
+    again: Settled[float | str] | None = settled([first], text, read, cut=False, bare=_BARE)
+    return again or Settled(level)
 
 
 def _read(text: str) -> float | str | None:
@@ -298,7 +327,9 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
     levels: dict[str, Settled[float | str]] = {}
     for key in keys:
         here = [each for each in stated if each.key == key]
-        settles: Settled[float | str] | None = settled(here, text, _read_level, cut=cut)
+        settles: Settled[float | str] | None = settled(
+            here, text, _read_level, cut=cut, bare=_BARE if len(keys) == 1 else None
+        )
         levels[key] = settles or Settled(None, "absent")
     # A statement on the key that cannot be read is no reason to read the text at large.
     if len(keys) == 1 and not stated:
@@ -315,7 +346,8 @@ def _from_objects(
         for key in keys
     }
     values = {key: None if level == "absent" else level for key, level in own.items()}
-    return with_text_behind(values, source, _read, _plain(source.reading.behind), raw=by_key)
+    behind = _plain(source.reading.behind)
+    return with_text_behind(values, source, _read, behind, raw=by_key, bare=_BARE)
 
 
 def _level_in(raw: RawValue) -> float | None:

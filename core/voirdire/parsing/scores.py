@@ -9,6 +9,7 @@ from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._languages import given_score, number_word
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
+from voirdire.parsing._rivals import NUMBERS
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
@@ -212,7 +213,7 @@ def _from_objects(
         for name in attributes
     }
     own = {name: None if n.reason == "absent" else n for name, n in numbers.items()}
-    return with_text_behind(own, source, _reader(scale, words), raw=by_key)
+    return with_text_behind(own, source, _reader(scale, words), raw=by_key, bare=NUMBERS)
 
 
 def _number(raw: RawValue, scale: Scale, words: Mapping[str, float] | None) -> Number:
@@ -244,8 +245,6 @@ def _from_statements(
     for each, here in by_name.items():
         if _falls_open(stated[each], here, text, read, scale):
             stated[each] = Settled(None, "cut")
-    if len(attributes) == 1 and source.keep_cut:
-        stated[name] = _with_last_line(stated[name], by_name[name], text, scale)
     # Last of all, and for one question alone: with several a bare number is nobody's.
     if len(attributes) == 1 and stated[attributes[0]].reason in _NOTHING:
         stated = {attributes[0]: _alone(source, text, scale, words)}
@@ -287,7 +286,7 @@ def _stated(
     here: list[Statement], text: str, read: Callable[[str], Number | None], *, cut: bool
 ) -> Settled[Number]:
     """The number on which the statements on a key settle, or one in the section below it."""
-    if settles := settled(here, text, read, cut=cut):
+    if settles := settled(here, text, read, cut=cut, bare=NUMBERS):
         return settles
     # "Empathy: warm" may have its own "Score: 4" further down.
     below = [
@@ -308,14 +307,6 @@ _OPENED = re.compile(
 )
 
 
-# "That undersells it. 4 is fairer.", "Nope, this deserves a 4.": a short last line that holds
-# another number, and counts nothing by it, takes back in whatever words.
-_ANOTHER = re.compile(
-    r"(?=\S+ \S+)[^\d\n\t:=/|%]{1,80}?(?<![\w.,-])(?P<number>\d{1,3})(?![\w%]|[.,]\d)"
-    r"(?:[.!]?|\s+(?:is|it|fits|seems|would|then|instead|after|rather)\b[^\d\n:/|%]{0,40})"
-)
-
-
 def _falls_open(
     settles: Settled[Number],
     here: Sequence[Statement],
@@ -331,25 +322,6 @@ def _falls_open(
         each.end >= len(body) and not each.closed and read(each.text) == settles.value
         for each in here
     ) and bool(_OPENED.search(body[-200:]) and body[-1:].isdigit())
-
-
-def _with_last_line(
-    settles: Settled[Number], stated: Sequence[Statement], text: str, scale: Scale
-) -> Settled[Number]:
-    """A statement, unless the reply ends with another number that is all of its last line."""
-    body = text.rstrip()
-    start = body.rfind("\n") + 1
-    plain = settles.value is not None and all(each.rank in ("said", "draft") for each in stated)
-    behind = plain and start > max(each.end for each in stated)
-    written = (
-        (_BARE.fullmatch(body[start:]) or _ANOTHER.fullmatch(body[start:])) if behind else None
-    )
-    if written is None:
-        return settles
-    number = read_number(written.groupdict().get("number") or body[start:], scale)
-    if number == settles.value or (number.value is None and number.reason != "off_scale"):
-        return settles
-    return Settled(None, "ambiguous", conflict=True)
 
 
 def _alone(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._keys import RawValue, key_forms
-from voirdire.parsing._languages import is_taken_back, opens_with, truth
+from voirdire.parsing._languages import answer_words, is_taken_back, opens_with, truth
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
+from voirdire.parsing._rivals import Bare
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     Source,
@@ -104,7 +106,9 @@ def _in_other_words(text: str) -> bool | None:
     if opening is None:
         return None
     tail = text[opening.end :].lstrip(' *_`"”’)')
-    if (tail and tail[0] not in _PAUSES) or is_taken_back(tail, other=not opening.says):
+    if tail and tail[0] not in _PAUSES:
+        return None
+    if is_taken_back(text, opening.end, other=not opening.says):
         return None
     return opening.says
 
@@ -138,6 +142,13 @@ def parse_yes_no(
     return missing(keys, why_no_answer(source), flags=source.flags)
 
 
+@cache
+def _bare() -> Bare:
+    """A yes or no that stands without a key, in any language."""
+    words = sorted({"yes", "no", *answer_words()}, key=len, reverse=True)
+    return Bare(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE))
+
+
 def _yes_in(raw: RawValue) -> bool | None:
     return None if raw.reason else said_yes(raw.value)
 
@@ -157,7 +168,7 @@ def _from_objects(
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
     values = {key: None if answer == "absent" else answer for key, answer in own.items()}
-    return with_text_behind(values, source, _read, raw=by_key)
+    return with_text_behind(values, source, _read, raw=by_key, bare=_bare())
 
 
 def _read(text: str) -> float | str | None:
@@ -175,8 +186,9 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
         # those are final or set apart.
         is_stated = any(_read(each.text) is not None for each in stated)
         stated += [each for each in generic if not is_stated or each.rank in ("apart", "final")]
+    bare = _bare() if len(keys) == 1 else None
     settles: dict[str, Settled[float | str] | None] = {
-        key: settled([each for each in stated if each.key == key], text, _read, cut=cut)
+        key: settled([each for each in stated if each.key == key], text, _read, cut=cut, bare=bare)
         for key in keys
     }
     if len(keys) == 1 and settles[keys[0]] is None:

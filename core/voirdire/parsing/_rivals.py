@@ -1,0 +1,191 @@
+"""Another value behind the one that is stated: it takes back by what it does, in whatever words.
+
+*Empathy: 2. Too stingy of me, 4 fits.* A value that is all of its clause, begins it or ends it, and
+that counts and compares nothing there, is a claim like the one before it. Between the two nobody
+can decide, unless words lead from the first to the second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable  # noqa: TC003 - a dataclass has a field of it
+from dataclasses import dataclass
+from operator import eq
+from typing import TYPE_CHECKING, Any
+
+from voirdire.parsing._languages import MARKS, hear
+from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’][^\W_]+)?")
+# Signs of scripts that put no blanks between words.
+_JOINED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# Where a clause ends: at a sign that is no part of a number.
+_BREAK = re.compile(r"[.,:](?=\D|\Z)|[!?;\n()。！？；：，、،؛।—]|\s[–-]\s")
+# In such a script a number is a claim where its clause ends, or one of these stands behind it.
+_JOINED_BEHIND = re.compile(r"\s*(?:[分点점]|です|だ|が|이|가|更|比|吧|로|으로)")
+# Words of a clause that set its value against the one that counts, or make it the number of
+# something.
+_DENIES = frozenset(
+    {"not", "no", "never", "nor", "neither", "if", "unless", "between", "only"}
+    | {
+        *("wrong", "incorrect", "false", "worse", "than", "isn't", "doesn't"),
+    }
+)
+_SET_AGAINST = _DENIES | {
+    *("than", "below", "above", "under", "short", "from", "beyond", "reach", "unlike", "like"),
+    *("considered", "would", "could", "might", "to", "with", "by", "against", "of", "for", "about"),
+    *("both", "turn", "turns", "step", "item", "items", "question", "point", "message", "line"),
+    *("level", "levels", "part", "section", "paragraph", "example", "case", "number", "response"),
+}
+# Behind a number these say something of it; another word is what it counts: "2 questions".
+_SAYS = re.compile(
+    r"\s+(?:is|it|fits|seems|feels|would|will|then|instead|after|rather|suits|works)\b",
+    re.IGNORECASE,
+)
+_COLON = re.compile(r"\s*[:：]")
+#: How far behind a statement, and before the end of a reply, its author's second thoughts stand.
+_SOON, _LATE = 200, 100
+#: Words of a clause beside its value; where it is led to, behind it.
+_MOST_WORDS, _FEW_WORDS = 6, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """How values of a kind stand in running text without a head.
+
+    Attributes
+    ----------
+    pattern
+        What finds one.
+    counts
+        Whether it may count things, as *2 questions*. One that may not may be the subject of a
+        clause that explains, as *B ignores the question*: it is a claim at the end of a clause.
+    heads
+        Whether it is one too where it begins a short line that is all of the rest.
+    most
+        With how many words before it a value ends a clause as a claim.
+    agree
+        Whether two values say the same.
+    """
+
+    pattern: re.Pattern[str]
+    counts: bool = False
+    heads: bool = False
+    most: int = 2
+    agree: Callable[[Any, Any], bool] = eq
+
+
+#: Numbers as scores; no date, no share, no range, no number in brackets.
+NUMBERS = Bare(
+    re.compile(
+        r"(?<![\w.,/+(\[-])(?<!\d\s[–-]\s)\d{1,3}(?:[.,]\d)?(?:\s?/\s?\d{1,3})?"
+        r"(?![A-Za-z0-9_%/]|[.,]\d|\s?%|[–-]\d|\s[–-]\s\d)"
+    ),
+    counts=True,
+    most=_MOST_WORDS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A claim behind a statement; `turned`: words lead to it from the statement."""
+
+    text: str
+    at: int
+    end: int
+    turned: bool
+
+
+def rivals(text: str, start: int, end: int, bare: Bare, *, apart: bool = False) -> Iterator[Rival]:
+    """The claims between two places of a text.
+
+    Looked for shortly behind the first place and at the end of the text. `apart`: the statement
+    ends at the first place, so that no clause of its own goes on there.
+    """
+    soon = min(end, start + _SOON)
+    for begins, upto in ((start, soon), (max(soon, len(text) - _LATE), end)):
+        if upto <= begins:
+            continue
+        # What is said of another value is no claim of it: "4 (was 2)".
+        aside = [each.span() for each in OTHER_VALUE.finditer(text, begins, upto)]
+        for match in bare.pattern.finditer(text, begins, upto):
+            if any(first <= match.start() < last for first, last in aside):
+                continue
+            own = not apart and len(_clause(text, match, start)[0]) >= match.start() - start
+            turned = _is_led_to(text, match, start)
+            if not own and (
+                turned or _is_claim(text, match, start, bare) or _heads(text, match, start, bare)
+            ):
+                yield Rival(match.group(), match.start(), match.end(), turned)
+
+
+def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
+    """Whether words lead to a value from the one before: *sorry, I meant 4*, *one more look: 4*."""
+    between = text[max(start - 1, match.start() - _LATE, 0) : match.start()]
+    led = [each.end() for each in TURNS_TO.finditer(between)]
+    for heard in hear(between):  # what takes back leads on where it is a head: "Korrektur: 3"
+        heads = [
+            hit
+            for hit in heard.of("back")
+            if heard.text[hit.end :].lstrip().startswith((":", "："))
+        ]
+        led += [hit.end for hit in (*heard.of("final"), *heads)]
+    words = _WORD.findall(between[max(led) :].casefold()) if led else []
+    rest = _WORD.findall(_clause(text, match, start)[1])
+    return (
+        bool(led)
+        and len(words) <= _FEW_WORDS
+        and len(rest) <= _FEW_WORDS
+        and _DENIES.isdisjoint(words)
+    )
+
+
+def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
+    """Whether a value is what its clause says: all of it, its beginning, or its end."""
+    before, behind = _clause(text, match, start)
+    # What another head states, or the number of a line.
+    if text[: match.start()].rstrip(" *_`")[-1:] in tuple(":=|：\t") or _is_listed(text, match):
+        return False
+    words, rest = _WORD.findall(before.casefold()), _WORD.findall(behind)
+    if _JOINED.search(before + behind):
+        ends = not behind.strip() or (bare.counts and _JOINED_BEHIND.match(behind))
+        return bool(ends) and len(before) <= 4 * _MOST_WORDS
+    against = not _SET_AGAINST.isdisjoint(words) or any(w.endswith(("n't", "n’t")) for w in words)
+    if against or (rest and (words or not bare.counts)) or len(rest) > _MOST_WORDS:
+        return False
+    if not rest:
+        return len(words) <= bare.most
+    return _SAYS.match(behind) is not None or bool(
+        hear(text[max(0, match.end() - 400) : match.end() + 200])
+    )
+
+
+def _heads(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
+    """Whether a value begins a line that is all that stands behind the statement."""
+    between, line = text[start : match.start()], text[match.end() :].strip()
+    words = _WORD.findall(line.casefold())
+    return (
+        bare.heads
+        and "\n" in between
+        and not between.strip(" \n*_`.)]}\"'")
+        and "\n" not in line
+        and 0 < len(words) <= 2 * _MOST_WORDS
+        and line[:1] not in ").:"
+        and _DENIES.isdisjoint(words)
+    )
+
+
+def _clause(text: str, match: re.Match[str], start: int) -> tuple[str, str]:
+    """What stands before and behind a value in its clause."""
+    before = _BREAK.split(text[max(start, match.start() - _SOON) : match.start()])[-1]
+    return before, _BREAK.split(text[match.end() : match.end() + _SOON], maxsplit=1)[0]
+
+
+def _is_listed(text: str, match: re.Match[str]) -> bool:
+    """Whether a value is the number of a line: *2. It is warm.*"""
+    line = text[: match.start()].rpartition("\n")[2]
+    behind = text[match.end() :]
+    return not line.strip(" \t(*>-") and behind[:1] in tuple(".)") and bool(behind[1:].strip())

@@ -14,6 +14,7 @@ from voirdire.parsing._words import (
     FOREIGN_VERDICTS,
     VERDICTS,
     Rank,
+    either,
     rank_of,
 )
 
@@ -24,12 +25,29 @@ _WRAP = (
 # What closes it again: "B)", "B**", "B}$".
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
 # What the letter is called: "answer", "Antwort", "my pick", "the correct response".
-_NOUN = (
-    r"(?:answers?|ans\.?|solution|choices?|options?|selections?|selected|picks?|letters?"
-    r"|(?:correct|best|right)(?:\s+(?:one|response|reply|statement))?"
-    r"|antworten|lösung|réponses|reponse|respuestas|jawaban|cevap|odpowiedź|svar|ответ|الإجابة|الجواب|उत्तर|"
-    + "|".join((*VERDICTS, *FOREIGN_VERDICTS, *FINAL_NOUNS, *DRAFT_NOUNS))
-    + ")"
+_NOUN = either(
+    (
+        *(
+            "answer",
+            "answers",
+            r"ans\.",
+            "ans",
+            "solution",
+            "choices",
+            "option",
+            "options",
+            "letter",
+        ),
+        *("selection", "selections", "selected", "pick", "picks", "letter", "letters"),
+        *(
+            f"{right}{noun}"
+            for right in ("correct", "best", "right")
+            for noun in ("", *(rf"\s+{each}" for each in ("one", "response", "reply", "statement")))
+        ),
+        *("antworten", "lösung", "réponses", "reponse", "respuestas", "jawaban", "cevap", "svar"),
+        *("odpowiedź", "ответ", "الإجابة", "الجواب", "उत्तर"),
+        *map(re.escape, (*VERDICTS, *FOREIGN_VERDICTS, *FINAL_NOUNS, *DRAFT_NOUNS)),
+    )
 )
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"

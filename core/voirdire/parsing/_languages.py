@@ -50,6 +50,8 @@ _SCRIPTS = (
 _ENGLISH_ENOUGH = 0.7
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
+# No value that affirms or denies has more words.
+_MOST_WORDS = 8
 _CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
 _SENTENCE = re.compile(r"[.!?\n。！？।]+(?!\d)")
 _FOLDER = Path(__file__).with_name("languages")
@@ -95,6 +97,7 @@ class _Words:
     truth: Mapping[str, bool]
     there: Mapping[str, frozenset[str]]
     denials: Mapping[str, Sequence[str]]
+    denying: Mapping[str, frozenset[str]]
     numbers: Mapping[str, int]
     opening: re.Pattern[str]
     answers: tuple[str, ...]
@@ -160,7 +163,10 @@ def _words() -> _Words:
     }
     ordered = tuple(sorted(answers, key=len, reverse=True))
     opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
-    return _Words(by_first, joined, truth, there, denials, numbers, opening, ordered, tuple(data))
+    denying = {code: frozenset(some) for code, some in denials.items()}
+    return _Words(
+        by_first, joined, truth, there, denials, denying, numbers, opening, ordered, tuple(data)
+    )
 
 
 def answer_words() -> tuple[str, ...]:
@@ -241,6 +247,8 @@ def truth(text: str) -> bool | None:
     phrase = " ".join(plain)
     if phrase in words.truth:
         return words.truth[phrase]
+    if len(plain) > _MOST_WORDS:
+        return None
     # A denial of what is known: its opposite is not known by that, so that only "no" comes of it.
     for code in words.codes:
         denials, there = words.denials[code], words.there[code]
@@ -248,10 +256,10 @@ def truth(text: str) -> bool | None:
             if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):
                 return False
             continue
+        if words.denying[code].isdisjoint(plain):
+            continue
         rest = [word for word in plain if word not in denials]
-        if len(rest) < len(plain) and (
-            " ".join(rest) in there or " ".join([*rest[1:], *rest[:1]]) in there
-        ):
+        if " ".join(rest) in there or " ".join([*rest[1:], *rest[:1]]) in there:
             return False
     if plain[:2] in (["does", "not"], ["do", "not"]) and " ".join(plain[2:]) in words.there["en"]:
         return False

@@ -147,7 +147,8 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
     """Whether a value is what its clause says: all of it, its beginning, or its end."""
     before, behind = _clause(text, match, start)
     # What another head states, or the number of a line.
-    if text[: match.start()].rstrip(" *_`")[-1:] in tuple(":=|：\t") or _is_listed(text, match):
+    head = text[max(start, match.start() - 9) : match.start()].rstrip(" *_`")
+    if head.endswith((":", "=", "|", "：", "\t")) or _is_listed(text, match):
         return False
     words, rest = _WORD.findall(before.casefold()), _WORD.findall(behind)
     if _JOINED.search(before + behind):
@@ -165,11 +166,12 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
 
 def _heads(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
     """Whether a value begins a line that is all that stands behind the statement."""
+    if not bare.heads or len(text) - match.end() > _SOON:
+        return False
     between, line = text[start : match.start()], text[match.end() :].strip()
     words = _WORD.findall(line.casefold())
     return (
-        bare.heads
-        and "\n" in between
+        "\n" in between
         and not between.strip(" \n*_`.)]}\"'")
         and "\n" not in line
         and 0 < len(words) <= 2 * _MOST_WORDS
@@ -186,6 +188,6 @@ def _clause(text: str, match: re.Match[str], start: int) -> tuple[str, str]:
 
 def _is_listed(text: str, match: re.Match[str]) -> bool:
     """Whether a value is the number of a line: *2. It is warm.*"""
-    line = text[: match.start()].rpartition("\n")[2]
-    behind = text[match.end() :]
+    line = text[max(0, match.start() - _LATE) : match.start()].rpartition("\n")[2]
+    behind = text[match.end() : match.end() + _SOON]
     return not line.strip(" \t(*>-") and behind[:1] in tuple(".)") and bool(behind[1:].strip())

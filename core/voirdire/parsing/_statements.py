@@ -24,6 +24,7 @@ from voirdire.parsing._words import (
     MARK,
     VERDICTS,
     Rank,
+    either,
     mark_rank,
     rank_of,
     without_aside,
@@ -163,6 +164,11 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     return cells + _in_lines(text, tuple(keys))
 
 
+@lru_cache(maxsize=64)
+def _plain_forms(names: tuple[str, ...]) -> Mapping[str, str]:
+    return {plain_key(key): key for key in names}
+
+
 def _without(text: str, cell: Statement) -> str:
     """The text without the table of a cell, blanked so that the places of all others stay."""
     return f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
@@ -173,8 +179,10 @@ def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     if cue is None:
         return []
     matches = list(cue.finditer(text))[-_MOST:]
+    if not matches:
+        return []
     ends = [*(match.start() for match in matches), len(text)][1:]
-    forms = {plain_key(key): key for key in names}
+    forms = _plain_forms(names)
     stated = []
     for match, end in zip(matches, ends, strict=True):
         # A denial reaches no further than its line: each line of a list speaks for itself.
@@ -298,7 +306,7 @@ def _field(text: str, *, below: bool) -> str:
 
 def _any_of(keys: tuple[str, ...]) -> str:
     names = [r"[\s_-]{0,3}".join(map(re.escape, _WORD.findall(key))) for key in keys]
-    return "|".join(sorted(filter(None, names), key=len, reverse=True))
+    return either(tuple(filter(None, names)))
 
 
 @lru_cache(maxsize=64)

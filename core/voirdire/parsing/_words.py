@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: How far a statement goes: a draft never answers, a final one settles what stands before it.
 #: A rival is a value without a head behind another one: it leaves both undecided.
@@ -209,6 +212,33 @@ _ASIDE = re.compile(
     r"|(?<=\w)[*_\"'”)]*\s+(?:rather\s+than|instead\s+of|because|since|#)\s[^\n]*",
     re.IGNORECASE,
 )
+# One sign of an expression: a letter, an escaped sign, or a class with its count.
+_ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\](?:\{[\d,]+\}|[*+?])?|\\.[*+?]?|.", re.DOTALL)
+
+
+def either(names: Iterable[str]) -> str:
+    """An expression that finds any of these, the longest first, without trying each in turn.
+
+    >>> either(["score", "scale", "answer"])
+    '(?:answer|sc(?:ale|ore))'
+    """
+    tree: dict[str, Any] = {}
+    for name in names:
+        branch = tree
+        for atom in _ATOM.findall(name):
+            branch = branch.setdefault(atom, {})
+        branch[""] = {}
+    return _branches(tree) or "(?!)"
+
+
+def _branches(tree: dict[str, Any]) -> str:
+    parts = [f"{atom}{_branches(below)}" for atom, below in sorted(tree.items()) if atom]
+    if not parts:
+        return ""
+    one = parts[0] if len(parts) == 1 and "" not in tree else f"(?:{'|'.join(parts)})"
+    return f"{one}?" if "" in tree else one
+
+
 # More of one sign than any reply needs; what looks for a lead would begin at each of them.
 _LONG_RUN = re.compile(r"([^\w{}\[\]\"'])\1{60,}")
 

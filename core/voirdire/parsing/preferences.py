@@ -59,8 +59,8 @@ _SAME = re.compile(
     r"\bA\s+and\s+B\s+are\s+(?:about\s+|roughly\s+|equally\s+|both\s+)?(?:the\s+)?(?:same|equal|good|tied)\b"
     r"|\bboth\s+(?:\w+\s+)?are\s+(?:about\s+|equally\s+|the\s+)?(?:same|equal|tied)\b"
     r"|\bno\s+clear\s+winner\b|\bneither\s+(?:\w+\s+)?is\s+better\b|\bthey\s+are\s+(?:tied|equal)\b"
-    r"|(?:^|[.!?\n])\W*(?:i\s+prefer\s+|it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
-    r"|both|neither|\[\[C\]\]|A\s*=\s*B)\W*(?:$|[.!?\n])",
+    r"|(?:^\W*|[.!?\n][\s*_]{0,9})(?:i\s+prefer\s+|it(?:['’]s|\s+is)\s+)?(?:a\s+)?(?:tie|draw|equal|same|about\s+the\s+same|no\s+preference"
+    r"|both|neither|\[\[C\]\]|A\s*=\s*B)(?:\W*$|[\s*_]{0,9}[.!?\n])",
     re.IGNORECASE,
 )
 # "I prefer B", "the better response is A", "A over B", "A beats B".

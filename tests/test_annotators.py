@@ -37,7 +37,7 @@ def test_a_second_rater_verifies_and_what_is_not_confirmed_is_filtered(tmp_path)
     checks.write_csv(tmp_path / "checks.csv")
     asked = ("annotators", tmp_path / "checks.csv", "--primary", "a", "--primary", "b", "--rule",
              "unanimous", "--items", tmp_path / "exam.jsonl", "--json", "--keep")  # fmt: skip
-    found = json.loads(voirdire(*asked, "sound", "--out", tmp_path / "kept.csv"))
+    found = json.loads(voirdire(*asked, "sound", "--out", tmp_path / "kept.csv"))["tables"]
     counts = {row["What"]: row["Count"] for row in found[1]["rows"]}
     assert (counts["items"], counts["left"]) == (5, 2)
     assert (counts["removed: not confirmed"], counts["removed: not to be kept"]) == (2, 1)
@@ -65,7 +65,7 @@ def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
             "--secondary", "c", "--items", tmp_path / "posts.csv", "--out", tmp_path / "gold.csv",
             "--json",
         )
-    )  # fmt: skip
+    )["tables"]  # fmt: skip
     first = {(row["Label"], row["Coefficient"]): row for row in found[0]["rows"]}
     assert first["depression", "agreement"]["Value"] == pytest.approx(7 / 8)
     assert first["anxiety", "alpha"]["Value"] is None  # nobody ever says yes
@@ -117,7 +117,7 @@ def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
     ).write_csv(tmp_path / "two.csv")  # fmt: skip
     said = voirdire("corpora", tmp_path / "one.csv", *LABELS, "--against", f"two={tmp_path / 'two.csv'}",
                     "--json")  # fmt: skip
-    classes, others = json.loads(said)
+    classes, others = json.loads(said)["tables"]
     assert len(classes["rows"]) == 6
     assert {row["mmd2"] for row in classes["rows"]} == {None}
     assert others["rows"][0]["ROC-AUC"] > 0.95
@@ -130,7 +130,7 @@ def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
             f"b={tmp_path / 'two.csv'}",
             "--json",
         )
-    )
+    )["tables"]
     assert [row["Corpus"] for row in both[0]["rows"]] == ["one"] * 6 + ["b"] * 6
     found = call("corpora", tmp_path / "one.csv", tmp_path / "one.csv", *LABELS)
     assert "two corpora have the name 'one'" in str(found.exception)

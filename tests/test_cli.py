@@ -131,7 +131,7 @@ def test_a_hostile_name_ends_no_comment_of_a_draft(tmp_path):
 def test_audit_prints_and_gives_json(ratings):
     (ratings / "odd.csv").write_text(GOOD + "99,a,judge,Empathy,9\n")
     (ratings / "study.toml").write_text(STUDY)
-    findings = json.loads(voirdire("audit", "study.toml", "--json", cwd=ratings).stdout)
+    findings = json.loads(voirdire("audit", "study.toml", "--json", cwd=ratings).stdout)["findings"]
     kinds = {finding["kind"]: finding for finding in findings}
     assert set(findings[0]) == {
         "kind",

@@ -101,7 +101,10 @@ def test_a_function_gets_what_was_said_and_what_has_a_default():
         "--json",
     )  # fmt: skip
     assert said.exit_code == 0, said.output
-    rows = {row["Name"]: json.loads(row["Value"]) for row in json.loads(said.output)[0]["rows"]}
+    rows = {
+        row["Name"]: json.loads(row["Value"])
+        for row in json.loads(said.stdout)["tables"][0]["rows"]
+    }
     assert rows == {
         "file": "a.csv", "model_options": {"timeout": 3}, "k": 2, "names": ["x", "y"],
         "columns": {"ident": "id"}, "order": "both", "quiet": False,

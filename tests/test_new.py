@@ -80,7 +80,7 @@ def test_each_keeps_its_contract_as_it_is_installed(kind, site):
     arguments = ["plugins", "check", of(kind), "--ask", "--json"]
     done = voirdire(*arguments, cwd=site, path=site / "site")
     assert done.returncode == 0, done.stderr
-    (outcome,) = json.loads(done.stdout)
+    (outcome,) = json.loads(done.stdout)["outcomes"]
     assert (outcome["kind"], outcome["name"], outcome["state"]) == (kind, of(kind), "holds")
 
 

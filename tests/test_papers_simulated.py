@@ -57,7 +57,7 @@ def test_distortions_from_texts_to_tables(tmp_path):
     assert [row[1] for row in sweep] == [3, 4, 5, 3, 4, 5]
     assert all(a[3] >= b[3] for a, b in pairwise(sweep) if a[0] == b[0])
     assert all(sum(row[3:7]) == 24 for row in sweep)
-    shown = json.loads(voirdire("item", tmp_path / "a", "3", "--json"))
+    shown = json.loads(voirdire("item", tmp_path / "a", "3", "--json"))["tables"]
     assert [row["Annotator"] for row in shown[0]["rows"]] == [
         "a 0.5 ranked defined",
         "a 0.5 multi defined",
@@ -159,7 +159,7 @@ def test_angst_from_silver_labels_to_the_report(tmp_path):
         "--gold", tmp_path / "sample.csv", *option("answers", open_answers), "--quiet",
         "--out", tmp_path / "silver", "--json",
     )  # fmt: skip
-    counts, agreement = json.loads(said[said.index("[") :])
+    counts, agreement = json.loads(said)["tables"]
     number = {row["What"].strip(): row["Posts"] for row in counts["rows"]}
     assert (
         number["posts"] == 30 == number["kept"] + number["kept as controls"] + number["discarded"]

@@ -244,7 +244,7 @@ def run(*args: str, only: str | None = "") -> subprocess.CompletedProcess[str]:
 
 
 def test_plugins_command_lists_as_json():
-    rows = json.loads(run("plugins", "--json").stdout)
+    rows = json.loads(run("plugins", "--json").stdout)["plugins"]
     row = next(row for row in rows if row["name"] == "mentalalign")
     assert row["version"] == voirdire.__version__
     assert row["hooks"] == ["voirdire_register_benchmarks", "voirdire_register_commands"]
@@ -254,7 +254,7 @@ def test_plugins_command_lists_as_json():
 
 def test_a_plugin_that_is_not_installed_is_said():
     assert "haikuu: no such plugin" in run("plugins", only="haikuu").stdout
-    rows = json.loads(run("plugins", "--json", only="haikuu").stdout)
+    rows = json.loads(run("plugins", "--json", only="haikuu").stdout)["plugins"]
     assert rows[-1]["failure"] == "no such plugin"
 
 
@@ -266,12 +266,13 @@ def test_plugins_command_prints_a_table():
 
 def test_the_example_distribution_is_found():
     pytest.importorskip("voirdire_example", reason="pip install -e plugins/example")
-    rows = json.loads(run("plugins", "--json", only=None).stdout)
+    rows = json.loads(run("plugins", "--json", only=None).stdout)["plugins"]
     row = next(row for row in rows if row["name"] == "example")
     assert row["registers"] == [
         {"kind": "judge", "name": "next-step", "target": "voirdire_example.judge:make"}
     ]
-    assert "example" not in {row["name"] for row in json.loads(run("plugins", "--json").stdout)}
+    shown = json.loads(run("plugins", "--json").stdout)["plugins"]
+    assert "example" not in {row["name"] for row in shown}
 
 
 def test_every_hook_and_argument_is_documented():

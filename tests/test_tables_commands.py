@@ -62,9 +62,9 @@ def test_columns_are_named_by_options_and_questions_end_the_command(tmp_path):
     assert 'attribute = "name" under [[data.sources]]' in done.stderr
     done = voirdire("audit", *named, "--attribute", "name", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "reading_assumed" not in {f["kind"] for f in json.loads(done.stdout)}
+    assert "reading_assumed" not in {f["kind"] for f in json.loads(done.stdout)["findings"]}
     done = voirdire("audit", *named, "--assume", "--json", cwd=tmp_path)
-    (note,) = [f for f in json.loads(done.stdout) if f["kind"] == "reading_assumed"]
+    (note,) = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "reading_assumed"]
     assert note["severity"] == "serious"
     done = voirdire("audit", *named, "--ignore", "name", "--json", cwd=tmp_path)
     assert done.returncode == 0
@@ -214,7 +214,7 @@ def test_a_judges_verdict_and_its_reason_are_of_one_judge(tmp_path):
             for at, score in enumerate(TRUTH, 1)]  # fmt: skip
     _csv(tmp_path / "a.csv", [("item", "judge_verdict", "judge_reason", "human_label"), *rows])
     done = voirdire("audit", "a.csv", "--json", cwd=tmp_path)
-    said = " ".join(one["message"] for one in json.loads(done.stdout))
+    said = " ".join(one["message"] for one in json.loads(done.stdout)["findings"])
     assert "what raters said: those in column 'judge_reason'" in said
     assert "named like a rater" not in said
 
@@ -257,7 +257,7 @@ def test_assignments_of_mturk_and_trials_of_prolific(tmp_path):
     done = voirdire("audit", "prolific.csv", cwd=tmp_path)
     assert "which column holds the ids of the items" in done.stderr
     named = ("--item", "stimulus_id", "--rater", "participant_id", "--score", "response", "--json")
-    found = json.loads(voirdire("audit", "prolific.csv", *named, cwd=tmp_path).stdout)
+    found = json.loads(voirdire("audit", "prolific.csv", *named, cwd=tmp_path).stdout)["findings"]
     said = " ".join(one["message"] for one in found)
     assert "12 rows whose 'status' says that they are no rating: 12 'returned'" in said
 

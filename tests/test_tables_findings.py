@@ -63,7 +63,9 @@ def test_a_blocking_finding_forbids_verdicts_on_its_own_attribute_alone(study):
 
 def test_the_audit_of_the_command_line_names_the_attribute(study):
     said = invoke(["audit", str(study), "--json"])
-    (blocking,) = [each for each in json.loads(said.stdout) if each["severity"] == "blocking"]
+    (blocking,) = [
+        each for each in json.loads(said.stdout)["findings"] if each["severity"] == "blocking"
+    ]
     assert blocking["attributes"] == ["Warm"]
 
 

@@ -183,7 +183,8 @@ def test_assume_takes_the_first_choice_and_says_so(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    (note,) = [each for each in json.loads(done.stdout) if each["kind"] == "reading_assumed"]
+    found = json.loads(done.stdout)["findings"]
+    (note,) = [each for each in found if each["kind"] == "reading_assumed"]
     assert (note["severity"], note["places"]) == ("serious", ["rater_a"])
 
 

@@ -139,6 +139,8 @@ class QuestionError(TableError):
         self.question, self.key, self.choices, self.line = question, key, choices, line
         self.likely, self.of_study = likely, of_study
         self.more: tuple[QuestionError, ...] = ()
+        #: The whole command with the first answers; empty where no command was typed.
+        self.command = ""
 
     def with_more(self, more: Iterable[QuestionError]) -> QuestionError:
         """The same with the questions that come after it, once its first choice is taken."""
@@ -156,6 +158,7 @@ class QuestionError(TableError):
         blank = "To answer, each NUMBER filled in"
         lead = blank if self.has_blanks else "To take the first answers"
         asked.args = (f"{self}\n{lead}: {command}",)
+        asked.command = command
         return asked
 
     @property

@@ -100,7 +100,11 @@ def json_text(value: Any) -> str:
      "name": "good\u202edab"
     }
     """
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    return harmless_json(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def harmless_json(text: str) -> str:
+    """JSON whose signs that would act stand there as escapes."""
     if all(line.isprintable() for line in text.split("\n")):
         return text
     # Outside of its strings JSON has no such sign but the ends of its lines.

@@ -33,14 +33,17 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # no name of an item ends a command
     # Modules are objects that stay: looking for cycles among them took 7 % of `voirdire examine`.
     gc.set_threshold(50_000, 20, 50)
+    words = sys.argv[1:]
+    if "--json" in words:
+        sys.exit(_for_program(words))
     try:
-        app_for(sys.argv[1:])()
+        app_for(words)()
     # These before VoirdireError, which they all are.
     except (ContractError, RequirementUnmetError) as error:
         _say(f"requirement unmet:{'' if str(error).startswith(chr(10)) else ' '}{error}")
         sys.exit(UNMET)
     except QuestionError as error:
-        _say(f"error: {error}{_instead(error, sys.argv[1:])}")
+        _say(f"error: {error}{_instead(error, words)}")
         sys.exit(BAD_INPUT)
     except VoirdireError as error:
         _say(f"error: {error}")
@@ -49,10 +52,69 @@ def main() -> None:
         sys.stderr.close()  # the reader of a pipe has gone; Python would complain while closing
         sys.exit(OK)
     except OSError as error:
-        place = "" if error.filename is None else f"{error.filename}: "
-        _say(f"error: {place}{(error.strerror or str(error)).lower()}")
+        _say(f"error: {_of_system(error)}")
         _let_go_of_output()
         sys.exit(BAD_INPUT)
+
+
+def _of_system(error: OSError) -> str:
+    place = "" if error.filename is None else f"{error.filename}: "
+    return f"{place}{(error.strerror or str(error)).lower()}"
+
+
+def _for_program(words: list[str]) -> int:
+    """Run a command that was asked for JSON; whatever happens is one object on standard output.
+
+    Where the object was printed before an error ended the command, the error is an event.
+    """
+    import typer
+
+    from voirdire.cli.app import app_for
+    from voirdire.cli.machine import begin, error_answer, event, printed_one
+    from voirdire.errors import (
+        ContractError,
+        QuestionError,
+        RequirementUnmetError,
+        VoirdireError,
+    )
+
+    # What typer raises at a wrong option has no public name; its base has a code and a message.
+    usage = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException")
+    ends: list[tuple[tuple[type[BaseException], ...], int, str]] = [
+        ((ContractError, RequirementUnmetError), UNMET, "unmet"),
+        ((VoirdireError,), BAD_INPUT, "error"),
+        ((usage,), USAGE, "error"),
+        ((KeyboardInterrupt, typer.Abort), INTERRUPTED, "interrupted"),
+        ((OSError,), BAD_INPUT, "error"),
+    ]
+    begin()
+    try:
+        code = app_for(words)(standalone_mode=False)
+        # Typer turns Ctrl-C into that exit code.
+        if code == INTERRUPTED and not printed_one():
+            raise KeyboardInterrupt
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK
+    except BaseException as error:
+        found = next((end for end in ends if isinstance(error, end[0])), None)
+        if found is None:
+            raise
+        _, code, state = found
+        message = str(error).strip()
+        if isinstance(error, QuestionError):
+            message += _instead(error, words)
+        elif isinstance(error, OSError):
+            message = _of_system(error)
+        elif state == "interrupted":
+            message = "Interrupted."
+        elif isinstance(error, usage):
+            message = error.format_message()  # type: ignore[attr-defined]
+        if printed_one():
+            event(state, message=message)
+        else:
+            sys.stdout.write(error_answer(error, message, state) + "\n")
+    return code if isinstance(code, int) else OK
 
 
 def _let_go_of_output() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command_name
+from typer.main import get_command, get_command_name
 
 from voirdire import __version__
 from voirdire._manager import installed, load
@@ -96,6 +96,7 @@ COMMANDS = {
     "run": ("run",),
     "session": ("session",),
     "examine": ("examine",),
+    "decide": ("decide",),
     "correct": ("correct", "calibrate", "plan", "escalate"),
     "compare": ("compare",),
     "look": ("look",),
@@ -111,6 +112,7 @@ COMMANDS = {
     "init": ("init",),
     "new": ("new",),
     "plugins": ("plugins",),
+    "schemas": ("schema",),
 }
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.
@@ -124,11 +126,12 @@ EPILOG = (
 #: Commands that a help lists first, from the first look at data to what is done with a panel. typer
 #: lists commands before groups, which would put `humans` and `classify` behind those of papers.
 FIRST = (
-    "demo", "init", "audit", "examine", "look", "import", "run", "session", "humans", "labels",
+    "demo", "init", "audit", "examine", "decide", "look", "import", "run", "session", "humans",
+    "labels",
     "correct", "calibrate", "plan", "escalate", "compare", "gate", "probe", "jury", "classify",
     "index",
 )  # fmt: skip
-LAST = ("paper", "new", "plugins")
+LAST = ("paper", "new", "plugins", "schema")
 #: What stands around a line of help: two spaces at the left, two columns kept free at the right.
 MARGIN = 4
 #: An example is broken before an option or a redirection, never within one.
@@ -205,15 +208,51 @@ def _root(
 _root.__doc__ = HELP
 
 
+def _asked_for_json(ctx: typer.Context, value: bool) -> bool:
+    ctx.meta["voirdire.json"] = value
+    return value
+
+
+def _json_option() -> Any:
+    """The option `--json`, for commands that have none of their own."""
+
+    # Made by typer from a function, as it makes all others.
+    def asks(
+        _: Annotated[
+            bool, typer.Option("--json", help="Print JSON for programs.", callback=_asked_for_json)
+        ] = False,
+    ) -> None:
+        """Take the option."""
+
+    app = typer.Typer(add_completion=False)
+    app.command()(asks)
+    option = get_command(app).params[0]
+    option.expose_value = False
+    return option
+
+
 class _PlainFlags:
-    """A flag takes no value, so none is named."""
+    """A flag takes no value, so none is named; every command can print JSON for programs."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        if isinstance(self, Command) and not any("--json" in one.opts for one in params):
+            params.insert(-1, _json_option())
         for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""
         return params
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; for a program it prints one object and nothing else."""
+        told = bool(ctx.meta.get("voirdire.json"))
+        alone = isinstance(self, Command) or ctx.invoked_subcommand is None
+        if not (told or (ctx.params.get("as_json") and alone)):
+            return super().invoke(ctx)  # type: ignore[misc]
+        from voirdire.cli.machine import for_programs
+
+        with for_programs(tell=told):
+            return super().invoke(ctx)  # type: ignore[misc]
 
 
 class Command(_PlainFlags, TyperCommand):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voirdire.cli.columns import answered, takes_read_options
+from voirdire.cli.machine import MOST, answer_of, emit
 from voirdire.cli.options import (
     DataOption,
     JsonOption,
@@ -59,7 +60,16 @@ def audit(
         reference,
     )
     if as_json:
-        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        counts = Counter(finding.severity for finding in findings)
+        told = [f"{count} {name}" for name, count in counts.items()]
+        emit(
+            answer_of(
+                f"The audit found: {', '.join(told)}." if told else "Nothing odd was found.",
+                sentences=[f"{one.severity}: {one.message}" for one in findings[:MOST]],
+                states=dict(counts), more=max(len(findings) - MOST, 0),
+            ),
+            {"findings": [asdict(finding) for finding in findings]},
+        )  # fmt: skip
     else:
         _print(findings)
     blocking = [finding for finding in findings if finding.severity == "blocking"]

@@ -13,6 +13,7 @@ import typer
 
 from voirdire.cli.options import (
     AboutOption,
+    AnswerOption,
     AssumeOption,
     AttributeOption,
     ClaimsOption,
@@ -89,6 +90,7 @@ OPTIONS: dict[str, Any] = {
     "first": FirstOption,
     "parts": PartsOption,
     "assume": AssumeOption,
+    "answer": AnswerOption,
 }
 #: Those that say how one file is read, and not whose judges its raters are: for commands that hold
 #: nobody against anybody.
@@ -122,9 +124,13 @@ def takes_read_options(
 
         @wraps(command)
         def called(**given: Any) -> None:
+            answers = given.pop("answer", None) or ()
             rest = {name: value for name, value in given.items() if name not in added}
             told = {name: given[name] for name in own if _are_names(given[name])}
-            read = read_options(**told, **{name: given[name] for name in added})
+            read = read_options(**told, **{name: given[name] for name in added if name in given})
+            for text in answers:
+                named, read = _taken(text, rest.get("reference") or (), read)
+                rest |= {"reference": list(named)} if "reference" in rest else {}
             command(read=read, **rest)
 
         called.__signature__ = Signature(parts)  # type: ignore[attr-defined]
@@ -132,6 +138,21 @@ def takes_read_options(
         return called
 
     return taking
+
+
+def _taken(
+    text: str, reference: Sequence[str], read: ReadOptions
+) -> tuple[tuple[str, ...], ReadOptions]:
+    """The reference and the reading with an answer of ``--answer KEY=VALUE``."""
+    from voirdire.errors import InputError, check_allowed
+    from voirdire.tables import with_answer
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"--answer {text!r}: write KEY=VALUE, such as judge=gpt")
+    keys = ["reference", *(name for name in OPTIONS if name not in ("answer", "assume"))]
+    check_allowed("key", [key], keys, "--answer")
+    return with_answer(tuple(reference), read, key, value)
 
 
 def _are_names(given: Any) -> bool:

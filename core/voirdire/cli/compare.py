@@ -92,6 +92,7 @@ def compare(
     """Say what has changed between two sets of ratings, paired on the same items."""
     from voirdire.examining import changing
     from voirdire.examining.gates import hold_gates, read_gates
+    from voirdire.report.first import comparison_said
 
     wanted = read_gates(require or [])
     judges, systems = two_names("--judge", judge), two_names("--of", of)
@@ -114,6 +115,7 @@ def compare(
     show_sections(
         "Two sources compared", "compared", sections, comparison, out, formats, as_json=as_json,
         held=hold_gates(wanted, changing.comparison_values(comparison)),
+        said=comparison_said(comparison),
     )  # fmt: skip
 
 

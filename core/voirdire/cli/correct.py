@@ -156,6 +156,7 @@ def correct(
     """Say what humans would have scored, from many judged responses and few human labels."""
     from voirdire.examining import correcting
     from voirdire.examining.gates import hold_gates, read_gates
+    from voirdire.report.first import correction_said
 
     wanted = read_gates(require or [])
     correction = answered(
@@ -165,7 +166,7 @@ def correct(
             read=asked,
             judges=judge or (),
             by=by,
-            compare=[_pair(text) for text in compare or ()],
+            compare=[pair_of(text) for text in compare or ()],
             errors_from=errors_from,
             gate=gate,
             leave_out=leave_out_chosen,
@@ -180,6 +181,7 @@ def correct(
     show_sections(
         "Corrected numbers", "corrected", sections, correction, out, formats, as_json=as_json,
         held=hold_gates(wanted, correcting.correction_values(correction)),
+        said=correction_said(correction),
     )  # fmt: skip
 
 
@@ -330,8 +332,13 @@ def plan(
         from voirdire.files import write_csv
 
         write_csv(draw, label_plan.draw.units, again=True)
+    from voirdire.report.first import plan_said
+
     sections = correcting.plan_sections(label_plan, str(draw or ""))
-    show_sections("Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json)
+    show_sections(
+        "Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json,
+        said=plan_said(label_plan),
+    )  # fmt: skip
 
 
 @takes_read_options()
@@ -417,7 +424,8 @@ def escalate(
         typer.echo(f"Queue: {out}")
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair_of(text: str) -> tuple[str, str]:
+    """Two systems, as ``A,B``."""
     from voirdire.errors import InputError
 
     first, comma, second = (part.strip() for part in text.partition(","))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from voirdire.cli.columns import answered, takes_read_options
+from voirdire.cli.machine import emit, with_commands
 from voirdire.cli.options import (
     DataOption,
     InsecureOption,
@@ -234,9 +234,10 @@ def examine(
         )
     if as_json:
         from voirdire.report.records import examination_record, finding_records
+        from voirdire.report.summary import examination_answer
 
         record = {**examination_record(examination), "findings": finding_records(examination)}
-        typer.echo(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
+        emit(with_commands(examination_answer(examination)), record)
     else:
         print_examination(examination, out)
     for met in must_hold(examination.requirements):

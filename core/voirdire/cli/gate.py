@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import answered, takes_read_options
+from voirdire.cli.machine import MOST, emit, sections_answer
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument, require_option
 from voirdire.cli.run import money, plan_cost
 
@@ -300,7 +301,7 @@ def _show(
     from voirdire.examining.gates import gates_section
     from voirdire.files import write_text
     from voirdire.report.printing import print_sections
-    from voirdire.report.sections import json_text, markdown_text
+    from voirdire.report.sections import markdown_text
 
     title, sections = f"Gate: {outcome.source}", changing.gate_sections(outcome)
     if held:
@@ -310,7 +311,11 @@ def _show(
     if markdown is not None:
         write_text(markdown, markdown_text(title, sections, outcome.findings) + "\n")
     if as_json:
-        typer.echo(json_text(with_gates(outcome, held)))
+        rows = [changing.gate_sentence(row) for row in outcome.rows]
+        answer = sections_answer(title, sections, held)
+        emit({**answer, "sentences": rows[:MOST] or answer["sentences"],
+              "sentence": answer["sentence"] if answer["state"] == "unmet" or not rows else rows[0],
+              }, with_gates(outcome, held))  # fmt: skip
         return
     print_sections(title, sections, outcome.findings)
     for row in outcome.rows:

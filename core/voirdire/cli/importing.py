@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
+from voirdire.cli.machine import answer_of, emit
 from voirdire.cli.options import JsonOption, ReferenceOption
 
 if TYPE_CHECKING:
@@ -182,8 +183,6 @@ def _with_texts(
 
 
 def _list(*, as_json: bool) -> None:
-    import json
-
     from voirdire._manager import plugins
     from voirdire.tables.readers import reader_named
 
@@ -197,7 +196,7 @@ def _list(*, as_json: bool) -> None:
         for name in loaded.names("reader")
     ]
     if as_json:
-        typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        emit(answer_of(f"{len(rows)} readers of other tools' files."), {"readers": rows})
         return
     from voirdire.report import print_fitted
     from voirdire.shown import terminal

@@ -204,6 +204,15 @@ OnlyOption = Annotated[
         show_default=False,
     ),
 ]
+AnswerOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--answer",
+        help="The answer to a question about a file, as KEY=VALUE: the key and the values allowed "
+        "stand in the question (with --json as data). May be repeated.",
+        show_default=False,
+    ),
+]
 KindOption = Annotated[
     Literal["score", "label", "label set", "preference", "probability"] | None,
     typer.Option(

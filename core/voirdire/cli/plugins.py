@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli.machine import answer_of, emit
 from voirdire.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ def list_plugins(context: typer.Context, as_json: JsonOption = False) -> None:
 
     rows = describe(assemble()[1])
     if as_json:
-        typer.echo(json.dumps(rows, indent=2))
+        failed = [row for row in rows if row["failure"]]
+        told = f"{len(rows)} plugins" + (f", {len(failed)} of them broken." if failed else ".")
+        emit(answer_of(told), {"plugins": rows})
         return
     _print(rows)
 
@@ -82,7 +85,10 @@ def check(
     loaded = assemble()[1]
     outcomes = [check_registered(one, loaded, ask=ask) for one in _registered_by(package, loaded)]
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in outcomes], indent=2))
+        states = Counter(one.state for one in outcomes)
+        told = ", ".join(f"{count} {state}" for state, count in states.items())
+        emit(answer_of(f"Contracts: {told}.", states=dict(states)),
+             {"outcomes": [asdict(one) for one in outcomes]})  # fmt: skip
     else:
         _print_outcomes(outcomes)
     broken = [f"{one.kind} {one.name}" for one in outcomes if one.state == "broken"]

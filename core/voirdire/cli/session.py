@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from voirdire.cli.machine import answer_of, emit
 from voirdire.cli.options import JsonOption, SharedOption
 from voirdire.shown import visible
 
@@ -102,7 +104,8 @@ def status(folder: FolderArgument, as_json: JsonOption = False) -> None:
 
     result = session_status(folder)
     if as_json:
-        typer.echo(result.to_json())
+        told = "Complete." if result.complete else "Not complete."
+        emit(answer_of(told), json.loads(result.to_json()))
         return
     print_result(result)
     for one in result.calls:
@@ -163,7 +166,6 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """See whether a session is as it was written: each text, each file, and who may read it."""
-    import json
     from dataclasses import asdict
 
     from voirdire.cli import BAD_INPUT, OK
@@ -174,9 +176,8 @@ def check(
     wrong = any(one.kind in {"damaged", "changed_database", "changed_table"} for one in problems)
     if as_json:
         rows = [{**asdict(one), "remedy": one.remedy} for one in problems]
-        typer.echo(
-            json.dumps({"schema_version": 1, "sound": not wrong, "problems": rows}, indent=1)
-        )
+        told = "Something is wrong." if wrong else "Every text is as it was kept."
+        emit(answer_of(told, "unmet" if wrong else "ok"), {"sound": not wrong, "problems": rows})
     else:
         if private:
             typer.echo(f"Made private: {changed:,} files and folders.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from voirdire.cli.machine import MOST, emit, sections_answer, value_of
 from voirdire.cli.options import formats_of
-from voirdire.tabular import Marked, Spread, bounds, has_bounds, is_missing
+from voirdire.shown import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +37,9 @@ def show_sections(
     *,
     as_json: bool,
     held: Sequence[GateResult] = (),
+    said: Sequence[str] = (),
 ) -> None:
-    """Print and write a result, and how `held` gates came out.
+    """Print and write a result, and how `held` gates came out; what is `said` stands first.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def show_sections(
     """
     from voirdire.examining.gates import gates_section, must_hold
     from voirdire.report.printing import print_sections
-    from voirdire.report.sections import FORMATS, json_text, write_sections
+    from voirdire.report.sections import FORMATS, write_sections
 
     findings = result.findings
     asked = formats_of(formats, out, FORMATS, FORMATS)
@@ -57,8 +58,10 @@ def show_sections(
     if out is not None:
         write_sections(title, sections, out, name, formats=asked, record=record, findings=findings)
     if as_json:
-        typer.echo(json_text(record))
+        emit(sections_answer(title, sections, held, said), record)
     else:
+        for sentence in said[:MOST]:
+            typer.echo(visible(sentence))
         print_sections(title, sections, findings)
         if out is not None:
             typer.echo(f"Written to {out}")
@@ -81,7 +84,7 @@ def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
             for s in sections
             for table in s.tables or (s.table,)
         ]
-        typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        emit(sections_answer(sections[0].title if sections else "", sections), {"tables": plain})
         return
     from voirdire.report.printing import print_section
     from voirdire.shown import terminal
@@ -95,16 +98,7 @@ def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(cell) for name, cell in row.items()}
-
-
-def _value(cell: Any) -> Any:
-    """A cell as JSON holds it: an interval as its bounds, a mark and a deviation left out."""
-    if isinstance(cell, Marked | Spread):
-        return _value(cell.value)
-    if is_missing(cell):
-        return None
-    return list(bounds(cell)) if has_bounds(cell) else cell
+    return {name: value_of(cell) for name, cell in row.items()}
 
 
 def print_next(study: Path, benchmark: str) -> None:

@@ -190,6 +190,10 @@ class Examination:
                 return one
         raise KeyError((judge, attribute))
 
+    def with_verdicts(self, verdicts: tuple[Verdict, ...]) -> Examination:
+        """A copy with these verdicts alone."""
+        return self.with_facts(dataclasses.replace(self.judged, verdicts=verdicts))
+
     def without_judges(self) -> Examination:
         """A copy without coefficients and verdicts, where attributes are nothing to be judged on.
 

@@ -105,7 +105,9 @@ class Saying:
         if (flat := self._useless()) is not None:
             return (flat,), ()
         open_, untested = self._open(), self._not_tested()
-        if self.these and all(one.state == "open" for one in self._spoken()):
+        spoken = self._spoken()
+        several = len({one.use for one in spoken}) > 1
+        if several and all(one.state == "open" for one in spoken):
             return (self._framed("all open", judge=self.name),), tuple(untested)
         yes = self._yes()
         forbidden, reasons = self._no()
@@ -126,7 +128,7 @@ class Saying:
         if not these or any(verdict.state == "yes" for verdict in these):
             return None
         reasons = [one for one in dict.fromkeys(verdict.reason for verdict in these) if one]
-        if all(verdict.state == "not tested" for verdict in these):
+        if all(verdict.state == "not tested" for verdict in self._spoken()):
             words = [REASONS[one].words for one in reasons][:_MOST_REASONS]
             words = words or ["these data cannot tell"]
             whole = self._framed("untold", judge=self.name, why=listed(words))

@@ -69,12 +69,14 @@ class Action:
     """What to do next, and how it is said: the fields of `Next` by their names in braces.
 
     `{condition}` is what two humans would have to show, `{runs}` a number of runs or *many*.
-    `after_yes` says that it is said although the answer is yes.
+    `after_yes` says that it is said although the answer is yes. `command` is the command of
+    `voirdire` that does it, or that shows the responses that it is about.
     """
 
     key: str
     words: str
     after_yes: bool = False
+    command: str = "look"
 
     @property
     def name(self) -> str:
@@ -253,7 +255,7 @@ for _reason in (
 for _action in (
     Action("use it", ""),
     Action("rate more", "Rate about {needed:,} {unit} instead of {now:,}."),
-    Action("calibrate", "`voirdire calibrate` may help.{after}"),
+    Action("calibrate", "`voirdire calibrate` may help.{after}", command="calibrate"),
     Action("two humans", "Hand in two humans on {needed} shared responses.{condition}"),
     Action(
         "label twice",
@@ -261,12 +263,18 @@ for _action in (
         "second human.",
         after_yes=True,
     ),
-    Action("label instead", "Label instead: the judge saves {share} of the labels."),
+    Action(
+        "label instead", "Label instead: the judge saves {share} of the labels.", command="correct"
+    ),
     Action("average runs", "Use the mean of {runs}."),
     Action("more systems", "It takes {needed} systems; there are {now}."),
     Action("trust it with nothing", "Trust it with nothing."),
     Action("run twice", "Run it twice or more, at a temperature above 0."),
-    Action("estimate instead", "Use your labels and its scores together for an estimate."),
+    Action(
+        "estimate instead",
+        "Use your labels and its scores together for an estimate.",
+        command="correct",
+    ),
     Action("declare a gate", "Declare the gate in the study, or by --gate."),
     Action(
         "declare minima", "Declare the sensitivity and the specificity that the gate must reach."
@@ -275,7 +283,7 @@ for _action in (
     Action("rate the rest", "Rate the responses that it left out."),
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
     Action("keep humans", "Keep the humans for this."),
-    Action("correct the data", "Correct what the audit found first."),
+    Action("correct the data", "Correct what the audit found first.", command="audit"),
     Action(
         "label both sides",
         "Label {needed} responses that it fails and {needed} that it passes, drawn at random.",

@@ -1,0 +1,172 @@
+"""What `--json` prints, as one JSON Schema a command: `voirdire schema COMMAND` publishes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from voirdire.examining.spec import USES
+from voirdire.report.records import RESULT_KEYS
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+EPILOG = """
+Examples:
+
+  voirdire schema
+
+  voirdire schema examine > examine.schema.json
+"""
+
+TEXT, NUMBER, WHOLE, FLAG = (
+    {"type": kind} for kind in ("string", "number", "integer", "boolean")
+)  # fmt: skip
+#: What is undefined is null.
+MAYBE: dict[str, Any] = {"type": ["number", "null"]}
+ANY: dict[str, Any] = {}
+OBJECT: dict[str, Any] = {"type": "object"}
+STATES = ("yes", "no", "open", "not tested")
+
+
+def _object(required: dict[str, Any], more: dict[str, Any] | None = None) -> dict[str, Any]:
+    """An object with these keys, and perhaps others."""
+    return {
+        "type": "object", "properties": {**required, **(more or {})}, "required": list(required),
+    }  # fmt: skip
+
+
+def _list(items: dict[str, Any], most: int | None = None) -> dict[str, Any]:
+    return {"type": "array", "items": items} | ({} if most is None else {"maxItems": most})
+
+
+#: The first key of every object: it says in a few lines what came of the command.
+ANSWER = _object({
+    "sentence": TEXT,
+    "state": {"enum": ["ok", "unmet", "error", "question", "interrupted"]},
+    "sentences": _list(TEXT, 6),
+    "states": OBJECT,
+    "numbers": _list(OBJECT, 6),
+    "next": _list(_object({"say": TEXT, "command": TEXT}), 3),
+    "ids": _list(TEXT, 6),
+    "more": WHOLE,
+})  # fmt: skip
+ERROR = _object({"kind": TEXT, "message": TEXT})
+QUESTION = _object({
+    "key": TEXT, "question": TEXT, "choices": _list(TEXT), "likely": FLAG, "study_line": TEXT,
+    "answers": _list(TEXT),
+})  # fmt: skip
+FINDING = _object({
+    "kind": TEXT, "severity": {"enum": ["blocking", "serious", "note"]}, "table": TEXT,
+    "count": WHOLE, "places": _list(TEXT), "message": TEXT, "consequence": TEXT,
+})  # fmt: skip
+REQUIREMENT = _object({
+    "requirement": TEXT, "state": {"enum": ["met", "unmet", "unanswered"]}, "said": TEXT,
+    "failures": _list(OBJECT),
+})  # fmt: skip
+COMPONENT = _object({
+    "name": TEXT, "estimate": MAYBE, "low": MAYBE, "high": MAYBE, "margin": ANY,
+    "state": {"enum": list(STATES)}, "note": TEXT,
+})  # fmt: skip
+VERDICT = _object({
+    "judge": TEXT, "attribute": TEXT, "use": {"enum": list(USES)},
+    "target": {"enum": ["these systems", "systems to come"]}, "state": {"enum": list(STATES)},
+    "deciding": _list(TEXT), "why": TEXT, "next": TEXT, "p": MAYBE,
+    "components": _list(COMPONENT),
+}, {"p_holm": MAYBE, "kind": TEXT, "label": TEXT})  # fmt: skip
+_FINDINGS = {"findings": _list(FINDING)}
+_TABLES = {"tables": _list(_object({"title": TEXT, "text": TEXT, "rows": _list(OBJECT)}))}
+
+#: Command -> the keys beside the answer. A command that is not here prints `lines` or `rows`.
+RECORDS: dict[str, dict[str, Any]] = {
+    "examine": {
+        "versions": OBJECT, "seed": WHOLE, "options": ANY, "input_hashes": OBJECT,
+        "results": _list(_object(dict.fromkeys(RESULT_KEYS, ANY))), "study": OBJECT,
+        "declared": OBJECT, "verdicts": _list(VERDICT), "evidence": _list(OBJECT),
+        "sections": _list(OBJECT), "requirements": _list(REQUIREMENT), "choices": _list(TEXT),
+        "notes": _list(TEXT), **_FINDINGS,
+    },
+    "decide": {
+        "verdicts": _list(VERDICT), "corrected": ANY, "plan": ANY, "said": OBJECT, "lock": ANY,
+    },
+    "audit": _FINDINGS,
+    "correct": {"scores": _list(OBJECT), **_FINDINGS},
+    "calibrate": {"judges": _list(OBJECT), **_FINDINGS},
+    "plan": {"rows": _list(OBJECT), **_FINDINGS},
+    "escalate": _FINDINGS,
+    "compare": {"changes": _list(OBJECT), **_FINDINGS},
+    "jury": {"results": _list(OBJECT), **_FINDINGS},
+    "gate check": {"rows": _list(OBJECT), **_FINDINGS},
+    "annotators": _TABLES,
+    "item": _TABLES,
+    "plugins": {"plugins": _list(OBJECT)},
+    "plugins check": {"outcomes": _list(OBJECT)},
+    "session status": {},
+    "session check": {"sound": FLAG, "problems": _list(OBJECT)},
+}  # fmt: skip
+#: What stands there instead where the command did not come to its end.
+_ENDED = {"error": ERROR}
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """The JSON Schema of what a command prints: its record, or an error, perhaps with questions.
+
+    Parameters
+    ----------
+    command : str
+        As it is typed: ``"examine"``, ``"gate check"``.
+
+    Examples
+    --------
+    >>> sorted(schema_of("audit")["anyOf"][0]["required"])
+    ['answer', 'findings', 'schema_version']
+    """
+    head = {"schema_version": {"const": 1}, "answer": ANSWER}
+    record = RECORDS.get(command, {})
+    return {
+        "$schema": DRAFT,
+        "title": f"voirdire {command} --json",
+        "anyOf": [
+            _object({**head, **record}),
+            _object({**head, **_ENDED}, {"questions": _list(QUESTION)}),
+        ],
+    }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("schema", epilog=EPILOG)(show)
+
+
+def show(
+    command: list[str] = typer.Argument(
+        None,
+        help="A command, such as examine or gate check; without one they are listed.",
+        metavar="[COMMAND]",
+        show_default=False,
+    ),
+) -> None:
+    """Print the JSON Schema of what a command prints with --json."""
+    from voirdire.shown import json_text
+
+    name = " ".join(command or [])
+    if not name:
+        typer.echo("\n".join(every_command()))
+        return
+    from voirdire.errors import check_allowed
+
+    check_allowed("command", [name], every_command())
+    typer.echo(json_text(schema_of(name)))
+
+
+def every_command() -> list[str]:
+    """Each command as it is typed, plugins' included."""
+    from typer.main import get_command
+
+    from voirdire.cli.app import build_app
+
+    def names(command: Any, before: tuple[str, ...] = ()) -> list[str]:
+        below = getattr(command, "commands", {})
+        own = [" ".join(before)] if before and (not below or command.callback) else []
+        return own + [one for name, sub in below.items() for one in names(sub, (*before, name))]
+
+    return names(get_command(build_app()))

@@ -1,0 +1,245 @@
+"""`--json`: one object that begins with a short answer, by a published schema, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command_line import typed
+
+from voirdire.cli.schemas import RECORDS, every_command, schema_of
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TYPES = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
+    "integer": int, "number": (int, float),
+}  # fmt: skip
+
+
+def wrong(value, schema, where="$"):
+    """What does not hold of a value, by the few words of JSON Schema that ours use."""
+    known = {"type", "properties", "required", "items", "maxItems", "enum", "const", "anyOf",
+             "$schema", "title"}  # fmt: skip
+    assert set(schema) <= known, f"{where}: the check knows nothing of {set(schema) - known}"
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    is_kind = any(
+        isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+        for kind in kinds
+    )
+    if kinds and not is_kind:
+        return [f"{where} is {type(value).__name__}, and {kinds} is asked for"]
+    found = []
+    if "const" in schema and value != schema["const"]:
+        found.append(f"{where} is {value!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{where} is {value!r}, none of {schema['enum']}")
+    if isinstance(value, dict):
+        found += [f"{where} lacks {key}" for key in schema.get("required", ()) if key not in value]
+        for key, part in schema.get("properties", {}).items():
+            found += wrong(value[key], part, f"{where}.{key}") if key in value else []
+    if isinstance(value, list):
+        if len(value) > schema.get("maxItems", len(value)):
+            found.append(f"{where} has {len(value)} entries")
+        for at, entry in enumerate(value):
+            found += wrong(entry, schema.get("items", {}), f"{where}[{at}]")
+    if "anyOf" in schema:
+        each = [wrong(value, one, where) for one in schema["anyOf"]]
+        if all(each):
+            found += min(each, key=len)
+    return found
+
+
+def asked(command, *words, cwd=".", code=0):
+    """The object that a command prints, checked; on standard error there are events alone."""
+    done = typed(*command.split(), *words, "--json", cwd=cwd)
+    assert done.returncode == code, done.stdout + done.stderr
+    return checked(command, done.stdout, done.stderr)
+
+
+def checked(command, out, err=""):
+    record = json.loads(out)
+    assert wrong(record, schema_of(command)) == []
+    assert next(iter(record)) == "answer"
+    head = out[: out.index("\n },") + 1].splitlines()
+    assert len(head) <= 30, head
+    for line in err.splitlines():
+        assert "event" in json.loads(line), line
+    return record
+
+
+def test_the_check_finds_what_is_wrong():
+    good = {"schema_version": 1, "answer": {
+        "sentence": "a", "state": "ok", "sentences": [], "states": {}, "numbers": [], "next": [],
+        "ids": [], "more": 0}, "findings": []}  # fmt: skip
+    assert wrong(good, schema_of("audit")) == []
+    for bad in (
+        {**good, "schema_version": 2}, {**good, "findings": {}}, {**good, "findings": [{}]},
+        {**good, "answer": {**good["answer"], "state": "fine"}},
+        {**good, "answer": {**good["answer"], "ids": ["a"] * 7}},
+        {key: value for key, value in good.items() if key != "findings"},
+    ):  # fmt: skip
+        assert wrong(bad, schema_of("audit"))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judged")
+    rows = [(f"q{k}", f"v{k % 2}", 1 + k * 7 % 5, 1 + (k * 7 + k % 3 // 2) % 5) for k in range(160)]
+    pl.DataFrame(rows, schema=["item", "system", "judge", "human"], orient="row").write_csv(
+        folder / "judged.csv"
+    )
+    part = [(*row[:3], row[3] if at % 4 == 0 else None) for at, row in enumerate(rows)]
+    pl.DataFrame(part, schema=["item", "system", "judge", "human"], orient="row").write_csv(
+        folder / "part.csv"
+    )
+    return folder
+
+
+WHOLE = ("judged.csv", "--reference", "human")
+SOME = ("part.csv", "--reference", "human")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("examine", (*WHOLE, "--resamples", "0", "--gate", "4")),
+        ("decide", (*SOME, "--gate", "4")),
+        ("audit", WHOLE),
+        ("correct", SOME),
+        ("plan", (*SOME, "--half-width", "0.2")),
+        ("escalate", (*WHOLE, "--agree", "0.9")),
+        ("compare", ("judged.csv", "judged.csv", "--reference", "human")),
+        ("item", ("judged.csv", "q3", "--reference", "human")),
+        ("gate freeze", (*WHOLE, "--as", "judge.lock")),
+        ("gate check", (*WHOLE, "--lock", "judge.lock", "--look", "1")),
+        ("import", ("--list",)),
+        ("init", ("judged.csv", "--reference", "human", "--out", "drafted.toml", "--force")),
+        ("schema", ("examine",)),
+        ("plugins", ()),
+    ],
+)
+def test_a_command_that_ends_well_prints_its_schema(judged, command, words):
+    if command == "gate check" and not (judged / "judge.lock").exists():
+        assert typed("gate", "freeze", *WHOLE, "--as", "judge.lock", cwd=judged).returncode == 0
+    record = asked(command, *words, cwd=judged)
+    assert record["answer"]["sentence"]
+    assert record["answer"]["state"] == "ok"
+    assert set(RECORDS.get(command, {})) <= set(record)
+
+
+def test_a_next_step_is_a_command_that_runs(judged):
+    steps = asked("examine", *WHOLE, "--resamples", "0", cwd=judged)["answer"]["next"]
+    assert steps
+    for step in steps:
+        program, name, *words = shlex.split(step["command"])
+        assert program == "voirdire"
+        assert words[:3] == ["judged.csv", "--reference", "human"]
+        if name != "look":  # which would serve a page
+            assert typed(name, *words, cwd=judged).returncode == 0, step
+
+
+def test_numbers_stand_beside_their_limits(judged):
+    record = asked("examine", *WHOLE, "--resamples", "0", cwd=judged)
+    numbers = {(one["use"], one["component"]): one for one in record["answer"]["numbers"]}
+    for verdict in record["verdicts"]:
+        for part in verdict["components"]:
+            found = numbers.get((verdict["use"], part["name"]))
+            if found is not None and verdict["target"] == "these systems":
+                assert found["estimate"] == part["estimate"]
+                assert found["limit"] == part["margin"]
+
+
+@pytest.fixture
+def open_file(tmp_path):
+    """A file in which three columns may be the judge's."""
+    rows = [(f"q{k}", 1 + k % 5, 1 + k * 3 % 5, 1 + k * 2 % 5, 1 + k % 4) for k in range(40)]
+    pl.DataFrame(rows, schema=["item", "human", "north", "south", "east"], orient="row").write_csv(
+        tmp_path / "open.csv"
+    )
+    return tmp_path
+
+
+def test_a_question_is_data_and_its_answer_an_option(open_file):
+    words = ("open.csv", "--reference", "human", "--resamples", "0")
+    record = asked("examine", *words, cwd=open_file, code=1)
+    assert record["answer"]["state"] == "question"
+    (question,) = record["questions"]
+    assert (question["key"], question["choices"]) == ("judge", ["north, south, east"])
+    answer = shlex.split(question["answers"][0])
+    found = asked("examine", *words, *answer, cwd=open_file)
+    assert {one["judge"] for one in found["verdicts"]} == {"north", "south", "east"}
+    one = asked("examine", *words, "--answer", "judge=south", cwd=open_file)
+    assert {verdict["judge"] for verdict in one["verdicts"]} == {"south"}
+
+
+def test_an_answer_to_what_nobody_asks_is_refused(open_file):
+    for given, said in (("bogus=1", "'bogus' is unknown"), ("judge", "write KEY=VALUE")):
+        done = typed("examine", "open.csv", "--answer", given, cwd=open_file)
+        assert done.returncode == 1
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "code", "said"),
+    [
+        ("examine", ("nope.csv",), 1, "no such file"),
+        ("examine", ("judged.csv", "--bogus"), 2, "No such option"),
+        ("session show", ("nowhere",), 1, "session"),
+        ("gate check", ("judged.csv", "--lock", "none.lock"), 1, "none.lock"),
+    ],
+)
+def test_an_error_is_one_object_too(judged, command, words, code, said):
+    record = asked(command, *words, cwd=judged, code=code)
+    assert record["answer"]["state"] == "error"
+    assert said in record["error"]["message"]
+
+
+def test_an_unmet_requirement_is_said_first_and_printed_once(judged):
+    words = (*WHOLE, "--resamples", "0", "--require", "verdict.single=yes")
+    record = asked("examine", *words, cwd=judged, code=4)
+    assert record["answer"]["state"] == "unmet"
+    assert record["answer"]["sentence"] == "A requirement is not met: verdict.single=yes."
+
+
+def test_an_interruption_is_one_object_too(tmp_path):
+    rows = [(f"q{k}", k % 5 + 1, (k * 7) % 5 + 1) for k in range(40_000)]
+    pl.DataFrame(rows, schema=["item", "human", "judge"], orient="row").write_csv(
+        tmp_path / "large.csv"
+    )
+    # Interrupted when it says that it has begun: as an event, on standard error.
+    code = (
+        "import sys, voirdire.examining as e, voirdire.cli as c\n"
+        "def wait(*a, **k):\n"
+        "    sys.stderr.write('begun\\n'); sys.stderr.flush()\n"
+        "    import time; time.sleep(60)\n"
+        "e.examine = wait\n"
+        "sys.argv = ['voirdire', 'examine', 'large.csv', '--reference', 'human', '--json']\n"
+        "c.main()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        line = process.stderr.readline()
+        assert json.loads(line)["text"] == "begun"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    record = checked("examine", out, err)
+    assert record["answer"]["state"] == "interrupted"
+
+
+def test_every_command_has_a_schema_and_the_option():
+    commands = every_command()
+    assert set(RECORDS) <= set(commands)
+    for command in commands:
+        assert schema_of(command)["anyOf"][0]["required"][:2] == ["schema_version", "answer"]

@@ -342,7 +342,12 @@ def test_resamples_and_seed_are_checked_by_the_command_line(ratings):
 def test_help_lists_the_products_own_verbs_first_and_papers_in_a_group_of_their_own(tmp_path):
     names = list(get_command(build_app()).list_commands(None))
     assert names[:4] == ["demo", "init", "audit", "examine"]
-    assert names[-3:] == ["paper", "new", "plugins"]
+    assert names[-4:] == ["paper", "new", "plugins", "schema"]
+    shown = invoke(["--help"]).output
+    heads = ["Begin", "Judges and verdicts", "Numbers from few labels", "Releases", "Run"]
+    places = [shown.index(f"─ {head} ─") for head in heads]
+    assert places == sorted(places)
+    assert shown.count("licenses clinical use") == 1
     assert {"classify", "index", "humans"} <= set(names)
     assert not {"angst", "cbt-bench", "distortions"} & set(names)
     said = invoke(["paper", "--help"]).output

@@ -20,6 +20,7 @@ APP = get_command(build_app())
 #: What is typed for each command, with @ for the options that name columns.
 COMMANDS = {
     "examine": "examine r.csv --reference ann --resamples 0 @ --json",
+    "decide": "decide r.csv --reference ann --gate 3 @ --json",
     "audit": "audit r.csv --reference ann @ --json",
     "correct": "correct r.csv --reference ann @ --json",
     "calibrate": "calibrate r.csv --reference ann @ --json",
@@ -186,8 +187,8 @@ def numbers_of(done):
     Sections, one a rater, come in the order of the raters in the files.
     """
     given = json.loads(done.stdout)
-    if isinstance(given, list):
-        return sorted(given, key=lambda section: section["title"])
+    if "tables" in given:
+        return sorted(given["tables"], key=lambda section: section["title"])
     return {key: value for key, value in given.items() if key != "findings"}
 
 

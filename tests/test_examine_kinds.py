@@ -77,7 +77,7 @@ def test_labels_end_in_verdicts(tmp_path):
     assert {label for use, label in found if use == "filter"} == set(WORDS.tolist())
     assert found["estimate", "refund"]["state"] == "yes"
     said = typed("examine", path).stdout.replace("\n", " ")
-    assert "stand in for one human on single items" in said
+    assert "replace a human" in said
     assert "pull out" in said
 
 

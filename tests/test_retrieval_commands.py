@@ -79,7 +79,7 @@ def test_query_by_text_reads_well(run):
 def test_query_by_file_keeps_the_test_split_out_and_counts_leaks(run):
     run(*BUILD, *MODEL)
     result = run("query", "idx", "--items", "items.csv", "-k", "1", "--group", "author", "--json")
-    found = json.loads(result.stdout)["rows"]
+    found = [json.loads(line) for line in result.stdout.splitlines()]
     assert [one["item"] for one in found] == ["p3", "t2"]
     assert [[e["id"] for e in one["examples"]] for one in found] == [["p2"], ["p2"]]
     assert {e["id"]: e["reason"] for e in found[0]["excluded"]} == {
@@ -93,13 +93,13 @@ def test_query_by_file_keeps_the_test_split_out_and_counts_leaks(run):
 def test_query_takes_a_test_split_and_other_selectors(run):
     run(*BUILD, *MODEL)
     text = ("query", "idx", "--text", "worry exam spring", "--json", "-k", "2")
-    (one,) = json.loads(run(*text, "--test", "items.csv").stdout)["rows"]
-    assert [example["id"] for example in one["examples"]] == ["p2"]
-    (one,) = json.loads(run(*text, "--select", "balanced", "--balance", "anxiety").stdout)["rows"]
-    assert sorted(example["anxiety"] for example in one["examples"]) == [0, 1]
+    (one,) = run(*text, "--test", "items.csv").stdout.splitlines()
+    assert [example["id"] for example in json.loads(one)["examples"]] == ["p2"]
+    (one,) = run(*text, "--select", "balanced", "--balance", "anxiety").stdout.splitlines()
+    assert sorted(example["anxiety"] for example in json.loads(one)["examples"]) == [0, 1]
     for select in ("diverse", "random"):
-        (one,) = json.loads(run(*text, "--select", select, "--no-text").stdout)["rows"]
-        assert all("text" not in example for example in one["examples"])
+        (one,) = run(*text, "--select", select, "--no-text").stdout.splitlines()
+        assert all("text" not in example for example in json.loads(one)["examples"])
 
 
 def test_info_tells_the_card_and_checks_the_files(run, tmp_path):

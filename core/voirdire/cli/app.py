@@ -123,14 +123,16 @@ EPILOG = (
     "Exit codes: 0 fine, 1 bad input, 2 usage, 3 partial result, "
     "4 requirement unmet, 130 interrupted."
 )
-#: Commands that a help lists first, from the first look at data to what is done with a panel. typer
-#: lists commands before groups, which would put `humans` and `classify` behind those of papers.
-FIRST = (
-    "demo", "init", "audit", "examine", "decide", "look", "import", "run", "session", "humans",
-    "labels",
-    "correct", "calibrate", "plan", "escalate", "compare", "gate", "probe", "jury", "classify",
-    "index",
-)  # fmt: skip
+#: Commands under the heads of a help, in the order in which their users need them. What is named
+#: nowhere, such as a plugin's, stands under `REST`.
+GROUPS = {
+    "Begin": ("demo", "init", "audit"),
+    "Judges and verdicts": ("examine", "look", "item", "labels", "annotators", "jury", "probe"),
+    "Numbers from few labels": ("correct", "calibrate", "plan", "escalate"),
+    "Releases": ("decide", "compare", "gate"),
+    "Run": ("run", "session", "humans", "import"),
+}
+REST = "More"
 LAST = ("paper", "new", "plugins", "schema")
 #: What stands around a line of help: two spaces at the left, two columns kept free at the right.
 MARGIN = 4
@@ -275,22 +277,33 @@ class Group(_PlainFlags, TyperGroup):
     """A group of commands, in the order in which their users need them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of commands: those of `FIRST`, then others as they were added, then `LAST`."""
+        """Names of commands: those of `GROUPS`, then others as they were added, then `LAST`."""
+        first = [name for names in GROUPS.values() for name in names]
         # Sorting is stable, so that the others, which share a place, stay in their order.
-        place = {name: number for number, name in enumerate(FIRST)}
-        place |= {name: len(FIRST) + 1 + number for number, name in enumerate(LAST)}
-        return sorted(super().list_commands(ctx), key=lambda name: place.get(name, len(FIRST)))
+        place = {name: number for number, name in enumerate(first)}
+        place |= {name: len(first) + 1 + number for number, name in enumerate(LAST)}
+        return sorted(super().list_commands(ctx), key=lambda name: place.get(name, len(first)))
 
 
-def lay_out_help(app: typer.Typer) -> None:
+def lay_out_help(app: typer.Typer, *, top: bool = True) -> None:
     """Have every command and group of an application show its help in this way."""
     app.info.cls = Group
     for command in app.registered_commands:
         command.cls = Command
+        own = command.name or (command.callback.__name__ if command.callback else "")
+        command.rich_help_panel = _head(own) if top else command.rich_help_panel
     for group in app.registered_groups:
         group.cls = Group
+        inner = group.typer_instance
+        if top:
+            group.rich_help_panel = _head(str(group.name or (inner.info.name if inner else "")))
         if group.typer_instance is not None:
-            lay_out_help(group.typer_instance)
+            lay_out_help(group.typer_instance, top=False)
+
+
+def _head(name: str) -> str:
+    """The head of a help under which a command stands."""
+    return next((head for head, names in GROUPS.items() if name in names), REST)
 
 
 def laid_out(text: str, width: int) -> str:

@@ -10,7 +10,7 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.correct import pair_of
 from voirdire.cli.examine import gate_asked
-from voirdire.cli.machine import answer_of, command_like, emit
+from voirdire.cli.machine import answer_of, emit
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument
 from voirdire.errors import InputError, QuestionError
 
@@ -76,6 +76,7 @@ def decide(
     as_json: JsonOption = False,
 ) -> None:
     """Say whether a judge may gate, the pass rate, which release is better, and what to label."""
+    from voirdire.cli.steps import command_like
     from voirdire.examining import changing, correcting, examine
     from voirdire.report.first import correction_said, plan_said
     from voirdire.report.records import verdict_record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from voirdire.cli.columns import answered, takes_read_options
-from voirdire.cli.machine import emit, with_commands
+from voirdire.cli.machine import emit
 from voirdire.cli.options import (
     DataOption,
     InsecureOption,
@@ -233,6 +233,7 @@ def examine(
             with_text=with_text,
         )
     if as_json:
+        from voirdire.cli.steps import with_commands
         from voirdire.report.records import examination_record, finding_records
         from voirdire.report.summary import examination_answer
 

@@ -164,48 +164,6 @@ def error_answer(error: BaseException, message: str, state: str = "error") -> st
     return document(answer_of(sentence, state, next=steps), record)
 
 
-def with_commands(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer whose next steps are whole commands, on what the command typed was given."""
-    steps = [{**step, "command": command_like(step["command"])} for step in answer["next"]]
-    return {**answer, "next": steps}
-
-
-def command_like(name: str) -> str:
-    """Another command on the same source, with the options that it shares with the one typed."""
-    from typer.main import get_command
-
-    from voirdire.cli.app import app_for
-
-    words = sys.argv[1:]
-    typed = words[0] if words else name
-    own, other = (_flags(get_command(app_for([one])), one) for one in (typed, name))
-    kept, left = [], words[1:]
-    while left:
-        word, *left = left
-        option = word.partition("=")[0]
-        if option not in own:
-            kept.append(word)
-            continue
-        given = [word]
-        if not (own[option] or "=" in word) and left:
-            given.append(left.pop(0))
-        if option in other and option not in _OF_OUTPUT:
-            kept += given
-    return shlex.join(["voirdire", name, *kept])
-
-
-#: Options that say what comes of a command, and not of what it reads.
-_OF_OUTPUT = ("--json", "--out", "-o", "--format", "--require")
-
-
-def _flags(command: Any, name: str) -> dict[str, bool]:
-    """Option -> whether it takes no value."""
-    command = getattr(command, "commands", {}).get(name, command)
-    return {
-        name: bool(getattr(one, "is_flag", False)) for one in command.params for name in one.opts
-    }
-
-
 def value_of(cell: Any) -> Any:
     """A cell as JSON holds it: an interval as its bounds, a mark and a deviation left out."""
     from voirdire.tabular import Marked, Spread, bounds, has_bounds, is_missing

@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from voirdire.examining.spec import USES
-from voirdire.report.records import RESULT_KEYS
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 EPILOG = """
@@ -80,7 +79,7 @@ _TABLES = {"tables": _list(_object({"title": TEXT, "text": TEXT, "rows": _list(O
 RECORDS: dict[str, dict[str, Any]] = {
     "examine": {
         "versions": OBJECT, "seed": WHOLE, "options": ANY, "input_hashes": OBJECT,
-        "results": _list(_object(dict.fromkeys(RESULT_KEYS, ANY))), "study": OBJECT,
+        "results": _list(_object({"judge": TEXT, "attribute": TEXT})), "study": OBJECT,
         "declared": OBJECT, "verdicts": _list(VERDICT), "evidence": _list(OBJECT),
         "sections": _list(OBJECT), "requirements": _list(REQUIREMENT), "choices": _list(TEXT),
         "notes": _list(TEXT), **_FINDINGS,

@@ -111,6 +111,11 @@ from voirdire.stats.system_means import system_order as system_order
 from voirdire.stats.system_means import unbiased_moments as unbiased_moments
 from voirdire.stats.systems import icc_systems as icc_systems
 from voirdire.stats.systems import icc_systems_batch as icc_systems_batch
+from voirdire.stats.tuning import ChosenGain as ChosenGain
+from voirdire.stats.tuning import chosen_gain as chosen_gain
+from voirdire.stats.tuning import differing_gain as differing_gain
+from voirdire.stats.tuning import measured_gain as measured_gain
+from voirdire.stats.tuning import pseudo_values as pseudo_values
 from voirdire.stats.within import human_reliability as human_reliability
 from voirdire.stats.within import item_reliability as item_reliability
 from voirdire.stats.within import within_correlation as within_correlation

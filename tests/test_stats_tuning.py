@@ -1,0 +1,221 @@
+"""Gains of tuned judges: slow twins, and climbs whose truth is known."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from voirdire.errors import StatisticsError
+from voirdire.stats import chosen_gain, differing_gain, measured_gain, paired_t, pseudo_values
+from voirdire.stats.tuning import FOLDS, allotted, half_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+
+def _slow(goodness, clusters, deals):
+    """Nested cross-validation by loops over deals, folds and units."""
+    gains = np.asarray(goodness) - np.asarray(goodness)[0]
+    names = np.unique(clusters)
+    values, nested, plain, choices = [], [], [], []
+    for deal in deals:
+        fold = np.array([deal[list(names).index(one)] for one in clusters])
+
+        def best(without, fold=fold):
+            kept = ~np.isin(fold, without)
+            return int(gains[:, kept].sum(axis=1).argmax())
+
+        chosen = np.empty(gains.shape[1])
+        terms = []
+        for k in range(FOLDS):
+            own = fold == k
+            chosen[own] = gains[best([k]), own]
+            choices.append(best([k]))
+            inner = np.concatenate(
+                [gains[best([k, other]), fold == other] for other in range(FOLDS) if other != k]
+            )
+            terms.append((inner.mean() - chosen[own].mean()) ** 2 - _cluster_variance(
+                chosen[own], np.asarray(clusters)[own]))  # fmt: skip
+        values.append(chosen.mean())
+        nested.append(np.mean(terms) * (FOLDS - 1) / FOLDS)
+        plain.append(_cluster_variance(chosen, np.asarray(clusters)))
+    error = min(max(np.mean(nested), np.mean(plain)), FOLDS * np.mean(plain))
+    return np.mean(values), error, np.bincount(choices, minlength=len(gains)) / len(choices)
+
+
+def _cluster_variance(values, clusters):
+    sums = [(values[clusters == one] - values.mean()).sum() for one in np.unique(clusters)]
+    return np.square(sums).sum() / len(values) ** 2 * len(sums) / (len(sums) - 1)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_folds_by_loops(clustered, monkeypatch):
+    from voirdire.stats import tuning
+
+    monkeypatch.setattr(tuning, "SPLITS", 3)
+    chance = np.random.default_rng(3)
+    goodness = chance.random((5, 61)) + np.arange(5)[:, None] * 0.02
+    clusters = np.sort(chance.integers(0, 30, 61)) if clustered else np.arange(61)
+    units = len(np.unique(clusters))
+    deals = tuning._deals(units, 9)
+    gain, squared, shares = _slow(goodness, clusters, deals)
+    found = chosen_gain(goodness, clusters=clusters if clustered else None, seed=9)
+    assert found.gain.value == pytest.approx(gain, abs=1e-12)
+    assert found.gain.details["standard_error"] == pytest.approx(math.sqrt(squared), abs=1e-12)
+    np.testing.assert_allclose(found.shares, shares, atol=1e-12)
+    assert found.gain.details["units"] == units
+
+
+def test_nothing_to_choose_from_is_no_gain():
+    found = chosen_gain(np.tile(np.arange(30) % 2, (3, 1)))
+    assert found.chosen == 0
+    assert found.gain.bounds == (0, 0)
+    assert found.p_better == 0
+
+
+def test_fifteen_labels_are_too_few():
+    found = chosen_gain(np.random.default_rng(0).random((4, 15)))
+    assert found.gain.reason == "too_few_items"
+    assert math.isnan(found.p_better)
+
+
+def test_missing_goodness_is_refused():
+    with pytest.raises(StatisticsError, match="missing judgement scores"):
+        chosen_gain([[1.0] * 30, [math.nan] * 30])
+    with pytest.raises(StatisticsError, match="shape"):
+        chosen_gain([1.0] * 30)
+
+
+def test_the_order_of_units_and_names_of_clusters_change_little():
+    """Other deals of the same units give the same claim, and nearly the same gain."""
+    chance = np.random.default_rng(5)
+    goodness = chance.random((6, 120))
+    first, again = chosen_gain(goodness), chosen_gain(goodness[:, ::-1])
+    assert first.chosen == again.chosen
+    assert first.claimed.value == pytest.approx(again.claimed.value)
+    assert first.gain.value == pytest.approx(again.gain.value, abs=0.02)
+
+
+def test_pseudo_values_by_leaving_out_each_unit():
+    chance = np.random.default_rng(2)
+    hits = chance.random((2, 12, 4)) < 0.6
+    columns = np.stack([hits[..., 0] & hits[..., 1], hits[..., 1], hits[..., 2] & ~hits[..., 1],
+                        ~hits[..., 1]], axis=-1).astype(float)  # fmt: skip
+
+    def balanced(sums):
+        return (sums[..., 0] / sums[..., 1] + sums[..., 2] / sums[..., 3]) / 2
+
+    pseudo = pseudo_values(columns, balanced)
+    for judge in range(2):
+        for unit in range(12):
+            rest = np.delete(columns[judge], unit, axis=0).sum(axis=0)
+            expected = 12 * balanced(columns[judge].sum(axis=0)) - 11 * balanced(rest)
+            assert pseudo[judge, unit] == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(StatisticsError, match="more labels"):
+        pseudo_values(columns[:, columns[0, :, 1] > 0], balanced)
+
+
+def test_a_measured_gain_is_a_paired_t_with_a_wider_interval():
+    chance = np.random.default_rng(4)
+    new, old = (chance.random((2, 80)) < 0.7).astype(float)
+    found, plain = measured_gain(new, old), paired_t(new, old)
+    assert found.value == pytest.approx(plain.difference)
+    error = plain.interval.width / found.intervals[0].width
+    assert 0.9 < error < 1
+    # No difference among 25 units is no proof that there is none.
+    still = measured_gain(np.ones(25), np.ones(25))
+    assert still.bounds[0] < -0.05 < 0.05 < still.bounds[1]
+
+
+def test_the_hypergeometric_interval_holds_what_it_says_exactly():
+    """By all outcomes of all truths, not by a sample of them."""
+    differ, labelled, units = 24, 9, 100
+    for wins in range(differ + 1):
+        truth = (2 * wins - differ) / units
+        held = 0.0
+        for won in range(labelled + 1):
+            chance = hypergeom.pmf(won, differ, wins, labelled)
+            if chance > 0:
+                gains = [1.0] * won + [-1.0] * (labelled - won)
+                low, high = differing_gain(gains, [differ], units).bounds
+                held += chance * (low - 1e-12 <= truth <= high + 1e-12)
+        assert held >= 0.95
+
+
+def test_all_units_that_differ_labelled_leave_no_doubt():
+    found = differing_gain([1, 1, -1, 1], [4], 50)
+    assert found.bounds == pytest.approx((0.04, 0.04))
+    graded = differing_gain([0.5, 0.25, 0.75], [2, 1], 10, strata=[0, 0, 1])
+    assert graded.bounds == pytest.approx((0.15, 0.15))
+
+
+def test_strata_by_hand():
+    """Cochran's formula written out."""
+    gains = [0.25, -0.25, 0.25, 0.25, 0.5, -0.5, 0.5]
+    found = differing_gain(gains, [30, 12], 200, strata=[0, 0, 0, 0, 1, 1, 1], ends=[0.25, 0.5])
+    value = 30 / 200 * 0.125 + 12 / 200 * (0.5 / 3)
+    first = (30 / 200) ** 2 * (1 - 4 / 30) * np.var(gains[:4], ddof=1) / 4
+    second = (12 / 200) ** 2 * (1 - 3 / 12) * np.var(gains[4:], ddof=1) / 3
+    assert found.value == pytest.approx(value)
+    assert found.details["standard_error"] == pytest.approx(math.sqrt(first + second))
+
+
+@pytest.mark.parametrize(
+    ("gains", "sizes", "more", "says"),
+    [
+        ([1, 1, 1], [2], {}, "more labels"),
+        ([1, 1], [5], {"strata": [0, 1]}, "strata must be 0 to 0"),
+        ([1, 1], [5], {"ends": [0.5]}, "larger than the end"),
+        ([1, math.nan], [5], {}, "finite"),
+    ],
+)
+def test_impossible_labels_are_refused(gains, sizes, more, says):
+    with pytest.raises(StatisticsError, match=says):
+        differing_gain(gains, sizes, 100, **more)
+
+
+def test_allotted_labels_go_where_differences_are_large():
+    assert allotted([100, 50, 10], [1, 2, 3], 60).tolist() == [26, 26, 8]
+    assert allotted([3, 0, 1], [1, 2, 3], 60).tolist() == [3, 0, 1]
+
+
+def test_a_half_keeps_clusters_whole():
+    clusters = np.repeat(np.arange(10), 3)
+    half = half_of(30, clusters, seed=1)
+    assert half.sum() == 15
+    assert all(len(set(half[clusters == one])) == 1 for one in range(10))
+
+
+@pytest.mark.parametrize("effect", ["no effect", "small effects", "one of 6 points"])
+def test_climbs_hold_what_they_say(effect):
+    """A part of benchmarks/tune.py: 400 climbs a cell, whose sampling error is a hundredth."""
+    import tune
+
+    for row in (
+        tune.listed(effect, 100, climbs=400),
+        tune.climbed(effect, 100, climbs=400),
+        tune.gated(effect, 200, climbs=400),
+    ):
+        holds, _, falsely, measured, true, naive, *_, claimed = row
+        assert holds > 0.91
+        assert falsely <= 0.05
+        assert abs(measured - true) < 0.008
+        # What the same labels would claim.
+        assert claimed - true > 0.004
+        assert naive < holds
+
+
+def test_labels_where_judges_differ_show_more_than_as_many_others():
+    import tune
+
+    for graded in (False, True):
+        holds, better, random = tune.differed(0.03, 60, climbs=400, graded=graded)
+        assert holds > 0.92
+        assert better > 2 * random
+        holds, falsely, _ = tune.differed(0.0, 60, climbs=400, graded=graded)
+        assert holds > 0.92
+        assert falsely < 0.07

@@ -107,7 +107,7 @@ def look(
     """Look at single responses where judge and humans differ. Ctrl-C ends the page."""
     from voirdire.examining.source import options_of
 
-    def made(source: str, read: Any, beside: Material | None = None) -> Material:
+    def made(source: str, read: ReadOptions, beside: Material | None = None) -> Material:
         return answered(
             lambda asked, named: _material(
                 source, data, named, asked, gate, with_text=with_text, beside=beside
@@ -117,8 +117,8 @@ def look(
         )
 
     first, second = options_of((source, beside), read)
-    earlier = None if beside is None else made(beside, second or {})
-    material = made(source, first or {}, earlier)
+    earlier = None if beside is None else made(beside, second)
+    material = made(source, first, earlier)
     name = Path(source).name or source
     if static is not None:
         from voirdire.looking import write_static

@@ -195,7 +195,7 @@ def on_scale(ratings: pl.DataFrame, scale: Scale) -> pl.DataFrame:
         .then(pl.lit(scale.high))
         .otherwise(score)
     )
-    decided = pl.col("status").is_in(pl.Series(["ok", "out_of_scale"], dtype=STATUS))
+    decided = pl.col("status").is_in(pl.Series(["ok", "out_of_scale"], dtype=STATUS).implode())
     status = pl.when(decided & score.is_not_null()).then(status_of(scale)).otherwise("status")
     return ratings.with_columns(snapped.alias("score")).with_columns(status.alias("status"))
 

@@ -45,6 +45,7 @@ from voirdire.examining.changing import (
 )
 from voirdire.examining.changing.checking import alpha_of_look, hold
 from voirdire.running import dry_run, run
+from voirdire.schema import RULE
 from voirdire.stats import alpha_each_look
 from voirdire.store import is_session
 from voirdire.study import GeneratorSpec, study_to_toml
@@ -325,6 +326,29 @@ def test_an_unchanged_judge_passes_and_a_lenient_one_fails():
     values = {value.name: value.value for value in check_values(lenient)}
     assert values["shift_low"] > 0.2
     assert values["good"] == "no"
+
+
+def test_a_lock_frozen_under_the_old_rule_says_so_and_loses_no_use_by_it(tmp_path):
+    """Its yes of an earlier rule is judged anew from the frozen scores."""
+    path = tmp_path / "judge.lock"
+    lock = freeze(ratings(), reference=["human"])
+    assert lock.rule == RULE
+    same, _ = check_lock(ratings(1), lock)
+    assert "lock_rule" not in {finding.kind for finding in same.findings}
+    (judge,) = lock.judges
+    old = lock.model_copy(
+        update={
+            "rule": "",
+            "judges": (judge.model_copy(update={"verdicts": {"Calm": {"single": "yes"}}}),),
+        }
+    )
+    write_lock(path, old)
+    found, after = check_lock(ratings(1), read_lock(path))
+    (finding,) = [one for one in found.findings if one.kind == "lock_rule"]
+    assert "frozen under the verdict's rule of 0.2; here it is 0.3" in finding.message
+    assert finding.places == ("judge on Calm: single was yes, is not tested",)
+    assert found.rows[0].lost == ()
+    assert (found.exit_code(), after.rule) == (0, "")
 
 
 def test_a_judge_that_stops_reading_at_the_same_mean_loses_its_uses():

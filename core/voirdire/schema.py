@@ -13,6 +13,11 @@ from voirdire.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+#: The version of the rule by which verdicts are decided. Locks, sessions and reports carry it, as
+#: one and the same judge may get another answer by another rule. 0.2 looked at averages over all
+#: responses; 0.3 looks at each system, at the worst tenth, at few failures and at seen answers.
+RULE, RULE_BEFORE = "0.3", "0.2"
+
 #: What became of a reply, or of one attribute in it.
 Status = Literal[
     "ok",  # read as it stands

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import InputError
-from voirdire.schema import Finding
+from voirdire.schema import RULE, Finding
 from voirdire.store import is_session, session_study
 from voirdire.store.findings import kept_findings, reply_findings_frame
+from voirdire.store.frames import session_rule
 from voirdire.store.health import changed_database, changed_tables, damage, older_tables
 from voirdire.store.session import RATERS
 from voirdire.study import Rater, Source, Study, load_study
@@ -173,7 +174,19 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
     played = [row for row in rows if row["kind"] == "simulated"]
     findings = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
-    return (*findings, *played_by, *(kept_findings(folder) or ()), *_health(folder))
+    kept = kept_findings(folder) or ()
+    return (*findings, *played_by, *kept, *_health(folder), *_other_rule(folder))
+
+
+def _other_rule(folder: Path) -> Iterator[Finding]:
+    """That a session began under another rule of the verdict."""
+    began = session_rule(folder) if is_session(folder) else ""
+    if began not in ("", RULE):
+        yield Finding(
+            "other_rule", "note", "", 1, (),
+            f"The session began when the verdict's rule was that of {began}; here it is {RULE}.",
+            "A verdict may be another by the rule alone: docs/verdict.md says what changed.",
+        )  # fmt: skip
 
 
 def _health(folder: Path) -> Iterator[Finding]:

@@ -89,6 +89,13 @@ def session_study(folder: str | Path) -> Study:
     return study if origin is None else study.model_copy(update={"folder": origin})
 
 
+def session_rule(folder: str | Path) -> str:
+    """The version of the verdict's rule when a session began; empty where none was kept."""
+    with closing(read_session(folder)) as connection:
+        row = connection.execute("SELECT value FROM meta WHERE name = 'rule'").fetchone()
+    return "" if row is None else str(row[0])
+
+
 def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
     """All ratings and labels: item, system, rater, run, attribute, score, rank, status.
 

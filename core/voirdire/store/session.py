@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.errors import SessionError
 from voirdire.files import PRIVATE, mode_like, own_folder, whole, write_text
-from voirdire.schema import Message
+from voirdire.schema import RULE, Message
 from voirdire.secrets import held_keys
 from voirdire.store._schema import MIGRATIONS, SCHEMA_VERSION, TABLES, VERSION, unpack
 from voirdire.store._writer import Writer, connect
@@ -551,5 +551,7 @@ def _remember(session: Session, study: Study, text: str) -> None:
         way = os.path.relpath(origin, session.folder.resolve())
         places.append(("origin_from_here", way))
     session.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", places)
+    # The rule that was known when it began: what its margins were declared for.
+    session.connection.execute("INSERT OR IGNORE INTO meta VALUES ('rule', ?)", (RULE,))
     row = (study_hash(study), time.time(), study.name, thresholds_hash(study), text)
     session.connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)

@@ -23,10 +23,12 @@ from voirdire.examining.changing.lock import (
     short_hash,
     study_name,
     text_hashes,
+    with_verdicts,
 )
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
 from voirdire.examining.spoken import speaks_python
+from voirdire.schema import RULE
 from voirdire.stats import (
     adjust_p,
     alpha_each_look,
@@ -58,6 +60,7 @@ from voirdire.examining.changing.remarks import (
     changed_declarations,
     changed_texts,
     missing_scores,
+    other_rule,
     silent_judges,
 )
 
@@ -250,11 +253,14 @@ def check_lock(
     k = look if look is not None else lock.look_number(data)
     alpha = alpha_of_look(lock, k)
     anchors = _anchors(lock, measured, at)
+    judged = any(judge.verdicts for judge in lock.judges)
+    anew = with_verdicts(lock) if judged and lock.rule != RULE else lock
     findings = (
-        *missing_scores(lock, measured, at), *changed_texts(lock, measured),
+        *other_rule(lock, anew), *missing_scores(lock, measured, at),
+        *changed_texts(lock, measured),
         *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip
-    rows = hold(lock, today, anchors, alpha, look=k)
+    rows = hold(anew, today, anchors, alpha, look=k)
     check = GateCheck(
         source=measured.name,
         study=lock.study,

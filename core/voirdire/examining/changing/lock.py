@@ -20,7 +20,7 @@ from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
-from voirdire.schema import Scale
+from voirdire.schema import RULE, Scale
 from voirdire.study import Gate, Margins, Part, ReadOptions, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ class Lock(Part):
 
     format: int = 1
     seal: str = ""
+    rule: str = ""
     study: str = ""
     frozen: str
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
@@ -242,6 +243,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
     gate = gate_of(measured.study, measured.scale)
     lock = Lock(
         format=FORMAT,
+        rule=RULE,
         planned=0 if one_in is not None else looks,
         one_in=one_in or 0,
         read=_reading(read),
@@ -261,7 +263,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         judges=locked_judges(measured),
         canary=_canary(measured, kept),
     )  # fmt: skip
-    return _with_verdicts(lock)
+    return with_verdicts(lock)
 
 
 def _reading(read: ReadOptions | None) -> dict[str, Any]:
@@ -427,8 +429,8 @@ def labelled(lock: Lock) -> NDArray[np.bool_]:
     )  # fmt: skip
 
 
-def _with_verdicts(lock: Lock) -> Lock:
-    """The lock with each judge's verdicts on the anchors."""
+def with_verdicts(lock: Lock) -> Lock:
+    """The lock with each judge's verdicts on the anchors, by the rule of today."""
     rows = labelled(lock)
     if not rows.any():
         return lock

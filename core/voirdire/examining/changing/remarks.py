@@ -13,7 +13,7 @@ from voirdire.examining.changing.lock import (
     rubric_hash,
     text_hashes,
 )
-from voirdire.schema import Finding
+from voirdire.schema import RULE, RULE_BEFORE, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +28,27 @@ if TYPE_CHECKING:
 
 #: Kinds of findings that say that a judge is declared otherwise than in the lock.
 DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_temperature"})
+
+
+def other_rule(lock: Lock, anew: Lock) -> Iterator[Finding]:
+    """That the lock's verdicts are those of an earlier rule; `anew` has them by today's."""
+    if lock is anew:
+        return
+    changed = [
+        f"{old.name} on {attribute}: {use} was {state}, is {now}"
+        for old, new in zip(lock.judges, anew.judges, strict=True)
+        for attribute, uses in old.verdicts.items()
+        for use, state in uses.items()
+        if (now := new.verdicts.get(attribute, {}).get(use, "not tested")) != state
+    ]
+    told = f"{len(changed)} verdicts change by it alone" if changed else "no verdict changes by it"
+    yield _finding(
+        "lock_rule", "note", max(len(changed), 1), changed,
+        f"The lock was frozen under the verdict's rule of {lock.rule or RULE_BEFORE}; here it is "
+        f"{RULE}: {told}.",
+        "The frozen scores were judged anew by today's rule, so that no use is lost by it alone. "
+        "Freeze a new lock to keep it.",
+    )  # fmt: skip
 
 
 def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from voirdire.examining.parts.ratings import RATINGS_PART as RATINGS_PART
 from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
 from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
 from voirdire.identity import built_in
-from voirdire.schema import by_severity
+from voirdire.schema import RULE, by_severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,9 +76,10 @@ def examination_of(
 
 
 def _versions() -> dict[str, str]:
-    """Of ourselves, of the table of makers (its date) and of what the numbers depend on."""
+    """Of ourselves, our rule, the table of makers (its date) and what the numbers depend on."""
     ours = {
-        "voirdire": __version__, "makers": built_in().date, "python": platform.python_version()
+        "voirdire": __version__, "the verdict's rule": RULE, "makers": built_in().date,
+        "python": platform.python_version(),
     }  # fmt: skip
     return {**ours, **{name: _version(name) for name in PACKAGES}}
 

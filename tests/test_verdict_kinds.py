@@ -23,6 +23,7 @@ from voirdire.examining.spec.preferences.ground import ComparedCase, ComparedGro
 from voirdire.examining.spec.probabilities import found as probabilities
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.seen import looks_seen
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.stats import comparisons, label_responses, leaks, probability, strengths
 from voirdire.stats.comparisons import Compared, ComparisonPanel
@@ -218,6 +219,25 @@ def test_a_leak_is_what_one_human_alone_says():
         rest = h[1] - loading * m
         slope = (j @ h[1] - loading * (j @ m)) / (rest @ rest)
         assert abs(found.at - slope) < 0.02
+
+
+def test_of_two_humans_a_copied_one_leads_by_half_of_what_is_copied():
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=2000)
+    humans = truth + rng.normal(size=(2, 2000))
+    honest = truth + rng.normal(size=2000)
+    copied = np.where(rng.random(2000) < 0.6, humans[0], honest)
+    for judge, wanted, seen in ((honest, 0.0, False), (copied, 0.3, True)):
+        panel = Case("judge", "a", ("x", "y"), judge[None], humans, np.arange(2000), 4.0).panel()
+        found = leaks.lead(panel, 0, 1)
+        assert found.at == pytest.approx(wanted, abs=0.06)
+        apart = humans[0] - humans[1] - (humans[0] - humans[1]).mean()
+        j = judge - judge.mean()
+        assert found.at == pytest.approx((j @ apart) / (apart @ apart), abs=1e-3)
+        part = looks_seen(panel, (0, 1), (), ("x", "y"))
+        assert (part is not None) is seen
+        if part is not None:
+            assert (part.state, part.at) == ("open", ("x",))
 
 
 def test_labels_renamed_or_in_another_order_change_nothing():

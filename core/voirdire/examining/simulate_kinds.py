@@ -43,10 +43,11 @@ LABEL_JUDGES = {
     "copies one human": (),
 }
 PREFERENCE_JUDGES = {
-    "as one human": ("order", "single", "pick"),
-    "better than one human": ("order", "single", "pick"),
+    "as one human": ("order", "score", "single", "pick"),
+    "better than one human": ("order", "score", "single", "pick"),
     "always takes the first": (),
-    "leans to the first": ("order",),
+    # Who is shown first is drawn, so that a lean averages out.
+    "leans to the first": ("order", "score"),
     "leans to the longer": ("order",),
     "always takes the longer": (),
     "noisy": ("order",),
@@ -55,6 +56,7 @@ PREFERENCE_JUDGES = {
     "always ties": (),
     "blind on one system": (),
     "turned round": (),
+    "favours its family": (),
 }
 PROBABILITY_JUDGES = {
     "calibrated": ("confidence",),
@@ -183,9 +185,19 @@ def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -
 
 
 def preference_panel(
-    systems: int, comparisons: int, humans: int, seed: int, *, both: bool = False
+    systems: int,
+    comparisons: int,
+    humans: int,
+    seed: int,
+    *,
+    both: bool = False,
+    family: bool = False,
 ) -> Panel:
-    """Humans and every judge of `PREFERENCE_JUDGES`; who is shown first is drawn each time."""
+    """Humans and every judge of `PREFERENCE_JUDGES`; who is shown first is drawn each time.
+
+    With `family` three in ten systems are declared to be of each judge's family; without it the
+    judge that favours them is left out.
+    """
     rng = np.random.default_rng([seed, systems, comparisons, humans, int(both), 9042])
     strength = rng.standard_t(5, systems) * 0.45
     taste = rng.standard_t(5, (humans + 1, systems)) * 0.08
@@ -215,6 +227,10 @@ def preference_panel(
         "at random": (np.zeros(comparisons), 0.0, 0.85),
         "turned round": (-own, 0.0, 0.85),
     }
+    relatives = np.arange(max(round(0.3 * systems), 1)) if family else np.arange(0)
+    if family:
+        kin = np.isin(a, relatives) * 1.0 - np.isin(b, relatives)
+        latent["favours its family"] = (own + 0.6 * kin, 0.0, 0.85)
     judges = {
         name: (seen(base + lean * first, noise), seen(base - lean * first, noise))
         for name, (base, lean, noise) in latent.items()
@@ -233,6 +249,7 @@ def preference_panel(
     for name, (one, other) in judges.items():
         compared = Compared(
             names[a], names[b], 2.0, other if both else None, first, length,
+            tuple(names[relatives].tolist()),
         )  # fmt: skip
         made[name] = ComparedCase(
             name, "preference", tuple(f"human {k + 1}" for k in range(humans)), one[None], people,

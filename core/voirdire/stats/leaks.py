@@ -51,6 +51,29 @@ def leak(panel: ResponsePanel, humans: Sequence[int], human: int) -> Jackknifed 
     return table.jackknife(_leaning)
 
 
+def lead(panel: ResponsePanel, human: int, other: int) -> Jackknifed | None:
+    """Slope of the judge on what one of two humans says less what the other does.
+
+    cov(j, h - g) / var(h - g), all within systems: 0 for a judge that follows both alike, and half
+    the share of one's judgements that are copies. Of two humans one may also be the better one,
+    which lifts the slope of a judge that has seen nothing: it can warn, and not accuse. None where
+    the two never differ.
+    """
+    own, beside = (panel.centred(panel.vectors(panel.humans[k]), least=2) for k in (human, other))
+    judge = mean_present(
+        np.stack([panel.centred(panel.vectors(run), least=2) for run in panel.judge])
+    )
+    apart = own - beside
+    kept = ~np.isnan(apart[:, 0]) & ~np.isnan(judge[:, 0])
+    columns = np.stack(
+        [(judge * apart).sum(axis=1), (apart**2).sum(axis=1), np.ones(len(own))], axis=1
+    )
+    table = panel.by_cluster(np.where(kept[:, None], columns, 0.0), kept, where=2)
+    if len(table) < 3 or not table.total[1] > 0:
+        return None
+    return table.jackknife(lambda sums: np.asarray(sums[..., 0] / sums[..., 1]))
+
+
 def _loading(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         between = sums[..., 5] / sums[..., 6]

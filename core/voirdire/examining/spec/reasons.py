@@ -228,6 +228,12 @@ for _reason in (
         instead=True,
     ),
     Reason(
+        "looks seen",
+        "it follows one human more than the others: it may have seen those labels, or that human "
+        "is the better one",
+        instead=True,
+    ),
+    Reason(
         "seen answers",
         "it follows people's own errors: it has seen the answers",
         _plainly("keep answers away"),

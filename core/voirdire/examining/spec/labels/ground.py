@@ -75,8 +75,12 @@ class LabelGround(ScoreGround):
         return ()
 
     def leak(self) -> Component:
-        """LEAK: not tested where it has seen what one human says; else yes, as far as is known."""
-        return seen.one_followed(self.leaks)
+        """LEAK: not tested where it has seen what one human says, open where it looks so."""
+        part = seen.one_followed(self.leaks)
+        if part.reason == "seen":
+            return part
+        looks = seen.looks_seen(self.panel, self.humans, self.leaks, self.case.reference)
+        return looks or part
 
     def by_system(self) -> Component | None:
         """READ_s: reading among the responses of each system."""

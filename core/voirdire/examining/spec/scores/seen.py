@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examining.spec.component import Component
-from voirdire.stats.leaks import leak, too_close
+from voirdire.stats.leaks import lead, leak, too_close
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A slope on what one human alone says beyond which the judge follows that human, and how sure.
 LEAKED, SURE_LEAK = 0.10, 0.001
+#: How sure before it looks so, which leaves a yes open.
+LOOKS_SEEN = 0.01
 #: The squared correlation with what humans share, 1 at most for who sees the response alone.
 CLOSEST = 1.0
 #: Of all humans at once (or of two) a lasting view that the judge shares with one adds to it:
@@ -56,6 +58,33 @@ def one_followed(leaks: Sequence[tuple[str, Jackknifed]]) -> Component:
         float(worst.se), float(worst.df), 0.0, at=(name,),
     )  # fmt: skip
     return replace(part, state="not tested", reason="seen") if low > LEAKED else part
+
+
+def looks_seen(
+    panel: ResponsePanel,
+    humans: Sequence[int],
+    leaks: Sequence[tuple[str, Jackknifed]],
+    reference: Sequence[str],
+) -> Component | None:
+    """*Open* where it looks as if it had seen what one human says; None where it does not.
+
+    Two humans cannot say so surely, since one of them may be the better one.
+    """
+    if not leaks and len(humans) == 2:
+        each = ((k, lead(panel, k, other)) for k, other in (humans, humans[::-1]))
+        leaks = [(reference[k], found) for k, found in each if found is not None]
+    if not leaks:
+        return None
+    share = LOOKS_SEEN / len(leaks)
+    low, name, worst = max(
+        ((float(found.bound(share)), name, found) for name, found in leaks), key=lambda one: one[0]
+    )
+    if not low > LEAKED:
+        return None
+    return Component(
+        LEAK, "open", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
+        float(worst.se), float(worst.df), 1.0, reason="looks seen", at=(name,),
+    )  # fmt: skip
 
 
 def closer_than_possible(panel: ResponsePanel, humans: Sequence[int]) -> Component | None:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections import Counter
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voirdire.examining.ratings.facts import RatingsFacts
@@ -74,6 +75,37 @@ class Examination:
             f"Examination(study={self.study.name!r}, judges={self.judges}, "
             f"attributes={self.attributes}, findings={len(self.findings)}, verdicts={dict(states)})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a sentence a judge, and its card; names are escaped."""
+        return str(_shown("notebook_html")(self))
+
+    def summary(self) -> str:
+        """What each judge may be used for, a line of sentences a judge, and what is wrong.
+
+        Examples
+        --------
+        >>> import numpy as np, polars as pl, voirdire
+        >>> chance = np.random.default_rng(0)
+        >>> rows = [(i, r, i % 5 + chance.normal()) for i in range(60) for r in ("ann", "gpt")]
+        >>> frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
+        >>> print(voirdire.examine(frame, reference=["ann"]).summary().partition(":")[0])
+        Nothing can be said of gpt yet
+        """
+        return str(_shown("summary_text")(self))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a verdict.
+
+        Returns
+        -------
+        DataFrame
+            ``judge, attribute, label, use, target, state, component`` (what decided) as text,
+            and ``estimate, low, high, margin_low, margin_high, p, p_holm`` as numbers on the
+            natural scale of the component; null where there is none.
+        """
+        frame: pl.DataFrame = _shown("verdict_frame")(self)
+        return frame
 
     def facts(self, kind: type[Facts]) -> Facts | None:
         """What the part of that kind of facts found; None where it had nothing to examine."""
@@ -205,3 +237,8 @@ class Examination:
     def replace(self, **changes: Any) -> Examination:
         """A copy with some parts exchanged (a plugin adds notes and sections so)."""
         return dataclasses.replace(self, **changes)
+
+
+def _shown(name: str) -> Any:
+    """How `report` shows an examination: found when asked for, as the room above this one."""
+    return getattr(import_module("voirdire.report.summary"), name)

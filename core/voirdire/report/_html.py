@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from voirdire.examining.spec import USES
+from voirdire.report._cards import CardRow, card_of
 from voirdire.report._grid import grid_of
 from voirdire.report._methods import REFERENCES, margins_section, methods, settings_section
 from voirdire.report._tables import evidence
@@ -86,6 +87,18 @@ def render_html(
     return _rendered("report.html.j2", page=page)
 
 
+def render_cards(examination: Examination) -> str:
+    """The sentences and a card a judge, for a notebook: no page, no script, names escaped."""
+    judges = [
+        {"name": one.name, "said": one.sentence, "card": card_of(one)}
+        for one in answers(examination)
+    ]
+    return _TEMPLATES.render(
+        "cards.html.j2", title=examination.study.title or examination.study.name, judges=judges,
+        findings=[f for f in examination.findings if f.severity != "note"][:_PLACES],
+    )  # fmt: skip
+
+
 def render_sections(
     title: str,
     sections: Sequence[Section],
@@ -136,6 +149,7 @@ class JudgePage:
     name: str
     sentence: str
     facts: str
+    card: tuple[CardRow, ...]
     points: tuple[Point, ...]
     sections: Mapping[str, Section]
 
@@ -307,6 +321,7 @@ def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
         name=answer.name,
         sentence=answer.sentence,
         facts=_judge_facts(examination, answer),
+        card=card_of(answer),
         points=points(answer),
         sections=why,
     )

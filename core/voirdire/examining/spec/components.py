@@ -225,10 +225,12 @@ def _bias(key: str, *, beside_human: bool) -> Callable[[ScoreGround], Component]
         if ground.case.nominal:
             return systems.label_bias(key, ground.panel, ground.margins.system)
         margin = ground.margins.bias * ground.case.width
-        # One run takes the place of one human, and humans differ in leniency by as much.
-        if beside_human and not np.isnan(ground.spread.leniency):
-            margin = max(margin, ground.spread.leniency)
-        return systems.bias(key, ground.off, margin)
+        if not beside_human or np.isnan(ground.spread.leniency):
+            return systems.bias(key, ground.off, margin)
+        # One run takes the place of one human, and humans differ in leniency by as much. By how
+        # much is itself hardly known of a few: no one is refused for what one more might show.
+        inner = max(margin, ground.spread.leniency)
+        return systems.bias(key, ground.off, max(inner, ground.spread.reach_of_leniency), inner)
 
     return find
 

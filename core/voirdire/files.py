@@ -190,7 +190,7 @@ def guarded(frame: pl.DataFrame, *, again: bool = False) -> pl.DataFrame:
 
 
 def file_hash(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal.
+    """SHA-256 of a file's bytes, in hexadecimal; of a folder that of its files by their names.
 
     Raises
     ------
@@ -206,6 +206,10 @@ def file_hash(path: str | Path) -> str:
     '2b4b2ead'
     """
     path = Path(path)
+    if path.is_dir():
+        inside = sorted(one for one in path.rglob("*") if one.is_file())
+        told = "".join(f"{one.relative_to(path).as_posix()} {file_hash(one)}\n" for one in inside)
+        return hashlib.sha256(told.encode()).hexdigest()
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,6 +12,10 @@ to the names of the files: the version, where it is not the present one (README.
     python make.py langfuse       (pip install langfuse)
     python make.py langsmith      (pip install langsmith)
     python make.py mlflow         (pip install mlflow)
+    python make.py braintrust     (pip install braintrust pytest)
+    python make.py langsmith_experiment      (pip install langsmith pandas)
+    python make.py trulens        (pip install trulens-core trulens-feedback)
+    python make.py ragas          (pip install ragas)
     python make.py openai_evals   (pip install openai)
     python make.py promptfoo      (npm install promptfoo, Node 22; PROMPTFOO is its command;
                                    pip install selenium, and Chromium, for the ratings by hand)
@@ -31,6 +35,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 #: Added to the name of each file: the version of a tool that is not the present one.
@@ -530,6 +535,125 @@ def langsmith() -> None:
     for name, made in (("runs", runs), ("feedback", feedback)):
         lines = [one.model_dump_json(exclude_none=False) for one in made]
         (HERE / "langsmith" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def langsmith_experiment() -> None:
+    """The table of an experiment with two evaluators; nothing is uploaded."""
+    from langsmith import Client, evaluate, schemas
+
+    said = {question: (answer, n) for n, (_, question, _, answer, _) in enumerate(QUESTIONS)}
+    examples = [
+        schemas.Example(
+            id=uuid.UUID(int=200 + n), inputs={"question": question, "ticket": ident},
+            outputs={"answer": answer}, dataset_id=uuid.UUID(int=1),
+        )
+        for n, (ident, question, _, answer, _) in enumerate(QUESTIONS)
+    ]  # fmt: skip
+
+    def helpful(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "helpful", "score": STARS[said[run.inputs["question"]][1]][0]}
+
+    def tone(run: Any, example: Any) -> dict[str, Any]:
+        return {"key": "tone", "value": ("warm", "curt")[said[run.inputs["question"]][1] % 2]}
+
+    done = evaluate(
+        lambda inputs: {"answer": said[inputs["question"]][0]}, data=examples,
+        evaluators=[helpful, tone], upload_results=False,
+        client=Client(api_key="none", api_url="http://localhost:1"),
+    )  # fmt: skip
+    table = done.to_pandas()
+    table["execution_time"], table["id"] = 0.1, [str(uuid.UUID(int=300 + n)) for n in range(4)]
+    table.sort_values("example_id").to_csv(HERE / "langsmith" / "experiment.csv", index=False)
+
+
+def braintrust() -> None:
+    """What an evaluation returns, and the events that it would send, kept in memory."""
+    from braintrust import Eval, logger, test_helpers
+
+    said = {question: (answer, n) for n, (_, question, _, answer, _) in enumerate(QUESTIONS)}
+
+    def helpful(input: Any, output: Any, expected: Any = None) -> float:  # noqa: A002 - its name
+        return STARS[said[input["question"]][1]][0] / 5
+
+    cases = [
+        {"input": {"question": question}, "expected": answer, "metadata": {"ticket": ident}}
+        for ident, question, _, answer, _ in QUESTIONS
+    ]
+    done = Eval("desk", data=cases, task=lambda asked: said[asked["question"]][0],
+                scores=[helpful], no_send_logs=True)  # fmt: skip
+    (HERE / "braintrust").mkdir(exist_ok=True)
+    (HERE / "braintrust" / "eval.json").write_text(
+        json.dumps(done.as_dict(), default=str, indent=1)
+    )
+    with logger._internal_with_memory_background_logger() as kept:
+        experiment = test_helpers.init_test_exp("desk", "help desk")
+        for n, case in enumerate(cases):
+            with experiment.start_span(name="eval", type="eval", input=case["input"]) as span:
+                with span.start_span(name="task", type="task"):
+                    pass
+                with span.start_span(name="helpful", type="score") as scorer:
+                    scorer.log(output={"score": STARS[n][0] / 5}, metadata={"why": "invented"})
+                span.log(output=QUESTIONS[n][3], expected=case["expected"],
+                         metadata=case["metadata"], scores={"helpful": STARS[n][0] / 5})  # fmt: skip
+        events = kept.pop()
+    # Without the path of this machine.
+    lines = [json.dumps({k: v for k, v in one.items() if k != "context"}) for one in events]
+    (HERE / "braintrust" / "events.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def trulens() -> None:
+    """Records of two versions of an app with two kinds of feedback, as the table of a session."""
+    os.environ["TRULENS_OTEL_TRACING"] = "0"
+    from trulens.apps.virtual import TruVirtual, VirtualApp, VirtualRecord
+    from trulens.core import Feedback, TruSession
+
+    stars = {question: STARS[n] for n, (_, question, *_) in enumerate(QUESTIONS)}
+
+    def relevance(question: str, answer: str) -> float:
+        return stars[question][answer == "It opens at nine."] / 5
+
+    def brevity(answer: str) -> float:
+        return round(1 / len(answer.split()), 3)
+
+    feedbacks = [Feedback(relevance, name="Relevance").on_input_output(),
+                 Feedback(brevity, name="Brevity").on_output()]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        session = TruSession(database_url=f"sqlite:///{folder}/t.sqlite")
+        for at, version in enumerate(("a", "b")):
+            app = TruVirtual(app_name="desk", app_version=version,
+                             app=VirtualApp({"llm": version}), feedbacks=feedbacks)  # fmt: skip
+            for _, question, _, *answers in QUESTIONS:
+                app.add_record(
+                    VirtualRecord(main_input=question, main_output=answers[at], calls={})
+                )
+        time.sleep(10)
+        table, _ = session.get_records_and_feedback()
+    (HERE / "trulens").mkdir(exist_ok=True)
+    # The definition of the app says nothing of a judgement, and is long.
+    table["app_json"], table["record_json"] = "{}", "{}"
+    table.to_csv(HERE / "trulens" / "records.csv", index=False)
+    table.to_json(HERE / "trulens" / "records.json", orient="records")
+    table.to_json(HERE / "trulens" / "columns.json", default_handler=str)
+
+
+def ragas() -> None:
+    """The table of an evaluation by two metrics that ask no model."""
+    from ragas import EvaluationDataset, evaluate
+    from ragas.metrics import ExactMatch, NonLLMStringSimilarity
+
+    samples = [
+        {"user_input": question, "response": answers[n % 2], "reference": answers[0],
+         "retrieved_contexts": [f"It says: {expected}."]}
+        for n, (_, question, expected, *answers) in enumerate(QUESTIONS)
+    ]  # fmt: skip
+    done = evaluate(
+        EvaluationDataset.from_list(samples), metrics=[ExactMatch(), NonLLMStringSimilarity()],
+        show_progress=False,
+    )  # fmt: skip
+    (HERE / "ragas").mkdir(exist_ok=True)
+    table = done.to_pandas()
+    table.to_csv(HERE / "ragas" / "scores.csv", index=False)
+    table.to_json(HERE / "ragas" / "scores.jsonl", orient="records", lines=True)
 
 
 CONFIG = {

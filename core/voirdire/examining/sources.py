@@ -207,8 +207,10 @@ def source_of(  # noqa: PLR0911 - a return for each kind
         return FrameSource(source, named, read)
     if isinstance(source, Study):
         return _unread(StudySource(source), read)
+    from voirdire.tables import is_dataset  # noqa: PLC0415 - after what is cheaper to tell
+
     (path,) = several
-    if path.is_file() and path.suffix != ".toml":
+    if (path.is_file() and path.suffix != ".toml") or is_dataset(path):
         return FilesSource(several, named, read)
     return _unread(_named(path, None if data is None else Path(data)), read)
 
@@ -258,7 +260,11 @@ def _labelled(files: tuple[Path, ...]) -> tuple[Path, ...]:
     InputError
         The source is a study, a frame, a session or a benchmark.
     """
-    if not files or any(file.suffix in ("", ".toml") or file.is_dir() for file in files):
+    from voirdire.tables import is_dataset  # noqa: PLC0415 - only for labels from elsewhere
+
+    if not files or any(
+        not is_dataset(file) and (file.suffix in ("", ".toml") or file.is_dir()) for file in files
+    ):
         raise InputError(
             "--human joins labels to files of ratings; in a study write a [[data.sources]] with "
             "the key `key`"

@@ -7,6 +7,7 @@ from voirdire.tables._draft import draft_study as draft_study
 from voirdire.tables._draft import from_frame as from_frame
 from voirdire.tables._draft import read_file as read_file
 from voirdire.tables._files import RawTable as RawTable
+from voirdire.tables._files import is_dataset as is_dataset
 from voirdire.tables._files import read_raw as read_raw
 from voirdire.tables._ids import IdMatch as IdMatch
 from voirdire.tables._ids import canonical_ids as canonical_ids

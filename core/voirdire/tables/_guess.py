@@ -27,7 +27,7 @@ from voirdire.tables._names import (
 from voirdire.tables._numbers import is_numeric, says_scores
 from voirdire.tables._questions import assumed
 from voirdire.tables._rated import tells_apart
-from voirdire.tables._values import SEPARATORS, has_score, holds_replies, is_score, is_small
+from voirdire.tables._values import SEPARATORS, has_score, is_score, is_small, replies_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,7 +216,7 @@ def _is_person(raw: RawTable, column: str) -> bool:
 
 def _is_rated(raw: RawTable, column: str) -> bool:
     """Whether a column holds scores, or replies with scores in them."""
-    return is_score(raw, column) or holds_replies(raw.frame[column])
+    return is_score(raw, column) or replies_in(raw, column)
 
 
 def _grid_raters(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ from voirdire.tables._values import (
     beside,
     grid_columns,
     has_score,
-    holds_replies,
     is_score,
+    replies_in,
     replies_of_raters,
     value_columns,
 )
@@ -264,7 +264,7 @@ def _holds_texts(raw: RawTable, column: str) -> bool:
     return (
         cells.dtype == pl.String
         and cells.null_count() < len(cells)
-        and not (is_score(raw, column) or holds_replies(cells))
+        and not (is_score(raw, column) or replies_in(raw, column))
     )
 
 
@@ -352,8 +352,7 @@ def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
     column = (source.rater or "").strip()
     if column not in raw.frame.columns or column in source.columns:
         return False
-    cells = raw.frame[column]
-    return column not in named or not (is_score(raw, column) or holds_replies(cells))
+    return column not in named or not (is_score(raw, column) or replies_in(raw, column))
 
 
 def _plausible(
@@ -388,7 +387,7 @@ def _names_raters(
     blank = scores.null_count() == len(scores) and not bad.any()
     # Replies under `judge` are what that judge said, and no name of it.
     if not blank and not is_score(raw, column):
-        return not holds_replies(raw.frame[column])
+        return not replies_in(raw, column)
     free = [each for each in raw.frame.columns if each not in roles.values()]
     if blank:
         return has_score(raw, source, free)

@@ -46,7 +46,7 @@ from voirdire.tables._tables import (
     shortened,
     status_of,
 )
-from voirdire.tables._values import holds_replies, known
+from voirdire.tables._values import known, replies_in
 from voirdire.tables._words import words_as_numbers
 from voirdire.tables.readers import Reading, read_foreign
 
@@ -240,6 +240,8 @@ def made_ready(
         No ids or scores can be found in it, or a named column is not there.
     """
     raw = as_it_is_seen(raw, source)
+    if source.layout == "replies" or source.columns or source.prefix:
+        raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
     raw, source = answers_or_scores(raw, source, names)
     roles = Roles(source)
@@ -262,7 +264,7 @@ def _as_columns(raw: RawTable, source: Source, roles: Roles) -> Source:
         return source
     if find("score", columns, None, raw.name) is None:
         return source
-    if any(holds_replies(raw.frame[c]) for c in roles.raters if c in columns):
+    if any(replies_in(raw, c) for c in roles.raters if c in columns):
         return source
     return source.model_copy(update={"layout": "scores"})
 

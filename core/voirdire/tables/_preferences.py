@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.tables._names import is_person
 from voirdire.tables._numbers import fold, folded, is_numeric
 
 if TYPE_CHECKING:
@@ -65,8 +66,12 @@ def compared_in(frame: pl.DataFrame) -> Compared | None:
     >>> compared_in(frame)
     Compared(first='x', second='y', winners=('best',))
     """
-    # Numbers of two raters share their values too, and are no names of systems.
-    texts = [c for c in frame.columns if frame[c].dtype == pl.String and not is_numeric(frame[c])]
+    # Numbers of two raters share their values too, and so do the labels of a person and of a judge
+    # that never agree: neither are names of systems.
+    texts = [
+        c for c in frame.columns
+        if frame[c].dtype == pl.String and not (is_person(c) or is_numeric(frame[c]))
+    ]  # fmt: skip
     names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
     able = [c for c in texts if 1 < len(names[c]) <= min(_MOST_SYSTEMS, max(2, frame.height / 2))]
     for first, second in combinations(able, 2):

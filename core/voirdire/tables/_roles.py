@@ -33,7 +33,7 @@ from voirdire.tables._names import (
 from voirdire.tables._numbers import are_texts, folded, order_of, to_scores
 from voirdire.tables._scale import infer_scale
 from voirdire.tables._tables import plural
-from voirdire.tables._values import beside, holds_replies, is_score, is_small
+from voirdire.tables._values import beside, holds_replies, is_score, is_small, replies_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def roles_of(raw: RawTable, source: Source, asked: Asked, *, judges: bool = True
     if not asked.reference:
         return Roles(source)  # by names alone it is told, or asked, who people are
     named = (*asked.reference, *asked.judges)
-    if any(holds_replies(raw.frame[c]) for c in asked.reference if c in columns):
+    if any(replies_in(raw, c) for c in asked.reference if c in columns):
         return Roles(source)
     if set(asked.reference) & set(columns):
         return _Wide(raw, source, asked).roles(judges=judges)
@@ -594,7 +594,7 @@ def _may_judge(raw: RawTable, column: str) -> bool:
     """Whether a column holds scores, or words that are: replies and long texts are none."""
     cells = raw.frame[column]
     if cells.dtype == pl.String and (are_texts(cells) or holds_replies(cells)):
-        return holds_replies(cells)
+        return replies_in(raw, column)
     if is_score(raw, column):
         return is_small(raw, column)
     return cells.dtype == pl.String and bool(order_of({column: folded(cells)}))

@@ -138,7 +138,7 @@ def _reply_columns(
     if source.prefix is not None:
         start = source.prefix.strip()
         return {c: c[len(start) :] for c in free if c.startswith(start) and len(c) > len(start)}
-    replies = [column for column in free if holds_replies(raw.frame[column])]
+    replies = [column for column in free if replies_in(raw, column)]
     if len(replies) == 1 and replies[0] not in names.systems:
         return {replies[0]: ""}
     # Of judge_response_a and judge_response_b the systems are a and b, unless whole headers are.
@@ -176,6 +176,11 @@ def holds_replies(column: pl.Series) -> bool:
     # Judges that failed leave cells blank: these speak neither for replies nor against.
     sample = sample.filter(sample.str.strip_chars() != "")
     return len(sample) > 0 and int(sample.str.contains(_REPLY).sum()) * 2 > len(sample)
+
+
+def replies_in(raw: RawTable, column: str) -> bool:
+    """Whether a column holds rubric replies: objects of a JSON file are none, and look so."""
+    return column not in raw.nested and holds_replies(raw.frame[column])
 
 
 def _mapped(raw: RawTable, source: Source) -> dict[str, str]:
@@ -256,8 +261,25 @@ def beside(column: str, rater: str) -> str:
 
 def _no_values(raw: RawTable, source: Source, kind: Kind) -> str:
     by = f" beginning with {source.prefix!r}" if source.prefix else ""
+    if raw.nested and kind == "scores":
+        return _unknown_objects(raw)
     first = [shortened("" if value is None else str(value)) for value in raw.frame.row(0)]
     return (
         f"{raw.name}: no column of {kind}{by} was found (columns: {listed(raw.frame.columns)}; "
         f"{raw.place(0)} holds {listed(first)})" + (f"; {FORM}" if kind == "scores" else "")
+    )
+
+
+def _unknown_objects(raw: RawTable) -> str:
+    """What a JSON file of objects holds that no reader knows, and how it can be read."""
+    nested = [column for column in raw.frame.columns if column in raw.nested]
+    cells = raw.frame[nested[0]].drop_nulls()
+    such = f", such as {shortened(str(cells[0]), 80)}" if len(cells) else ""
+    plain = [column for column in raw.frame.columns if column not in raw.nested]
+    beside = f"; beside {listed(plain)}" if plain else ""
+    return (
+        f"{raw.name}: holds objects under {listed(nested)}{such}{beside}. No reader of another "
+        f"tool's files knows it (voirdire import --list), and no column of scores was found. Write "
+        f"a row a rating with the columns item, rater and score; where the objects are what a "
+        f"judge replied, --layout replies reads them so"
     )

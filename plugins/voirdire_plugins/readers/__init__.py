@@ -7,6 +7,8 @@ that read them.
 from __future__ import annotations
 
 import importlib
+import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +73,44 @@ def _columns(path: Path, head: bytes) -> frozenset[str]:
         return frozenset()
 
 
+#: What else the tables of experiments hold beside columns that begin with a path of keys.
+_OF_LANGSMITH = frozenset(("error", "execution_time", "example_id", "id"))
+_OF_SPANS = frozenset(
+    ("name", "span_kind", "parent_id", "start_time", "end_time", "status_code", "status_message",
+     "events", "cumulative_error_count")
+)  # fmt: skip
+OF_SAMPLES = frozenset(
+    ("user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubrics",
+     "multi_responses", "reference_tool_calls", "reference_topics", "retrieved_context_ids",
+     "reference_context_ids", "persona_name", "query_style", "query_length", "synthesizer_name")
+)  # fmt: skip
+#: How Ragas calls its metrics.
+_METRIC = re.compile(
+    r"(?:faithfulness|(?:answer|response)_(?:relevancy|relevance|correctness|similarity|accuracy)"
+    r"|(?:llm_|non_llm_|id_based_)?context_(?:precision|recall|entity_recall|relevance"
+    r"|utilization)(?:_with(?:out)?_reference)?|semantic_similarity|factual_correctness"
+    r"|exact_match|string_present|bleu_score|rouge_score|chrf_score|non_llm_string_similarity"
+    r"|noise_sensitivity\w*|nv_\w+|aspect_critic|(?:domain_specific|instance)_rubrics"
+    r"|rubrics_score|summary_score|topic_adherence|tool_call_(?:accuracy|f1)"
+    r"|agent_goal_accuracy)(?:\(.*\))?$"
+)
+_OF_CALLS = frozenset(
+    ("id", "op_name", "display_name", "trace_id", "parent_id", "thread_id", "turn_id",
+     "started_at", "ended_at", "exception", "project_id", "wb_user_id", "wb_run_id", "deleted_at",
+     "storage_size_bytes", "total_storage_size_bytes", "inputs", "output", "summary", "attributes")
+)  # fmt: skip
+_OF_RECORDS = frozenset(
+    ("app_name", "app_version", "app_id", "app_json", "type", "record_id", "conversation_id",
+     "input", "output", "tags", "record_json", "cost_json", "perf_json", "ts", "latency",
+     "total_tokens", "total_cost", "cost_currency", "num_events", "record_metadata", "events")
+)  # fmt: skip
+
+
+def _are_of(columns: frozenset[str], known: frozenset[str], *begin: str) -> bool:
+    """Whether a table has only columns of its tool: of one more somebody has to say what it is."""
+    return all(name in known or name.startswith(begin) for name in columns)
+
+
 def _is_alpaca_eval(path: Path, head: bytes) -> float:
     """By the keys of an annotation."""
     has_keys = has(head, '"generator_1"', '"generator_2"', '"preference"', '"annotator"')
@@ -81,6 +121,15 @@ def _is_argilla(path: Path, head: bytes) -> float:
     """By the fields, responses and suggestions of a record."""
     has_keys = has(head, '"fields"', '"responses"', '"suggestions"')
     return _LIKELY * (has_keys and path.suffix in _JSON)
+
+
+def _is_braintrust(path: Path, head: bytes) -> float:
+    """By the scores of an event, beside what only Braintrust writes."""
+    event = has(head, '"scores"', '"input"') and (
+        has(head, '"root_span_id"') or has(head, '"experiment_id"')
+    )
+    returned = has(head, '"results"', '"scores"', '"expected"', '"exc_info"')
+    return _SURE * ((event or returned) and path.suffix in _JSON)
 
 
 def _is_deepeval(path: Path, head: bytes) -> float:
@@ -148,8 +197,13 @@ def _is_langfuse(path: Path, head: bytes) -> float:
 
 def _is_langsmith(path: Path, head: bytes) -> float:
     """By the keys of a run or of feedback, or the columns of the bulk export."""
-    if head.startswith(b"PAR1"):
+    if path.suffix == ".csv" or head.startswith(b"PAR1"):
         columns = _columns(path, head)
+        if any(name.startswith("feedback.") for name in columns):
+            own = _are_of(columns, _OF_LANGSMITH, "inputs.", "outputs.", "reference.", "feedback.")
+            return _LIKELY * ("example_id" in columns and own)
+        if path.suffix == ".csv":
+            return 0.0
         feedback = {"run_id", "key", "score", "feedback_source"}
         return _LIKELY * (columns >= {"id", "run_type", "trace_id"} or columns >= feedback)
     has_keys = has(head, '"feedback_stats"', '"run_type"') or has(
@@ -197,7 +251,17 @@ def _is_phoenix(path: Path, head: bytes) -> float:
         return _SURE * has(head, '"span_id"', '"annotator_kind"')
     columns = _columns(path, head)
     named = columns & {"annotation_name", "name"}
-    return _SURE * bool("annotator_kind" in columns and named)
+    span = (
+        "context.span_id" in columns
+        and any(name.startswith("eval.") for name in columns)
+        and _are_of(columns, _OF_SPANS, "attributes.", "context.", "eval.")
+    )
+    return _SURE * bool(("annotator_kind" in columns and named) or span)
+
+
+def _is_prodigy(path: Path, head: bytes) -> float:
+    """By the hashes that it gives an example."""
+    return _SURE * (has(head, '"_input_hash"', '"_task_hash"', '"answer"') and path.suffix in _JSON)
 
 
 def _is_promptfoo(path: Path, head: bytes) -> float:
@@ -211,8 +275,57 @@ def _is_promptfoo(path: Path, head: bytes) -> float:
     return _SURE * (has(head, '"evalId"', '"results"') or has(head, '"gradingResult"', '"vars"'))
 
 
+def _is_ragas(path: Path, head: bytes) -> float:
+    """By what was asked and answered, where all else is a sample's or a metric of Ragas."""
+    columns = _columns(path, head)
+    if not columns and path.suffix == ".jsonl" and has(head, '"user_input"', '"response"'):
+        columns = _keys(_first_line(head))
+    metrics = [name for name in columns if _METRIC.match(name)]
+    own = _are_of(columns - {*metrics}, OF_SAMPLES)
+    return _LIKELY * bool({"user_input", "response"} <= columns and metrics and own)
+
+
+def _keys(line: bytes) -> frozenset[str]:
+    """The keys of the object on a line."""
+    try:
+        first = json.loads(line)
+    except ValueError:
+        return frozenset()
+    return frozenset(first) if isinstance(first, dict) else frozenset()
+
+
+def _is_trulens(path: Path, head: bytes) -> float:
+    """By the columns of a record, or its keys."""
+    marks = ("record_id", "app_id", "input", "output")
+    costs = ("cost_json", "perf_json", "total_cost")
+    columns = _columns(path, head)
+    ends = ("_calls", " feedback cost in USD", " direction")
+    feedback = {name.removesuffix(end) for name in columns for end in ends if name.endswith(end)}
+    own = _OF_RECORDS | feedback | {f"{name}{end}" for name in feedback for end in ends}
+    table = columns >= {*marks} and columns & {*costs} and _are_of(columns, own)
+    keys = has(head, *(f'"{mark}"' for mark in marks)) and any(has(head, f'"{c}"') for c in costs)
+    return _SURE * bool(table or (keys and path.suffix in _JSON))
+
+
+def _is_weave(path: Path, head: bytes) -> float:
+    """By the scores of a call of an evaluation."""
+    columns = _columns(path, head)
+    table = (
+        {"op_name", "trace_id"} <= columns
+        and any(name.startswith("output.scores.") for name in columns)
+        and _are_of(columns, _OF_CALLS, "inputs.", "output.", "summary.", "attributes.")
+    )
+    keys = has(head, '"op_name"', '"trace_id"', '"inputs"', '"scores"')
+    return _SURE * bool(table or (keys and path.suffix in _JSON))
+
+
 ALPACA_EVAL = Export("alpaca_eval", "AlpacaEval: annotations.json (comparisons)", _is_alpaca_eval)
 ARGILLA = Export("argilla", "Argilla: dataset.records.to_json(path)", _is_argilla)
+BRAINTRUST = Export(
+    "braintrust",
+    "Braintrust: the events of an experiment as JSON lines, or Eval(...).as_json()",
+    _is_braintrust,
+)
 DEEPEVAL = Export(
     "deepeval",
     "DeepEval: a test run in DEEPEVAL_RESULTS_FOLDER, or .deepeval/.latest_test_run.json",
@@ -238,8 +351,8 @@ LANGFUSE = Export(
 )
 LANGSMITH = Export(
     "langsmith",
-    "LangSmith: runs (client.list_runs, or the bulk export as Parquet) or feedback "
-    "(client.list_feedback)",
+    "LangSmith: runs (client.list_runs, or the bulk export as Parquet), feedback "
+    "(client.list_feedback) or evaluate(...).to_pandas() as CSV or Parquet",
     _is_langsmith,
 )
 LM_EVAL = Export(
@@ -266,15 +379,24 @@ OPENAI_EVALS = Export(
 PHOENIX = Export(
     "phoenix",
     "Phoenix: annotations of spans, GET /v1/projects/{project}/span_annotations, or the table of "
-    "client.spans.get_span_annotations_dataframe",
+    "client.spans.get_span_annotations_dataframe; spans with evaluations as CSV or Parquet",
     _is_phoenix,
 )
+PRODIGY = Export("prodigy", "Prodigy: prodigy db-out DATASET, JSON lines", _is_prodigy)
 PROMPTFOO = Export(
     "promptfoo", "promptfoo: promptfoo eval -o results.json (or .csv)", _is_promptfoo
 )
+RAGAS = Export("ragas", "Ragas: evaluate(...).to_pandas() as CSV, JSON lines or Parquet", _is_ragas)
+TRULENS = Export(
+    "trulens",
+    "TruLens: session.get_records_and_feedback()[0] as CSV, JSON or Parquet",
+    _is_trulens,
+)
+WEAVE = Export("weave", "Weave: calls of an evaluation, exported as JSON or CSV", _is_weave)
 READERS = (
-    "ALPACA_EVAL", "ARGILLA", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO", "LANGFUSE",
-    "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "PHOENIX", "PROMPTFOO",
+    "ALPACA_EVAL", "ARGILLA", "BRAINTRUST", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO",
+    "LANGFUSE", "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "PHOENIX", "PRODIGY",
+    "PROMPTFOO", "RAGAS", "TRULENS", "WEAVE",
 )  # fmt: skip
 
 

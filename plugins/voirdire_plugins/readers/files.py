@@ -160,6 +160,64 @@ def csv_of(path: Path) -> list[list[str]]:
     return rows
 
 
+def rows_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table as CSV, JSON (also by columns, as pandas writes it) or Parquet.
+
+    The cells of a CSV file are numbers, truth values and objects where they are written so.
+    """
+    if path.suffix == ".csv":
+        head, *body = csv_of(path)
+        for at, row in enumerate(body, 2):
+            yield f"row {at}", dict(zip(head, map(_cell, row), strict=False))
+        return
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"PAR1":
+        yield from records_of_parquet(path, pl.read_parquet_schema(path))
+        return
+    text = text_of(path).lstrip()
+    whole = parsed(text, path.name) if text.startswith("{") and "\n{" not in text else None
+    columns = facts_of(whole)
+    if columns and all(isinstance(column, dict) for column in columns.values()):
+        rows = list(dict.fromkeys(row for column in columns.values() for row in column))
+        for at in rows:
+            yield f"row {at}", {name: column.get(at) for name, column in columns.items()}
+        return
+    yield from records_of(path)
+
+
+def _cell(text: str) -> Any:
+    """A cell of CSV as JSON says it; a text that is none stays one, and a blank is nothing."""
+    if not text or text.lower() == "nan":
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def nested_of(row: dict[str, Any], levels: int = -1) -> dict[str, Any]:
+    """A row whose columns are called by a path of keys, as an object of objects.
+
+    Names are cut at most at `levels` points: a key behind them may hold points of its own.
+
+    >>> nested_of({"id": 1, "output.scores.kind": 4, "output.text": "Yes."})
+    {'id': 1, 'output': {'scores': {'kind': 4}, 'text': 'Yes.'}}
+    """
+    whole: dict[str, Any] = {}
+    for name, value in row.items():
+        *path, last = name.split(".", levels)
+        at = whole
+        for key in path:
+            inner = at.setdefault(key, {})
+            at = inner if isinstance(inner, dict) else at.setdefault(f"{key}.", {})
+        if value is not None:
+            at[last] = value
+    return whole
+
+
 def part(value: Any, *keys: str | int) -> Any:
     """What stands under keys, one inside the other; None where one is not there.
 

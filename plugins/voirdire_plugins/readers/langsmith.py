@@ -1,16 +1,20 @@
-"""LangSmith: runs with their feedback, or the feedback alone, as JSON, JSON lines or Parquet."""
+"""LangSmith: runs with feedback, the feedback alone, or the table of an experiment."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import (
     facts_of,
     longest,
+    nested_of,
     part,
     records_of,
     records_of_parquet,
+    rows_of,
 )
 from voirdire_plugins.readers.sourced import judge
 
@@ -30,15 +34,38 @@ def read(path: Path) -> Reading:
     for place, one in rows.each(_records(path)):
         if "run_id" in one and "key" in one:
             _feedback(rows, one, place)
+        elif "feedback" in one:
+            _result(rows, one, place)
         else:
             _run(rows, one, place)
     return rows.reading()
 
 
+def _result(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
+    """A row of the table of an experiment: its evaluators' feedback stands under their keys."""
+    inputs, outputs = one.get("inputs"), one.get("outputs")
+    item = rows.item(
+        one.get("example_id") or one.get("id") or place, longest(inputs),
+        {**facts_of(inputs), **facts_of(one.get("reference")), "run_id": one.get("id")},
+    )  # fmt: skip
+    rows.respond(item, longest(outputs))
+    found = {key: value for key, value in facts_of(one["feedback"]).items() if value is not None}
+    for key, value in found.items():
+        judge(rows, place, item, rater=NAME, person=False, attribute=str(key), label=value)
+    if not found:
+        rows.leave_out("the row has no feedback", place)
+
+
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open("rb") as file:
         whole = file.read(4) == b"PAR1"
+    if path.suffix == ".csv" or (whole and _is_experiment(path)):
+        return ((place, nested_of(row, 1)) for place, row in rows_of(path))
     return records_of_parquet(path, (*_COLUMNS, *_OF_FEEDBACK)) if whole else records_of(path)
+
+
+def _is_experiment(path: Path) -> bool:
+    return any(name.startswith("feedback.") for name in pl.read_parquet_schema(path))
 
 
 def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:

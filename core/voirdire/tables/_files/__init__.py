@@ -6,6 +6,7 @@ JSON is decoded line by line where it is written so, and then a bad line can be 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,9 @@ from voirdire.errors import (
 from voirdire.files import near
 from voirdire.lazy import require
 from voirdire.tables._files._csv import read_csv, read_text
+from voirdire.tables._files._folder import files_of, flat, is_dataset, read_folder
 from voirdire.tables._files._raw import RawTable, build
+from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
 
-__all__ = ["RawTable", "read_raw", "sheets_of"]
+__all__ = ["RawTable", "files_of", "is_dataset", "read_raw", "sheets_of"]
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -70,6 +73,8 @@ def read_raw(
     path = Path(path)
     if not path.exists():
         raise TableError(f"{path}: there is no such file{near(path)}")
+    if is_dataset(path):
+        return read_folder(path, sheet)
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
@@ -85,7 +90,7 @@ def _read_by_name(name: str) -> RawTable:
         frame = pl.DataFrame(datasets.load_dataset(path, split=split or "test").to_dict())
     except Exception as error:  # the library raises whatever its loaders raise
         raise InputError(f"{BY_NAME}{name} cannot be loaded: {error}") from error
-    return build(name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
+    return build(name, frame.columns, [flat(c) for c in frame.get_columns()], first=1)
 
 
 #: Programs whose files people have at hand; each of them writes tables that are read.
@@ -177,18 +182,7 @@ def _read_parquet(path: Path) -> RawTable:
         raise TableError(f"{path.name}: cannot be read as Parquet ({cause})") from None
     if frame.height == 0:
         raise TableError(f"{path.name}: there are no rows")
-    return build(path.name, frame.columns, [_flat(c) for c in frame.get_columns()], first=1)
-
-
-def _flat(column: pl.Series) -> pl.Series:
-    """Nested values as JSON text, so that every column is a plain one."""
-    if isinstance(column.dtype, pl.Struct):
-        return column.struct.json_encode()
-    if isinstance(column.dtype, pl.List | pl.Array):
-        # Polars encodes structs alone: the list is put into one, and its text taken out again.
-        wrapped = column.to_frame("x").select(pl.struct("x").struct.json_encode()).to_series()
-        return wrapped.str.strip_prefix('{"x":').str.strip_suffix("}")
-    return column
+    return build(path.name, frame.columns, [flat(c) for c in frame.get_columns()], first=1)
 
 
 def _read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
@@ -352,7 +346,15 @@ def _table(
         raise TableError(f"{name}: there are no rows")
     keys = list(dict.fromkeys(key for row in rows for key in row))
     columns = [_column(row.get(key) for row in rows) for key in keys]
-    return build(name, keys, columns, lines=lines, unit=unit, findings=notes)
+    raw = build(name, keys, columns, lines=lines, unit=unit, findings=notes)
+    nested = {plain_name(key) for key in keys if any(_is_nested(row.get(key)) for row in rows)}
+    return replace(raw, nested=frozenset(nested))
+
+
+def _is_nested(value: object) -> bool:
+    """Whether a value is an object, or a list of them; a list of words may be a set of labels."""
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(one, dict) for one in values)
 
 
 def _column(values: Iterable[Any]) -> pl.Series:

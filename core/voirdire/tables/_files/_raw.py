@@ -67,6 +67,8 @@ class RawTable:
         Rows below the header of the file, whatever was left out since.
     each : int
         So many rows were made of each of them, where a row held the answers of one respondent.
+    nested : frozenset of str
+        Columns of a JSON file whose cells hold objects, and stand here as texts.
     unseen : Unseen
         Of a workbook: what is hidden, and formulas without values.
     """
@@ -82,6 +84,7 @@ class RawTable:
     sheets: tuple[str, ...] = ()
     rows: int = 0
     each: int = 1
+    nested: frozenset[str] = frozenset()
     unseen: Unseen = field(default_factory=Unseen)
 
     def place(self, index: int) -> str:

@@ -13,7 +13,7 @@ from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_of
-from voirdire.tables._files import SUFFIXES, RawTable, read_raw
+from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_human
 from voirdire.tables._preferences import compared_in
@@ -203,7 +203,9 @@ def _files(source: object) -> list[Path]:
     paths = [Path(one) for one in given if isinstance(one, str | Path)]
     if len(paths) < len(given):
         return []
-    fits = all(path.is_file() and path.suffix.lower() in SUFFIXES for path in paths)
+    fits = all(
+        (path.is_file() and path.suffix.lower() in SUFFIXES) or is_dataset(path) for path in paths
+    )
     return paths if fits else []
 
 

@@ -42,7 +42,7 @@ def people_of(
     if not unsure and people:
         return tuple(people)
     choice = people or unsure
-    if len(choice) == len(raters):
+    if len(choice) == len(raters) > 1:
         choice = choice[:-1]
     raise QuestionError(
         f"{where}: {listed(unsure or list(raters))} may be people or judges; whose judgements are "

@@ -17,7 +17,7 @@ from reading_files_2 import cases as second_cases
 
 from voirdire import InputError, QuestionError, ReadOptions, tables
 from voirdire.tables import ReadingBuilder, read_file, read_foreign, write_xlsx
-from voirdire.tables._account import Account
+from voirdire.tables._tables import Account
 
 FOREIGN = Path(__file__).parent / "foreign"
 MADE = [case for case in (*cases(), *second_cases()) if case.kind not in ("labels", "preferences")]

@@ -6,13 +6,12 @@ row which goes missing without a word is noticed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from voirdire.tables._tables import finding, plural
+from voirdire.tables._tables import Account, finding, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from voirdire.schema import Finding
 
@@ -27,59 +26,21 @@ _GONE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """What became of the rows of a file.
-
-    Attributes
-    ----------
-    table : str
-        The file.
-    rows : int
-        Rows in it, or records; of a form the cells that respondents filled in.
-    gone : mapping of str to int
-        Why rows are in no number, and how many.
-    kept : int
-        Rows that were read.
-    columns : int
-        Columns of judgements in each of them; 0 where a record may hold any number of these.
-    judgements : int
-        Judgements that were made of them, missing ones too.
-
-    Examples
-    --------
-    >>> Account("a.csv", 12, {"hidden": 2}, 10, 3, 30).open
-    (0, 0)
-    >>> Account("a.csv", 12, {"hidden": 2}, 9, 3, 30).open
-    (1, -3)
-    """
-
-    table: str
-    rows: int
-    gone: Mapping[str, int] = field(default_factory=dict)
-    kept: int = 0
-    columns: int = 1
-    judgements: int = 0
-
-    @property
-    def open(self) -> tuple[int, int]:
-        """Rows, and judgements, that are neither among what was read nor said to be gone."""
-        rows = self.rows - sum(self.gone.values()) - self.kept
-        return rows, self.kept * self.columns - self.judgements if self.columns else 0
-
-    def findings(self) -> tuple[Finding, ...]:
-        """What is said of it: nothing where every row was read."""
-        if any(self.open):
-            return (_does_not_add_up(self),)
-        if not self.gone:
-            return ()
-        gone = ", ".join(f"{count:,} {why}" for why, count in self.gone.items())
-        note = finding(
-            "account", "note", self.table, [],
-            f"Of {plural(self.rows, 'row')} in the file {self.kept:,} were read; {gone}.",
-            "The others are in no number.", count=self.rows - self.kept,
-        )  # fmt: skip
-        return (note,)
+def account_findings(account: Account | None) -> tuple[Finding, ...]:
+    """What is said of an account: nothing where every row was read."""
+    if account is None:
+        return ()
+    if any(account.open):
+        return (_does_not_add_up(account),)
+    if not account.gone:
+        return ()
+    gone = ", ".join(f"{count:,} {why}" for why, count in account.gone.items())
+    note = finding(
+        "account", "note", account.table, [],
+        f"Of {plural(account.rows, 'row')} in the file {account.kept:,} were read; {gone}.",
+        "The others are in no number.", count=account.rows - account.kept,
+    )  # fmt: skip
+    return (note,)
 
 
 def account_of(

@@ -13,7 +13,7 @@ import polars as pl
 from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
-from voirdire.tables._account import account_of
+from voirdire.tables._account import account_findings, account_of
 from voirdire.tables._files import RawTable, read_raw
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
@@ -357,7 +357,8 @@ def read_part(ready: Ready, scale: Scale) -> Part:
         out = pl.col("rater").is_in(source.leave_out)
         ratings, replies = ratings.filter(~out), replies.filter(~out)
     return Part(
-        ratings, replies, tidy.contexts, (*notes, *remarks, *account.findings()), tidy.problems,
+        ratings, replies, tidy.contexts,
+        (*notes, *remarks, *account_findings(account)), tidy.problems,
         wide, responses=tidy.responses, reasons=tidy.reasons, id_column=how.item, account=account,
     )  # fmt: skip
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Scale, Severity
     from voirdire.study import OffScale
-    from voirdire.tables._account import Account
 
 #: Nearer than this to an end, in widths of the scale, a number is the end but for round-off.
 NEAR = 1e-6
@@ -92,6 +91,47 @@ CONTEXTS = pl.Schema(
 PLACES = 5
 #: Beyond it a 64-bit floating-point number does not hold every whole number: ids lose digits.
 EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of the rows of a file.
+
+    Attributes
+    ----------
+    table : str
+        The file.
+    rows : int
+        Rows in it, or records; of a form the cells that respondents filled in.
+    gone : mapping of str to int
+        Why rows are in no number, and how many.
+    kept : int
+        Rows that were read.
+    columns : int
+        Columns of judgements in each of them; 0 where a record may hold any number of these.
+    judgements : int
+        Judgements that were made of them, missing ones too.
+
+    Examples
+    --------
+    >>> Account("a.csv", 12, {"hidden": 2}, 10, 3, 30).open
+    (0, 0)
+    >>> Account("a.csv", 12, {"hidden": 2}, 9, 3, 30).open
+    (1, -3)
+    """
+
+    table: str
+    rows: int
+    gone: Mapping[str, int] = field(default_factory=dict)
+    kept: int = 0
+    columns: int = 1
+    judgements: int = 0
+
+    @property
+    def open(self) -> tuple[int, int]:
+        """Rows, and judgements, that are neither among what was read nor said to be gone."""
+        rows = self.rows - sum(self.gone.values()) - self.kept
+        return rows, self.kept * self.columns - self.judgements if self.columns else 0
 
 
 @dataclass(frozen=True, slots=True)

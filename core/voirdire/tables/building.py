@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from voirdire.errors import TableError, listed
-from voirdire.tables._account import Account
 from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import (
@@ -18,6 +17,7 @@ from voirdire.tables._tables import (
     RATINGS,
     REASONS,
     RESPONSES,
+    Account,
     finding,
     plural,
     shortened,

@@ -25,6 +25,7 @@ from voirdire.tables._tables import (
     REPLIES,
     RESPONSES,
     STATUS,
+    Account,
     Part,
 )
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Finding, Scale
-    from voirdire.tables._account import Account
 
 #: How much of a file a reader is shown to recognise it by.
 HEAD = 65_536

@@ -12,7 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
-from voirdire.tables._account import account_of
+from voirdire.tables._account import account_findings, account_of
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_human
@@ -89,7 +89,7 @@ def read_judged(
     )  # fmt: skip
     found = replace(
         found, hashes={path.name: file_hash(path) for path in files},
-        findings=(*seen.findings, *account.findings(), *found.findings),
+        findings=(*seen.findings, *account_findings(account), *found.findings),
     )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found), found
 

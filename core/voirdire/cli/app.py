@@ -98,6 +98,7 @@ COMMANDS = {
     "examine": ("examine",),
     "decide": ("decide",),
     "correct": ("correct", "calibrate", "plan", "escalate"),
+    "watch": ("watch",),
     "compare": ("compare",),
     "look": ("look",),
     "item": ("item",),
@@ -129,7 +130,7 @@ GROUPS = {
     "Begin": ("demo", "init", "audit"),
     "Judges and verdicts": ("examine", "look", "item", "labels", "annotators", "jury", "probe"),
     "Numbers from few labels": ("correct", "calibrate", "plan", "escalate"),
-    "Releases": ("decide", "compare", "gate"),
+    "Releases": ("decide", "compare", "gate", "watch"),
     "Run": ("run", "session", "humans", "import"),
 }
 REST = "More"

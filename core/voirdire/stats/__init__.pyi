@@ -116,6 +116,9 @@ from voirdire.stats.tuning import chosen_gain as chosen_gain
 from voirdire.stats.tuning import differing_gain as differing_gain
 from voirdire.stats.tuning import measured_gain as measured_gain
 from voirdire.stats.tuning import pseudo_values as pseudo_values
+from voirdire.stats.watching import Period as Period
+from voirdire.stats.watching import Watched as Watched
+from voirdire.stats.watching import watch as watch
 from voirdire.stats.within import human_reliability as human_reliability
 from voirdire.stats.within import item_reliability as item_reliability
 from voirdire.stats.within import within_correlation as within_correlation

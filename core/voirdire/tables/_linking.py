@@ -326,7 +326,8 @@ def _matched(name: str, mine: str, theirs: str, count: int, unmet: Sequence[str]
 #: Keys of a source that name one of its columns.
 _COLUMNS = frozenset(
     ("item", "system", "rater", "score", "attribute", "run", "cluster", "status", "context",
-     "response", "reason")
+     "response", "reason", "subgroup", "origin", "label_probability", "labelled_by",
+     "labelled_at")
 )  # fmt: skip
 
 

@@ -16,3 +16,8 @@ from voirdire.examining.correcting.sections import correction_sections as correc
 from voirdire.examining.correcting.sections import escalation_sections as escalation_sections
 from voirdire.examining.correcting.sections import plan_sections as plan_sections
 from voirdire.examining.correcting.sections import worth_sentence as worth_sentence
+from voirdire.examining.correcting.watched import watching_sections as watching_sections
+from voirdire.examining.correcting.watched import watching_sentence as watching_sentence
+from voirdire.examining.correcting.watched import watching_values as watching_values
+from voirdire.examining.correcting.watching import Watching as Watching
+from voirdire.examining.correcting.watching import watch_folder as watch_folder

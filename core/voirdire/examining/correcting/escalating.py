@@ -126,14 +126,16 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
     """
     data = read_labelled(source, reference=reference, read=read)
-    a = _named("attribute", "on", on, data.attributes)
+    a = named_place("attribute", "on", on, data.attributes)
     human = data.human[a]
     halves = _halves(data, ~np.isnan(human), seed)
     same = _agreement(data.judge[:, a], human, tolerance, gate)
     # The judge is chosen on the half that the confidence is fitted on: chosen on the other, the
     # test would be of the luckiest.
     names = (
-        data.judges if not judge else (data.judges[_named("judge", "judge", judge, data.judges)],)
+        data.judges
+        if not judge
+        else (data.judges[named_place("judge", "judge", judge, data.judges)],)
     )
     at = max(
         (data.judges.index(name) for name in names),
@@ -202,7 +204,8 @@ def _with_audit(queue: pl.DataFrame, drawn: LabelDraw) -> pl.DataFrame:
     )
 
 
-def _named(what: str, option: str, wanted: str, names: Sequence[str]) -> int:
+def named_place(what: str, option: str, wanted: str, names: Sequence[str]) -> int:
+    """Where a name stands; the only one where none is asked for."""
     if wanted in names:
         return names.index(wanted)
     if not wanted and len(names) == 1:

@@ -124,7 +124,7 @@ class Labelled:
         return self.item if len(np.unique(self.item)) < len(self.item) else None
 
 
-def read_labelled(
+def read_labelled(  # noqa: PLR0913 - what may be said of labels
     source: AnySource,
     *,
     reference: Sequence[str] = (),
@@ -134,6 +134,7 @@ def read_labelled(
     leave_out: bool = False,
     drawn: str | Path | None = None,
     examples: str | Path | None = None,
+    within: bool = False,
 ) -> Labelled:
     """Read a source, and check that its labels may stand for all responses.
 
@@ -153,6 +154,9 @@ def read_labelled(
     examples : path, optional
         A file whose columns `item` and (where there are any) `system` name what a judge was shown
         as examples; in a session these are found in its prompts.
+    within : bool
+        Whether labels were drawn within each group of `by`, and not from all responses: whether the
+        judge sees them otherwise than the rest is then looked at within groups.
 
     Raises
     ------
@@ -162,11 +166,11 @@ def read_labelled(
     """
     return read_parts(
         source, reference=reference, judges=judges, by=by, read=read, leave_out=leave_out,
-        drawn=drawn, examples=examples,
+        drawn=drawn, examples=examples, within=within,
     )[0]  # fmt: skip
 
 
-def read_parts(
+def read_parts(  # noqa: PLR0913 - as read_labelled
     source: AnySource,
     *,
     reference: Sequence[str] = (),
@@ -176,6 +180,7 @@ def read_parts(
     leave_out: bool = False,
     drawn: str | Path | None = None,
     examples: str | Path | None = None,
+    within: bool = False,
 ) -> tuple[Labelled, ...]:
     """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
 
@@ -200,7 +205,7 @@ def read_parts(
         inputs = inputs_of(opened)
         inputs = inputs if drawn is None else _with_probabilities(inputs, drawn)
         inputs, shown = without_examples(inputs, _judges(inputs, judges), examples)
-        part = _labelled(inputs, judges, by, leave_out=leave_out)
+        part = _labelled(inputs, judges, by, leave_out=leave_out, within=within)
         part = replace(part, findings=(*shown, *part.findings))
         parts.append(replace(part, findings=(*part.findings, *used_before(part))))
     elif by != "system" or read.cluster:
@@ -234,7 +239,9 @@ def _compares(opened: Opened, reference: Sequence[str]) -> bool:
     return bool(names) and set(names) <= set(compared)
 
 
-def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool) -> Labelled:
+def _labelled(
+    inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool, within: bool = False
+) -> Labelled:
     """One row a response; its labels checked."""
     inputs, left = _without_chosen(inputs) if leave_out else (inputs, ())
     panel = inputs.panel
@@ -257,7 +264,7 @@ def _labelled(inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool
     )  # fmt: skip
     if weights is not None:
         return data
-    return _checked(_without_labels(_without_second_labels(data)))
+    return _checked(_without_labels(_without_second_labels(data)), within=within)
 
 
 def _without_chosen(inputs: Inputs) -> tuple[Inputs, tuple[Finding, ...]]:
@@ -408,7 +415,7 @@ def _without_second_labels(data: Labelled) -> Labelled:
     return replace(data, judges=judges, judge=data.judge[kept], findings=(finding, *data.findings))
 
 
-def _checked(data: Labelled) -> Labelled:
+def _checked(data: Labelled, *, within: bool = False) -> Labelled:
     """The same with a finding where the judges see labelled responses otherwise than the rest.
 
     Raises
@@ -420,7 +427,11 @@ def _checked(data: Labelled) -> Labelled:
         (
             judge,
             attribute,
-            *_difference(data.judge[j, a], ~np.isnan(data.human[a]), data.overall_cluster),
+            *_difference(
+                _centred(data.judge[j, a], data.group) if within else data.judge[j, a],
+                ~np.isnan(data.human[a]),
+                data.overall_cluster,
+            ),
         )
         for j, judge in enumerate(data.judges)
         for a, attribute in enumerate(data.attributes)
@@ -451,6 +462,15 @@ def _checked(data: Labelled) -> Labelled:
         "The corrected numbers rest on the labels being a random part of the responses.",
     )  # fmt: skip
     return replace(data, findings=(finding, *data.findings))
+
+
+def _centred(scores: Floats, group: NDArray[np.str_]) -> Floats:
+    """Scores less the mean of their group."""
+    places = np.unique(group, return_inverse=True)[1]
+    scored = ~np.isnan(scores)
+    counts = np.bincount(places[scored], minlength=places.max(initial=-1) + 1)
+    sums = np.bincount(places[scored], weights=scores[scored], minlength=len(counts))
+    return np.asarray(scores - (sums / np.maximum(counts, 1))[places])
 
 
 def _difference(

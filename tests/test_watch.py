@@ -1,0 +1,201 @@
+"""A folder that grows: whether the system moved, or the judge, and how often that is wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from command_line import typed
+
+from voirdire import InputError
+from voirdire.errors import StatisticsError
+from voirdire.examining.correcting import watch_folder, watching_sections
+from voirdire.stats import Period, watch
+
+voirdire = partial(typed, COLUMNS="100")
+
+
+def series(chance, *, weeks=30, judged=200, labels=20, at=99, system=0.0, judge=0.0, size=1):
+    """Weeks of normal scores in which the system, the judge or nothing moves."""
+    periods = []
+    for week in range(weeks):
+        of_system, of_judge = (system, judge) if week >= at else (0.0, 0.0)
+        group = np.repeat(np.arange(judged // size), size)
+        truth = chance.normal(size=judged // size)[group] + chance.normal(size=judged)
+        truth = truth / np.sqrt(2) if size > 1 else chance.normal(size=judged)
+        truth = truth + of_system
+        scores = truth + 0.3 + of_judge + chance.normal(0, 0.7, judged)
+        known = np.where(np.arange(judged) < labels, truth, np.nan)
+        periods.append(Period.of(known, scores, clusters=group if size > 1 else None))
+    return periods
+
+
+def slow_evidence(periods, baseline, looks):
+    """The mixture of likelihood ratios by brute force: normal densities of all weekly estimates
+    under every change, the mean before it integrated out on a wide prior.
+    """
+    from scipy.stats import multivariate_normal
+
+    pairs = []
+    cross, df = np.zeros((2, 2)), 0.0
+    of_rest, count = 0.0, 0.0
+    for one in periods:
+        n, m = one.labelled[0], one.rest[0]
+        turn = np.array([[-one.labelled[1] / n, 1, 0], [-one.labelled[2] / n, 0, 1]])
+        cross += turn @ one.products @ turn.T
+        df += n - 1
+        own = np.array([-one.rest[1] / m, 1])
+        of_rest += own @ one.squares @ own
+        count += m - 1
+        pairs.append((one.labelled[1:] / n, one.rest[1] / m, n, m))
+    of_pair, of_f = cross / df, of_rest / count
+    slope = np.sqrt(of_pair[0, 1] / of_pair[0, 0] * np.sqrt(of_pair[1, 1] / of_pair[0, 0]))
+    reading = np.array([[1, 0], [slope, 1], [slope, 1]])
+    seen = np.concatenate([[*pair, rest] for pair, rest, _, _ in pairs])
+    noise = np.zeros((len(seen), len(seen)))
+    for k, (_, _, n, m) in enumerate(pairs):
+        noise[3 * k : 3 * k + 2, 3 * k : 3 * k + 2] = of_pair / n
+        noise[3 * k + 2, 3 * k + 2] = of_f / m
+    whole = np.tile(reading, (len(pairs), 1))
+    wide = 1e4 * whole @ whole.T
+    plain = multivariate_normal(np.zeros(len(seen)), noise + wide).logpdf(seen)
+    people, judge = 0.16 * of_pair[0, 0], 0.16 * of_f
+    movers = [(people, 0.04 * slope**2 * people), (0, judge), (people, judge)]
+    total = (looks - (len(pairs) - baseline)) / looks
+    for at in range(baseline, len(pairs)):
+        after = whole * (np.arange(len(seen)) >= 3 * at)[:, None]
+        for before, pair in zip((0.45, 0.45, 0.1), movers, strict=True):
+            moved = noise + wide + after @ np.diag(pair) @ after.T
+            ratio = multivariate_normal(np.zeros(len(seen)), moved).logpdf(seen) - plain
+            total += before / looks * np.exp(ratio)
+    return total
+
+
+def test_the_evidence_is_that_of_all_densities_by_brute_force():
+    periods = series(np.random.default_rng(4), weeks=9, judged=60, labels=10, at=6, system=-0.8)
+    found = watch(periods, baseline=3, looks=20)
+    for k in (0, 3, 5):
+        wanted = slow_evidence(periods[: 4 + k], 3, 20)
+        assert found[k].evidence == pytest.approx(wanted, rel=1e-3)
+
+
+def test_false_alarms_are_rare_over_a_year_and_in_dialogues():
+    """At most .05 is promised; 30 years of each have room for chance."""
+    for size in (1, 5):
+        chance = np.random.default_rng(size)
+        alarms = sum(watch(series(chance, weeks=56, size=size))[-1].alarm for _ in range(30))
+        assert alarms <= 5, size
+
+
+@pytest.mark.parametrize(
+    ("system", "judge", "right"),
+    [(-0.3, 0.0, "system"), (0.0, 0.3, "judge"), (0.4, -0.4, "both")],
+)
+def test_a_shift_of_a_third_of_a_deviation_is_seen_soon_and_named(system, judge, right):
+    """What moves the judge's mean is seen by it; what leaves it as it was, by the labels alone."""
+    chance, named, delays = np.random.default_rng(7), [], []
+    for _ in range(30):
+        periods = series(chance, weeks=40, at=12, system=system, judge=judge)
+        found = watch(periods)
+        first = next((k for k, one in enumerate(found) if one.alarm), 99)
+        delays.append(first + 4 - 12 + 1)
+        named += [one.moved for one in found if one.alarm and one.moved != "cannot tell"][:1]
+    assert np.median(delays) <= (9 if right == "both" else 3)
+    good = (right,) if right != "both" else ("both", "system", "judge")
+    assert sum(one in good for one in named) >= 0.85 * len(named)
+    assert len(named) >= 20
+
+
+def test_the_interval_holds_at_every_look_at_once():
+    """Not at each look by itself: in 95 of 100 series it never misses the mean."""
+    chance, whole = np.random.default_rng(3), 0
+    for _ in range(40):
+        whole += all(one.low <= 0 <= one.high for one in watch(series(chance, weeks=40)))
+    assert whole >= 36
+
+
+def test_weeks_without_labels_and_a_perfect_judge_are_taken():
+    periods = series(np.random.default_rng(1), weeks=8)
+    bare = series(np.random.default_rng(2), weeks=1, labels=0)
+    assert not watch([*periods, *bare])[-1].alarm
+    same = [Period.of([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) for _ in range(6)]
+    assert watch(same)[-1].evidence == pytest.approx(1, abs=0.2)
+    with pytest.raises(StatisticsError, match="holds 0 labels"):
+        watch(bare * 6)
+    with pytest.raises(StatisticsError, match="do not vary"):
+        watch([Period.of([1, 1, 1], [1, 2, 3])] * 6)
+
+
+def write_week(folder, chance, week, level, labels=15):
+    """A file of a week's judgements; what people said of its first."""
+    truth = np.clip(np.rint(chance.normal(level, 1, 150)), 1, 5)
+    first = dt.date(2026, 1, 5) + dt.timedelta(days=7 * week)
+    names = [f"w{week}i{i}" for i in range(150)]
+    days = [(first + dt.timedelta(days=i % 7)).isoformat() for i in range(150)]
+    scores = np.clip(np.rint(truth + chance.normal(0, 0.7, 150)), 1, 5)
+    pl.DataFrame({"item": names, "date": days, "judge": scores}).write_csv(
+        folder / f"judged{week:02d}.csv"
+    )
+    rows = pl.DataFrame({"item": names[:labels], "human": truth[:labels]})
+    path = folder / "labels.csv"
+    (pl.concat([pl.read_csv(path), rows]) if path.exists() else rows).write_csv(path)
+
+
+def test_a_folder_is_watched_as_it_grows_and_files_may_go(tmp_path):
+    folder, chance = tmp_path / "production", np.random.default_rng(0)
+    folder.mkdir()
+    for week in range(3):
+        write_week(folder, chance, week, 3.5)
+    asked = ("watch", "production", "--at", "date", "--reference", "human")
+    begun = voirdire(*asked, cwd=tmp_path)
+    assert begun.returncode == 0, begun.stderr
+    assert "2 more weeks after 2026-W04" in " ".join(begun.stdout.split())
+    for week in range(3, 14):
+        write_week(folder, chance, week, 3.5 if week < 9 else 2.8)
+    whole = voirdire(*asked, "--budget", "20", "--json", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    record = json.loads(whole.stdout)
+    assert record["first_alarm"] >= "2026-W11"
+    assert record["periods"][-1]["known"]["moved"] == "system"
+    listed = pl.read_csv(folder / "next.csv")
+    asked_for = listed.filter(pl.col("decision") == "human")
+    assert asked_for.height == 5
+    assert all(name.startswith("w13i") for name in asked_for["item"])
+    # What is over may be taken away: it was kept.
+    for week in range(6):
+        (folder / f"judged{week:02d}.csv").unlink()
+    kept = pl.read_csv(folder / "labels.csv")
+    kept.filter(~pl.col("item").str.contains("^w[0-5]i")).write_csv(folder / "labels.csv")
+    again = watch_folder(folder, at="date", reference=["human"])
+    assert again.first_alarm == record["first_alarm"]
+    assert again.now.mean == pytest.approx(record["periods"][-1]["known"]["mean"])
+    (section,) = watching_sections(again)
+    assert "The system moved" in section.text
+    gate = voirdire(*asked, "--require", "alarm<=0", cwd=tmp_path)
+    assert gate.returncode == 4
+
+
+def test_what_cannot_be_watched_is_said(tmp_path):
+    folder, chance = tmp_path, np.random.default_rng(0)
+    with pytest.raises(InputError, match="there is no such folder"):
+        watch_folder(folder / "no", at="date")
+    with pytest.raises(InputError, match="no table of judgements"):
+        watch_folder(folder, at="date")
+    for week in range(5):
+        write_week(folder, chance, week, 3.5)
+    found = watch_folder(folder, at="date", reference=["human"], every="month", baseline=1)
+    assert [one.name for one in found.periods] == ["2026-01", "2026-02"]
+    with pytest.raises(InputError, match="every 'month', and now 'week' is asked for"):
+        watch_folder(folder, at="date", reference=["human"])
+    (folder / "watch.json").write_text("[]", "utf-8")
+    with pytest.raises(InputError, match="cannot be read as what was watched"):
+        watch_folder(folder, at="date", reference=["human"])
+    (folder / "watch.json").unlink()
+    odd = pl.read_csv(folder / "judged00.csv").with_columns(date=pl.lit("yesterday"))
+    odd.write_csv(folder / "judged00.csv")
+    with pytest.raises(InputError, match="'yesterday' is no date"):
+        watch_folder(folder, at="date", reference=["human"])

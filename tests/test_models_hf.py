@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import math
+import re
 import time
 from pathlib import Path
 
@@ -211,7 +212,14 @@ def test_a_call_that_is_cancelled_ends_between_two_tokens(model):
     async def cancelled():
         long = Request((Message("user", "Tell a long story."),), max_tokens=2000)
         task = asyncio.create_task(made.complete(long))
+        assert made.progress == ""
         await asyncio.sleep(0.3)
+        for _ in range(1_000):
+            if re.fullmatch(r"[1-9]\d* tokens in a batch of 1", made.progress):
+                break
+            await asyncio.sleep(0.05)
+        else:
+            raise AssertionError(made.progress)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -55,7 +55,7 @@ class Slow:
     readied = 0
 
     def __init__(self, fails=False):
-        self.fails, self.ready = fails, None
+        self.fails, self.ready, self.progress = fails, None, ""
 
     async def prepare(self):
         if self.ready is None:
@@ -63,8 +63,10 @@ class Slow:
         await asyncio.shield(self.ready)
 
     async def _load(self):
+        self.progress = "loading\x1b[31m"
         await asyncio.sleep(1.2)
         Slow.readied += 1
+        self.progress = ""
         if self.fails:
             raise OSError("no such weights")
 
@@ -77,14 +79,20 @@ def make(name, **options):
 
 
 @pytest.mark.parametrize(("name", "score"), [("works", 4.0), ("fails", None)])
-def test_loading_takes_none_of_a_calls_time(tmp_path, name, score):
+def test_loading_takes_none_of_a_calls_time_and_is_shown(
+    tmp_path, monkeypatch, capsys, name, score
+):
+    monkeypatch.setattr("voirdire.running._run.LINE_EVERY", 0.2)
     found = copy.deepcopy(plugins())
     found.add("model", "tests", "slow", f"{__name__}:make")
     Slow.readied = 0
     judge = {"name": "j", "use": "rubric", "model": f"slow:{name}"}
     study = study_of(tmp_path, judge, items=3, run={"timeout": 0.5, "retries": 0, "breaker": 9})
-    result = run(study, tmp_path / "a", quiet=True, plugins=found)
+    result = run(study, tmp_path / "a", plugins=found)
     assert Slow.readied == 1
+    shown = capsys.readouterr().err
+    assert "3 of 64 calls open (16 at once, rising from start_concurrency; loading" in shown
+    assert "\x1b" not in shown
     assert result.raters[0].done == (3 if score else 0)
     if not score:
         assert dict(result.raters[0].faults) == {"model": 3}

@@ -74,6 +74,15 @@ class Prepares(Protocol):
 
 
 @runtime_checkable
+class SaysProgress(Protocol):
+    """A model whose calls take so long that a run shows how far it is with them."""
+
+    @property
+    def progress(self) -> str:
+        """A few words, such as ``loading`` or ``312 tokens in a batch of 8``; empty when idle."""
+
+
+@runtime_checkable
 class BearsConcurrency(Protocol):
     """A model that says how many calls it can take at once.
 

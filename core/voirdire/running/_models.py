@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from voirdire.errors import ModelError, PluginError, StudyError, VoirdireError
-from voirdire.protocols import ClosesConnections, EnforcesSchema
+from voirdire.errors import BROKEN_PLUGIN, ModelError, PluginError, StudyError, VoirdireError
+from voirdire.protocols import ClosesConnections, EnforcesSchema, SaysProgress
 from voirdire.running._stop import GRACE
 from voirdire.schema import (
     ENDED,
@@ -29,6 +29,7 @@ from voirdire.schema import (
     Usage,
 )
 from voirdire.secrets import scrub
+from voirdire.shown import visible
 from voirdire.store.session import transaction
 
 if TYPE_CHECKING:
@@ -120,6 +121,18 @@ def completer(model: Any) -> Callable[[Request], Awaitable[Reply]]:
         return reply
 
     return in_thread
+
+
+def progress_of(model: Any) -> Callable[[], str]:
+    """How far a model is with its calls, for the display; empty where it does not say."""
+
+    def said() -> str:
+        try:
+            return visible(str(model.progress))[:80] if isinstance(model, SaysProgress) else ""
+        except BROKEN_PLUGIN:
+            return ""  # a display that cannot be made costs no call
+
+    return said
 
 
 async def close_model(model: Any) -> None:

@@ -17,7 +17,7 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, MissingExtraError, PluginError, SessionError, StudyError
 from voirdire.lazy import make_importable
 from voirdire.protocols import BearsConcurrency, Prepares, TakesBatches
-from voirdire.running._models import completer, make_model, model_factory
+from voirdire.running._models import completer, make_model, model_factory, progress_of
 from voirdire.running.budget import (
     REPLY_TOKENS,
     Budget,
@@ -170,6 +170,7 @@ def make_workers(
                         model_identity(asked.model, asked.options),
                         model.batches if isinstance(model, TakesBatches) else None,
                         model.prepare if isinstance(model, Prepares) else None,
+                        progress_of(model),
                     )
                     for role, asked in asker.spec.asks.items()
                     for model, limiter in [_model(asker.spec.name, asked, study, models, plugins)]

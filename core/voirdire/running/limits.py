@@ -77,6 +77,8 @@ class OpenCalls:
         How often the limit was halved, which only 429 and 529 do.
     paused : float
         Seconds that the provider asks to wait.
+    doing : str
+        What a model that says so is at, in its own words.
     """
 
     model: str
@@ -86,6 +88,7 @@ class OpenCalls:
     held: Holds = ""
     throttled: int = 0
     paused: float = 0.0
+    doing: str = ""
 
     def __add__(self, other: OpenCalls) -> OpenCalls:
         """Those of two workers, who each have a share of the study's `concurrency`."""
@@ -97,6 +100,7 @@ class OpenCalls:
             self.held or other.held,
             self.throttled + other.throttled,
             max(self.paused, other.paused),
+            "; ".join(filter(None, (self.doing, other.doing))),
         )
 
     def __str__(self) -> str:
@@ -114,7 +118,8 @@ class OpenCalls:
             "cost": "they may cost what is left of max_cost",
             "last": "no more are left to ask",
         }[self.held]
-        return f"{text} ({why})" if why else text
+        said = "; ".join(filter(None, (why, self.doing)))
+        return f"{text} ({said})" if said else text
 
 
 class RateLimiter:

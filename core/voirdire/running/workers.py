@@ -90,7 +90,7 @@ class Endpoint:
     """The way to one model: `complete` and `limiter` are shared by all who ask that model.
 
     `identity` names the model with its options; `batches` takes its calls in one piece; `prepare`
-    makes it ready, where it must be.
+    makes it ready, where it must be, and `progress` says how far it is.
     """
 
     complete: Callable[[Request], Awaitable[Reply]]
@@ -100,6 +100,7 @@ class Endpoint:
     identity: str = ""
     batches: Batches | None = None
     prepare: Callable[[], Awaitable[None]] | None = None
+    progress: Callable[[], str] = str
 
 
 @dataclass
@@ -160,7 +161,12 @@ class Worker:
         """How many calls to each of its models are open, whoever made them, and why not more."""
         models = {role: asked.model for role, asked in self.asker.spec.asks.items()}
         calls = (
-            endpoint.limiter.calls(models[role], self.spec.limits(models[role]).concurrency or 1)
+            replace(
+                endpoint.limiter.calls(
+                    models[role], self.spec.limits(models[role]).concurrency or 1
+                ),
+                doing=endpoint.progress(),
+            )
             for role, endpoint in self.endpoints.items()
         )
         last = self.tally.tasks - self.tally.done - self.tally.failed

@@ -68,6 +68,8 @@ class HfModel:
         self._waiting: queue.SimpleQueue[Waiting | Future[None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closing = False
+        self._loading = False
+        self._now: list[Row] = []
 
     def __repr__(self) -> str:
         return f"<model {self.name}>"
@@ -76,6 +78,19 @@ class HfModel:
     def concurrency(self) -> int:
         """Requests that go through the model together."""
         return self.batch
+
+    @property
+    def progress(self) -> str:
+        """That it is loaded, or how many tokens of the replies under way are written."""
+        if self._loading:
+            return "loading"
+        rows = self._now
+        written = sum(len(row.ids) for row in rows)
+        if not rows:
+            return ""
+        if not written:
+            return f"reading {len(rows)} prompts"
+        return f"{written:,} tokens in a batch of {len(rows)}"
 
     async def prepare(self) -> None:
         """Load it: a call's time begins afterwards."""
@@ -177,7 +192,8 @@ class HfModel:
             local = self._loaded()
             rows = self._rows(local, waiting)
             if rows:
-                self._through(local, [row for row, _ in rows])
+                self._now = [row for row, _ in rows]
+                self._through(local, self._now)
         except CancelledCallError:
             for _, outcome in waiting:
                 outcome.cancel()
@@ -188,6 +204,8 @@ class HfModel:
             for _, outcome in waiting:
                 _fail(outcome, fault)
             return
+        finally:
+            self._now = []
         taken = (time.perf_counter() - started) / max(1, len(rows))
         for row, outcome in rows:
             _give(outcome, self._reply(row, len(rows), taken))
@@ -257,10 +275,13 @@ class HfModel:
 
     def _loaded(self) -> Local:
         if self._local is None:
+            self._loading = True
             try:
                 self._local = load(self.path, **self.loading)
             except (OSError, ValueError, KeyError) as error:
                 raise ModelError(f"{self.name} cannot be loaded: {error}", "model") from error
+            finally:
+                self._loading = False
         return self._local
 
 

@@ -16,10 +16,13 @@ import pytest
 from command_line import invoke
 from looking_work import BIDI, CONTROL, IMAGE, MARKUP, Site, material, write_ratings
 from machine import second
+from markupsafe import escape
 
 from voirdire import examine
 from voirdire.errors import InputError
+from voirdire.examining.influential import influential
 from voirdire.looking import LookServer, View, write_static
+from voirdire.report.answers import answers, leads
 from voirdire.tables.hand_labels import hand_labels_path, read_hand_labels
 
 ROWS = re.compile(r'<a data-row href="([^"]+)">([^<]*)</a>')
@@ -441,3 +444,18 @@ def test_answers_and_reasons_with_markup_are_text(tmp_path):
         assert text.count("&lt;script&gt;window.hacked") >= 3
         assert "\x1b" not in text
         assert "\u202e" not in text
+
+
+def test_the_first_page_begins_with_the_answer_and_what_decides_it(site, made):
+    page = site.ask("/")[2]
+    lead = leads(answers(made.examination))
+    wanted = influential(made.examination, 10)
+    for sentence in lead:
+        assert str(escape(sentence)) in page
+    assert page.index(str(escape(lead[0]))) < page.index('id="units"') < page.index('id="grid"')
+    links = re.findall(r'<th scope="row"><a href="(/response[^"]+)">([^<]+)</a>', page)
+    assert len(links) == min(10, wanted.height) > 0
+    assert [text.split(",")[0] for _, text in links] == wanted["item"].to_list()
+    status, _, response = site.ask(unescape(links[0][0]))
+    assert status == 200
+    assert wanted["item"][0] in response

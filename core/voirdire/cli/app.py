@@ -16,6 +16,7 @@ from voirdire import __version__
 from voirdire._manager import installed, load
 from voirdire._registry import Plugins
 from voirdire.errors import PluginError, at_shell
+from voirdire.progress import on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -251,7 +252,10 @@ class _PlainFlags:
         told = bool(ctx.meta.get("voirdire.json"))
         alone = isinstance(self, Command) or ctx.invoked_subcommand is None
         if not (told or (ctx.params.get("as_json") and alone)):
-            return super().invoke(ctx)  # type: ignore[misc]
+            if isinstance(self, Group):
+                return super().invoke(ctx)  # type: ignore[misc]
+            with on_terminal():
+                return super().invoke(ctx)  # type: ignore[misc]
         from voirdire.cli.machine import for_programs
 
         with for_programs(tell=told):

@@ -15,6 +15,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from voirdire import progress
 from voirdire.errors import QuestionError
 from voirdire.shown import harmless_json
 
@@ -72,6 +73,10 @@ def event(kind: str, **facts: Any) -> None:
     line = json.dumps({"event": kind, **facts}, ensure_ascii=False)
     sys.stderr.write(harmless_json(line) + "\n")
     sys.stderr.flush()
+
+
+def _progressed(now: progress.Stage) -> None:
+    event("progress", stage=now.name, step=now.at, of=now.of, seconds=round(now.seconds, 1))
 
 
 def document(answer: Mapping[str, Any], record: Any) -> str:
@@ -236,7 +241,7 @@ def for_programs(*, tell: bool = False) -> Iterator[Collected]:
     stdout = sys.stdout
     done = False
     try:
-        with redirect_stdout(printed), redirect_stderr(events):
+        with redirect_stdout(printed), redirect_stderr(events), progress.told(_progressed):
             try:
                 yield collected
                 done = True

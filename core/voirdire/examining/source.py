@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import QuestionError
+from voirdire.progress import stage
 from voirdire.schema import Finding, by_severity
 from voirdire.study import ReadOptions, Study, successor, without_effect
 from voirdire.tables.hand_labels import hand_labels_path, with_hand_labels
@@ -46,6 +47,7 @@ def open_source(
         No such file, benchmark or session; the message lists the benchmarks there are. What is
         wrong with a file is said by its reader.
     """
+    stage("reading the data")
     opened = source_of(source, data, reference, read).open()
     study = opened.study
     beside: tuple[str, ...] = ()

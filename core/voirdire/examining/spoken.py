@@ -10,6 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from voirdire.errors import AT_SHELL, InputError, QuestionError
+from voirdire.progress import in_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,7 +52,8 @@ def speaks_python(function: Callable[Given, Result]) -> Callable[Given, Result]:
     @wraps(function)
     def called(*arguments: Given.args, **named: Given.kwargs) -> Result:
         try:
-            return function(*arguments, **named)
+            with in_notebook():
+                return function(*arguments, **named)
         except InputError as error:
             if not AT_SHELL.get() and error.args:
                 told = in_python(str(error)) + _first_answers(error, named)

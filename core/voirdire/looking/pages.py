@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from voirdire.examining.influential import influential
 from voirdire.examining.spec import COMPONENTS, USES
 from voirdire.examining.texts import scores_of
 from voirdire.looking.material import BY_SIZE
 from voirdire.looking.view import OF, View
+from voirdire.report.answers import answers, leads
 from voirdire.report.page import Templates
 from voirdire.report.sentences import reason_text
 from voirdire.report.words import STATES, brief
@@ -30,6 +32,8 @@ ROWS, LONGEST = 50, 50_000
 #: Points of a scatter plot, and its width and height.
 MOST_POINTS, SIDE = 1_000, 400
 _NAME = 300
+#: Responses that the first page names.
+DECIDE = 10
 #: Humans up to which each has a column, and letters of their names above it.
 _MOST_HUMANS, _SHORT = 8, 24
 _HEADS: tuple[tuple[Sort, str], ...] = (
@@ -77,6 +81,8 @@ def grid(material: Material) -> dict[str, Any]:
     worst = max(apart, key=lambda cell: cell["gap"], default=None)
     labels = material.labels().height
     return {
+        "lead": leads(answers(material.examination)),
+        "units": units(material),
         "attributes": [
             name_of(name) for name in dict.fromkeys(p.attribute for p in material.pairs)
         ],
@@ -89,6 +95,24 @@ def grid(material: Material) -> dict[str, Any]:
         "states": [{"state": state, **words._asdict()} for state, words in STATES.items()],
         "uses": _uses(cells),
     }
+
+
+def units(material: Material) -> list[dict[str, str]]:
+    """The responses that decide most: those that move the number behind the weakest verdicts."""
+    # Names of places that are too long to be shown are cut; the address holds them whole.
+    pairs = {(one.judge, one.attribute, one.turn): one for one in material.pairs}
+    shown = []
+    for row in influential(material.examination, DECIDE).iter_rows(named=True):
+        pair = pairs.get((row["judge"], row["attribute"], row["reference_at"]))
+        if pair is not None:
+            of = f", {row['system']}" if row["system"] else ""
+            shown.append({
+                "address": view_of(pair, use=row["use"], row=row["row"]).address("/response"),
+                "unit": name_of(f"{row['item']}{of}"), **heading(pair),
+                "human": plain(row["human"]), "score": plain(row["score"]),
+                "use": USES[row["use"].rstrip("+")].title,
+            })  # fmt: skip
+    return shown
 
 
 def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
+from voirdire.progress import stage
 from voirdire.report.words import for_display
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def write_outputs(
     folder = ready_folder(folder, asked)
     _spare_inputs(examination, folder, asked)
     shown = for_display(examination)
+    stage("drawing figures")
     drawings = draw_figures(shown) if figures and asked else ()
+    stage("writing the report")
     written = [
         path
         for form in asked

@@ -21,6 +21,7 @@ from voirdire.examining.parts.ratings import RATINGS_PART as RATINGS_PART
 from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
 from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
 from voirdire.identity import built_in
+from voirdire.progress import stage
 from voirdire.schema import RULE, by_severity
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ def examine_inputs(inputs: Inputs) -> Examination:
         There is no reference, or no judge, and nothing else to examine.
     """
     found: list[tuple[ExaminationPart[Any], Examined[Any]]] = []
-    for part in PARTS:
-        if part.needs(inputs):
-            before = tuple(examined.facts for _, examined in found)
-            found.append((part, part.examine(inputs, before)))
+    asked = [part for part in PARTS if part.needs(inputs)]
+    for at, part in enumerate(asked, start=1):
+        name = type(part).__name__.removesuffix("Part").lower()
+        stage(f"examining {name}", at, len(asked))
+        before = tuple(examined.facts for _, examined in found)
+        found.append((part, part.examine(inputs, before)))
     return examination_of(inputs, found)
 
 

@@ -468,3 +468,19 @@ def test_the_widest_disagreements_come_first_and_are_told_apart_by_reference():
     ]  # fmt: skip
     assert worst["system"].null_count() == worst.height == 8
     assert worst.row(0, named=True)["score"] == [5.0]
+
+
+@pytest.mark.parametrize("named", [None, ["human1", "human2"]])
+def test_two_people_and_no_judge_give_their_agreement(tmp_path, named):
+    rows = [(f"i{k}", k % 5 + 1, (k * 3) % 5 + 1 if k % 4 == 0 else k % 5 + 1) for k in range(60)]
+    path = tmp_path / "people.csv"
+    pl.DataFrame(rows, schema=["item", "human1", "human2"], orient="row").write_csv(path)
+    found = voirdire.examine(path, reference=named, resamples=100)
+    assert found.verdicts == ()
+    by_name = {one.name: one for one in found.rated.measures}
+    table = pl.read_csv(path)
+    same = (table["human1"] == table["human2"]).mean()
+    assert by_name["agreement"].estimate.value == pytest.approx(same)
+    apart = (table["human1"] - table["human2"]).mean()
+    assert abs(by_name["bias"].estimate.value) == pytest.approx(abs(apart), abs=1e-12)
+    assert found.summary().startswith("human1 and human2 agree at 0.88 [")

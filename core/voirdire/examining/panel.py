@@ -164,7 +164,7 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
     Raises
     ------
     InputError
-        There is no reference, or no judge beside it.
+        There is no reference, or no judge beside one human.
     """
     if study.analysis.measures:
         return
@@ -177,6 +177,9 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
     # Whoever only compares is judged by preferences, and is no member of this panel.
     if not panel.judges and not compared:
         asked = ", ".join(rater.name for rater in study.panel if rater.model)
+        # Two people and no judge: how they agree is what can be said.
+        if len(panel.reference) > 1 and not asked:
+            return
         raise InputError(
             f"there is no judge to examine: all raters are the reference "
             f"({', '.join(panel.reference)})"

@@ -32,6 +32,7 @@ from voirdire.report.answers import (
     scope_text,
     sureness_section,
     why_section,
+    without_verdict,
 )
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.page import Templates
@@ -197,7 +198,7 @@ def build_page(
         version=examination.versions.get("voirdire", ""),
         date=examination.date[:10],
         facts=_facts(examination),
-        sentences=leads(own),
+        sentences=leads(own) or (without_verdict(examination),),
         audit_summary=_audit_summary(examination),
         findings=tuple(_findings(examination)),
         notes=(*choices_of(examination), *notes_of(examination), *untold),

@@ -10,7 +10,14 @@ from rich.text import Text
 
 from voirdire.examining.verdict.facts import THESE
 from voirdire.report._grid import grid_of
-from voirdire.report.answers import answers, expected_text, leads, points, scope_text
+from voirdire.report.answers import (
+    answers,
+    expected_text,
+    leads,
+    points,
+    scope_text,
+    without_verdict,
+)
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.printing import print_fitted, print_section
 from voirdire.report.words import (
@@ -89,7 +96,7 @@ def _print_all(
     if shown:
         print_answers(examination, shown, console)
     elif not examination.sections:
-        console.print("No verdict: there is no judge to compare with a reference.")
+        console.print(Text(visible(without_verdict(examination))))
     if examination.results:
         print_findings(examination.findings, console)
     several = len({verdict.attribute for verdict in examination.verdicts}) > 1

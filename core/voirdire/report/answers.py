@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import COMPONENTS, THESE, TO_COME, USES
-from voirdire.report.saying import Saying
+from voirdire.report.saying import Saying, listed
 from voirdire.report.sentences import margin_text, next_text, reason_text
 from voirdire.report.words import brief, name_against
-from voirdire.tabular import Section, Table, interval, number, text
+from voirdire.tabular import (
+    Section,
+    Table,
+    interval,
+    interval_text,
+    number,
+    number_text,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +38,8 @@ _MOST_LETTERS = 450
 _MOST_PARTS = 2
 #: Up to so many verdicts nobody asks how many of their yes chance alone would give.
 _FEW = 10
+#: What is said where nobody is held against anybody.
+NO_VERDICT = "No verdict: there is no judge to compare with a reference."
 #: The level of a yes: every component of it is a one-sided test.
 _LEVEL = 0.05
 
@@ -93,6 +103,18 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
         )  # fmt: skip
         made.append(Answer(judge, name, *saying.said(), tuple(verdicts)))
     return tuple(made)
+
+
+def without_verdict(examination: Examination) -> str:
+    """What is said first where no judge is held against anybody: how people agree, if they do."""
+    for one in examination.rated.measures:
+        if math.isfinite(one.estimate.value) and not examination.inputs.panel.judges:
+            ends = one.estimate.intervals[0] if one.estimate.intervals else None
+            span = "" if ends is None else f" {interval_text(ends.low, ends.high, 2)}"
+            who = listed([brief(name, 40) for name in one.raters])
+            value = number_text(one.estimate.value, 2)
+            return f"{who} agree at {value}{span} on {brief(one.attribute, 40)} ({one.name})."
+    return NO_VERDICT
 
 
 def leads(answers: Sequence[Answer]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.spec import ACTIONS, THESE, USES
-from voirdire.report.answers import answers
+from voirdire.report.answers import answers, without_verdict
 from voirdire.report.records import plain
 from voirdire.report.sentences import next_text
 
@@ -39,7 +39,7 @@ def examination_answer(examination: Examination) -> dict[str, Any]:
         one for answer in shown for one in (answer.sentences if len(shown) == 1 else answer.lead)
     ]
     if not said:
-        said = ["No verdict: there is no judge to compare with a reference."]
+        said = [without_verdict(examination)]
     unmet = [one.gate.text for one in examination.requirements if one.state != "met"]
     deciding = [_number(verdict) for answer in shown for verdict in _first(answer)]
     return {
@@ -110,7 +110,7 @@ def summary_text(examination: Examination) -> str:
     """The sentences on all judges, a line each, and what is blocking or serious in the data."""
     lines = [answer.sentence for answer in answers(examination)]
     grave = [f"{f.severity}: {f.message}" for f in examination.findings if f.severity != "note"]
-    return "\n".join(lines or ["No verdict: there is no judge to compare with a reference."]) + (
+    return "\n".join(lines or [without_verdict(examination)]) + (
         "\n" + "\n".join(grave) if grave else ""
     )
 

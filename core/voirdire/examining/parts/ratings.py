@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from voirdire.tabular import Section
 
 
+#: Coefficients among people where there is no judge: in the units of the scale, and beyond chance.
+OF_PEOPLE = ("alpha", "agreement", "icc", "bias")
+
+
 class RatingsPart:
     """Of sources with ratings."""
 
@@ -53,6 +57,9 @@ class RatingsPart:
 def _measures(inputs: Inputs) -> tuple[Measure, ...]:
     """The coefficients over all raters that were asked for."""
     analysis, cube = inputs.study.analysis, inputs.cube
+    if not analysis.measures and not inputs.panel.judges and len(inputs.panel.reference) > 1:
+        # People alone: how far they agree is all that there is to say.
+        analysis = analysis.model_copy(update={"measures": OF_PEOPLE})
     if not analysis.measures:
         return ()
     from voirdire.examining.measures import measures_of  # noqa: PLC0415 - loads every coefficient

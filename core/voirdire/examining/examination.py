@@ -78,7 +78,7 @@ class Examination:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a sentence a judge, and its card; names are escaped."""
-        return str(_shown("notebook_html")(self))
+        return str(_shown("render_cards", "_html")(self))
 
     def summary(self) -> str:
         """What each judge may be used for, a line of sentences a judge, and what is wrong.
@@ -239,6 +239,6 @@ class Examination:
         return dataclasses.replace(self, **changes)
 
 
-def _shown(name: str) -> Any:
+def _shown(name: str, module: str = "summary") -> Any:
     """How `report` shows an examination: found when asked for, as the room above this one."""
-    return getattr(import_module("voirdire.report.summary"), name)
+    return getattr(import_module(f"voirdire.report.{module}"), name)

@@ -115,13 +115,6 @@ def summary_text(examination: Examination) -> str:
     )
 
 
-def notebook_html(examination: Examination) -> str:
-    """Sentences and cards as a piece of a page, with its own style; nothing in it runs."""
-    from voirdire.report._html import render_cards  # noqa: PLC0415 - for notebooks alone
-
-    return render_cards(examination)
-
-
 def verdict_frame(examination: Examination) -> pl.DataFrame:
     """A row a verdict: judge, attribute, use, target, state, and the number that decided."""
     import polars as pl  # noqa: PLC0415 - kept out of the terminal's way

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,8 @@ from voirdire.tables import cell_text, read_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from numpy.typing import NDArray
+
     from voirdire.examining.inputs import Inputs
 
 
@@ -93,7 +94,26 @@ def label_files(inputs: Inputs) -> tuple[Path, ...]:
     return tuple(place for place in dict.fromkeys(places) if place.exists())
 
 
-def labelled_units(data: Labelled, attribute: str) -> frozenset[bytes]:
+class HasLabels(Protocol):
+    """Responses with labels, as `Labelled` holds them: what names a unit, and what has a label."""
+
+    @property
+    def inputs(self) -> Inputs: ...
+    @property
+    def attributes(self) -> tuple[str, ...]: ...
+    @property
+    def items(self) -> tuple[str, ...]: ...
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+    @property
+    def item(self) -> NDArray[np.intp]: ...
+    @property
+    def system(self) -> NDArray[np.intp]: ...
+    @property
+    def human(self) -> NDArray[np.float64]: ...
+
+
+def labelled_units(data: HasLabels, attribute: str) -> frozenset[bytes]:
     """The labelled units of an attribute, by content."""
     texts = _texts(data.inputs)
     a = data.attributes.index(attribute)
@@ -119,7 +139,7 @@ def _texts(inputs: Inputs) -> dict[tuple[str, str], tuple[str, str]]:
     }
 
 
-def used_before(data: Labelled) -> tuple[Finding, ...]:
+def used_before(data: HasLabels) -> tuple[Finding, ...]:
     """A finding for each choice that was made by some of these labels."""
     found = []
     for attribute in data.attributes:
@@ -141,7 +161,7 @@ def used_before(data: Labelled) -> tuple[Finding, ...]:
 
 
 def remember_choice(
-    data: Labelled, attribute: str, command: str, candidates: int, chosen: str
+    data: HasLabels, attribute: str, command: str, candidates: int, chosen: str
 ) -> None:
     """Write into the ledger that the labels of an attribute were used to choose something.
 

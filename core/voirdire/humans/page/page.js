@@ -38,8 +38,11 @@
   // Saving: one request at a time, the latest answer to each question, again until it is kept.
   const waiting = new Map();
   let sending = false;
+  // What was not taken stays on the page until the next answer, though an earlier one is saved.
+  let refused = false;
   const save = (judgement, question, answer) => {
     waiting.set(`${judgement} ${question}`, { judgement, question, answer });
+    refused = false;
     say("Saving");
     const kept = cache.get(judgement);
     if (kept) kept.then((one) => {
@@ -64,7 +67,7 @@
         if (!reply.ok) throw new Error(String(reply.status));
         work.open[work.ids.indexOf(one.judgement)] = (await reply.json()).open;
         if (waiting.get(key) === one) waiting.delete(key);
-        if (!waiting.size) say("Saved");
+        if (!waiting.size && !refused) say("Saved");
         count();
       } catch {
         say("Not saved yet: the server does not answer. Trying again.", true);
@@ -223,6 +226,7 @@
     const named = inputs.filter((one) => one.checked).map((one) => one.value);
     if (named.length > q.at_most) {
       input.checked = false;
+      refused = true;
       say(`At most ${q.at_most}: take one away first.`, true);
       return;
     }

@@ -37,7 +37,7 @@ USE_NAMES = {
 
 
 #: Components that the reference's rule, which is version 0.2's, does not have.
-NEW = {"READ_s", "TAIL", "LEAK"}
+NEW = {"READ_s", "TAIL", "LEAK", "PAIRS", "APART"}
 
 
 class Before(AskedUse):
@@ -64,6 +64,7 @@ class ReferenceGround(ScoreGround):
     """
 
     wanted = MappingProxyType({})
+    fewest_correlated = 2
 
     def of(self, key):
         parts = super().of(key)

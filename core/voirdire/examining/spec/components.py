@@ -16,6 +16,7 @@ from voirdire.examining.spec.words import (
     gain,
     new_system,
     off,
+    pair_apart,
     rate,
     reversed_pairs,
     worth,
@@ -62,6 +63,11 @@ _OF_SYSTEMS = (
 
 def _has_gate(ground: ScoreGround) -> bool:
     return ground.gate is not None
+
+
+def _many_enough(ground: Any) -> bool:
+    # Of scores: preferences have strengths, from three systems.
+    return ground.kind == "preference" or not ground.few_systems
 
 
 def _gate_of(ground: ScoreGround) -> GateRule:
@@ -275,8 +281,9 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
         name="order_of_systems",
         title="order of systems",
         plain="Its means follow the humans' means.",
-        asked="a correlation of 0.80",
+        asked="a correlation of 0.80, from five systems",
         kinds=COMPARED,
+        declared=_many_enough,
         needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
         find=_or_compared(
             "ORDER",
@@ -298,8 +305,9 @@ AGREEMENT_OF_MEANS = COMPONENTS.register(
         name="agreement_of_means",
         title="agreement of means",
         plain="Its means are the humans' means.",
-        asked="0.75",
+        asked="0.75, from five systems",
         kinds=SCORES,
+        declared=_many_enough,
         needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
         find=lambda g: systems.moment("AGREE", g.moments, means.agreement, g.margins.agree),
         says=correlates("its averages agree {value} with people's"),
@@ -309,6 +317,42 @@ AGREEMENT_OF_MEANS = COMPONENTS.register(
         calibrated=True,
         influence=influence.of_moments(means.agreement),
         change=ChangeRule(change.moments(means.agreement), _by_read),
+    )
+)
+PAIRS_IN_ORDER = COMPONENTS.register(
+    ComponentSpec(
+        key="PAIRS",
+        name="pairs_in_order",
+        title="pairs of systems",
+        plain="Two to four systems: it puts each pair as humans do.",
+        asked="both intervals on one side of 0",
+        kinds=SCORES,
+        declared=lambda g: g.few_systems,
+        needs=_OF_SYSTEMS,
+        find=lambda g: systems.pairs("PAIRS", g.means, _margin_of_system(g), g.system_names),
+        says=pair_apart,
+        unit="points",
+        side="above 0",
+        influence=influence.of_pair,
+    )
+)
+PAIRS_APART = COMPONENTS.register(
+    ComponentSpec(
+        key="APART",
+        name="pairs_apart",
+        title="distances of systems",
+        plain="Three or four systems: it holds them as far apart as humans do.",
+        asked="0.75, shown as the pair that is most off",
+        kinds=SCORES,
+        declared=lambda g: g.few_systems,
+        needs=(*_OF_SYSTEMS, needs.systems_apart),
+        find=lambda g: systems.apart("APART", g.means, g.moments, g.margins.agree, g.system_names),
+        says=pair_apart,
+        unit="points",
+        side="none",
+        skipped_untested=True,
+        calibrated=True,
+        influence=influence.of_pair,
     )
 )
 BIAS_BY_SYSTEM = COMPONENTS.register(

@@ -156,7 +156,7 @@ ORDER_SYSTEMS = USES.register(
         kinds=_OF_MEANS | {"preference"},
         these_only=frozenset({"preference"}),
         required={
-            THESE: wanted("COVER", "READ", _EACH_SYSTEM, "ORDER", "REVERSE", "FAM"),
+            THESE: wanted("COVER", "READ", _EACH_SYSTEM, "ORDER", "PAIRS", "REVERSE", "FAM"),
             TO_COME: wanted("COVER", "READ", _EACH_SYSTEM, "ORDER+", "REVERSE", "FAM"),
         },
         question="Does it put these systems in the order that humans put them?",
@@ -165,7 +165,7 @@ ORDER_SYSTEMS = USES.register(
         verb="rank {systems}",
         doing="ranking systems",
         refused="rank systems by {it}",
-        shown=("ORDER", "ORDER+", "REVERSE"),
+        shown=("ORDER", "PAIRS", "ORDER+", "REVERSE"),
         of_means=True,
     )
 )
@@ -183,6 +183,7 @@ QUOTE_MEANS = USES.register(
                 "BIAS",
                 "LEVEL",
                 "AGREE",
+                "APART",
                 "FAM",
                 Wanted("PAIR", "may refuse"),
             ),

@@ -154,6 +154,15 @@ def _shares(part: Component) -> Callable[[float], str]:
     return share_text if close else percent
 
 
+def pair_apart(part: Component) -> str:
+    """A pair of systems: how far humans and judge hold them apart."""
+    first, second = (
+        (*part.at, "one system", "the other")[:2] if len(part.at) > 1 else ("one system", "another")
+    )
+    own, human = (number_text(points, 2, signed=True) for points in (part.judge, part.human))
+    return f"it holds {first} {own} points from {second}, your humans {human}"
+
+
 def rate(does: str, what: str) -> Callable[[Component], str]:
     """SENS and SPEC: beside a held-out human, or against one column of labels."""
 

@@ -64,6 +64,8 @@ class ScoreGround(Ground):
     """
 
     case: Case
+    #: Systems from which a correlation of their means is computed at all: fewer are pairs.
+    fewest_correlated = 5
 
     # --- what verdicts and advice know of it
 
@@ -86,6 +88,11 @@ class ScoreGround(Ground):
     def systems(self) -> int:
         """How many systems there are; 1 for none."""
         return len(self.panel.systems)
+
+    @property
+    def few_systems(self) -> bool:
+        """Whether there are two to four systems, which are compared pair by pair."""
+        return 1 < self.systems < self.fewest_correlated
 
     @property
     def gate(self) -> GateRule | None:

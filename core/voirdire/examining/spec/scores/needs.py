@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.stats.response_panel import ResponsePanel
 
-#: Systems from which a correlation of their means says anything.
+#: Systems from which agreement of their means is asked for.
 FEWEST_FOR_ORDER = 3
 
 

@@ -74,6 +74,100 @@ def moment(name: str, moments: means.Moments, coefficient: Statistic, margin: fl
     return above(name, moments.unbiased(coefficient), margin)
 
 
+def pairs(name: str, observed: means.Means, margin: float, names: Sequence[str]) -> Component:
+    """Of two to four systems: whether humans and judge put each pair the same way.
+
+    A side tells a pair apart where its 95 % interval lies on one side of 0. Yes where both tell a
+    pair apart on the same side, and so every pair that either tells apart; of three and four
+    systems, where humans hold a pair apart by less than the margin, the judge need only lean to
+    the same side. No where a pair is (Bonferroni); of three and four systems, one beyond the
+    margin.
+    """
+    a, b, human, judge = _differences(observed)
+    near, far = quantile(SURE_NO, human.df), quantile(1 - (1 - SURE_NO) / len(a), human.df)
+    flip = np.where(human.at < 0, -1.0, 1.0)
+    dh, dj = human.at * flip, judge.at * flip
+    least = 0.0 if len(a) == 1 else margin
+    opposite = (dh - far * human.se > least) & (dj + far * judge.se < 0)
+    told, same = dh - near * human.se > 0, dj - near * judge.se > 0
+    both, silent = told & same, ~told & (np.abs(dj) - near * judge.se <= 0)
+    # Of a close pair it is enough that the judge leans to the same side.
+    close = told & (dh <= least) & (dj >= 0)
+    clear = both | silent | close
+    state: State = "no" if opposite.any() else "open"
+    if clear.all() and both.any():
+        state = "yes"
+    # At 2.5 % in each direction: twice the larger of the two, of the pairs that are told apart.
+    p = 2 * np.maximum(above_t(dh / np.maximum(human.se, 1e-300), human.df),
+                       above_t(dj / np.maximum(judge.se, 1e-300), judge.df))  # fmt: skip
+    asked = ~clear if not clear.all() else both if both.any() else np.ones(len(a), np.bool_)
+    rank = np.where(opposite, -1e9, np.where(~clear, -1e6, np.where(told, 0.0, 1e6))) + dj
+    k = int(np.argmin(rank))
+    times = _times_told(dh, dj, human.se, judge.se, near)[~clear]
+    part = _pair(name, state, (a, b, flip, names), k, judge, float(dj[k]), float(dh[k]))
+    return replace(
+        part, p=float(min(p[asked].max(), 1.0)) if state != "no" else 1.0,
+        count=int(opposite.sum()), times=float(times.max()) if len(times) else math.inf,
+    )  # fmt: skip
+
+
+def apart(
+    name: str, observed: means.Means, moments: means.Moments, margin: float, names: Sequence[str]
+) -> Component:
+    """AGREE of three or four systems, shown as the pair whose distance is most off."""
+    part = moment(name, moments, means.agreement, margin)
+    a, b, human, judge = _differences(observed)
+    flip = np.where(human.at < 0, -1.0, 1.0)
+    off = judge.at - human.at
+    k = int(np.argmax(np.abs(off)))
+    own = observed.jackknife(lambda h, j: (j - h)[..., a[k]] - (j - h)[..., b[k]])
+    shown = _pair(
+        name, part.state, (a, b, flip, names), k, judge, float(judge.at[k] * flip[k]),
+        float(human.at[k] * flip[k]),
+    )  # fmt: skip
+    near = quantile(SURE_YES, own.df) * own.se
+    value = float(own.at * flip[k])
+    return replace(
+        shown, estimate=value, low=value - near, high=value + near, se=float(own.se), p=part.p,
+        times=part.times, reason=part.reason,
+    )  # fmt: skip
+
+
+def _differences(
+    observed: means.Means,
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Jackknifed, Jackknifed]:
+    """Each pair of systems, and how far humans and judge hold them apart."""
+    a, b = np.triu_indices(len(observed.human), 1)
+    human = observed.jackknife(lambda human, _: human[..., a] - human[..., b])
+    return a, b, human, observed.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
+
+
+def _pair(
+    name: str,
+    state: State,
+    of: tuple[NDArray[np.intp], NDArray[np.intp], Floats, Sequence[str]],
+    k: int,
+    judge: Jackknifed,
+    dj: float,
+    dh: float,
+) -> Component:
+    """One pair, the system that humans put ahead first, with the judge's difference."""
+    a, b, flip, names = of
+    at = (names[a[k]], names[b[k]])
+    reach = quantile(SURE_NO, judge.df) * float(judge.se[k])
+    return Component(
+        name, state, dj, dj - reach, dj + reach, 0.0, float(judge.se[k]), float(judge.df),
+        at=at if flip[k] > 0 else at[::-1], judge=dj, human=dh,
+    )  # fmt: skip
+
+
+def _times_told(dh: Floats, dj: Floats, sh: Floats, sj: Floats, near: float) -> Floats:
+    """How many times as many units tell each pair apart; infinite where the sides differ."""
+    with np.errstate(divide="ignore"):
+        each = np.maximum((near * sh / dh) ** 2, (near * sj / dj) ** 2)
+    return np.where(dj > 0, each, math.inf)
+
+
 def level(
     name: str, observed: means.Means, spread: HumanSpread, margin: float, names: Sequence[str]
 ) -> Component:
@@ -147,9 +241,7 @@ def reversals(name: str, observed: means.Means, margin: float, names: Sequence[s
 
     Yes asks it of pairs twice as far apart: between the two the answer is open.
     """
-    a, b = np.triu_indices(len(names), 1)
-    human = observed.jackknife(lambda human, _: human[..., a] - human[..., b])
-    judge = observed.jackknife(lambda _, judge: judge[..., a] - judge[..., b])
+    a, b, human, judge = _differences(observed)
     # Each pair is turned so that the humans put its first system ahead.
     flip = np.where(human.at < 0, -1, 1)
     dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df

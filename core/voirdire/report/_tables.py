@@ -127,11 +127,13 @@ def icc_section(examination: Examination) -> Section:
         f"ones, by the F distribution and by the percentile bootstrap over {examination.units}; "
         "they take the judge as drawn from many."
         + (_FIXED if fixed else "")
+        + (_FEW if any(math.isnan(one.icc_c1) for one in _all(examination)) else "")
         + (_CLASS if published else ""),
         (Table(columns, tuple(rows)),),
     )
 
 
+_FEW = " No coefficient of the means of fewer than five systems is shown: it would say nothing."
 _FIXED = (
     " With the judge fixed, A is freed of the sampling noise of items, and its 90 % interval is "
     "that of the verdict: over items or clusters, for this judge and these systems."

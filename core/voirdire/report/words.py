@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.examining.ratings.facts import PairResult
@@ -115,22 +116,50 @@ class _Displayed(PairResult):
     rater: str = ""
 
 
-def for_display(examination: Examination) -> Examination:
-    """The examination with a distinct name for each judge and reference.
+#: Systems below which a coefficient of their means is shown to nobody: of two it is 1 or -1.
+FEWEST_CORRELATED = 5
 
-    With one reference for all, or displayed names already, it is returned as it is.
+
+def for_display(examination: Examination) -> Examination:
+    """The examination as people see it: distinct names, and no coefficient of a few means.
+
+    Each judge and reference has a name of its own where there are several references. Where nothing
+    is to be changed it is returned as it is.
     """
-    results = examination.results
-    if len({one.reference for one in results}) < 2 or isinstance(results[0], _Displayed):
+    results, rated = examination.results, examination.rated
+    several = len({one.reference for one in results}) > 1
+    rename = several and not isinstance(results[0], _Displayed)
+    few = any(_of_few(one) for one in (*results, *rated.composites, *rated.ceiling))
+    if not (rename or few):
         return examination
-    rated = examination.rated
+
+    def seen(result: PairResult) -> PairResult:
+        return _without_coefficients(_renamed(result) if rename else result)
+
     return examination.with_facts(
         dataclasses.replace(
             rated,
-            results=tuple(map(_renamed, results)),
-            composites=tuple(map(_renamed, rated.composites)),
+            results=tuple(map(seen, results)),
+            composites=tuple(map(seen, rated.composites)),
+            ceiling=tuple(map(_without_coefficients, rated.ceiling)),
         )
     )
+
+
+def _of_few(result: PairResult) -> bool:
+    few = result.level == "system" and result.n_systems < FEWEST_CORRELATED
+    return few and not math.isnan(result.icc_c1)
+
+
+def _without_coefficients(result: PairResult) -> PairResult:
+    """The result without what correlates the means of fewer than five systems."""
+    if not _of_few(result):
+        return result
+    return dataclasses.replace(
+        result, icc_c1=math.nan, icc_a1=math.nan, ccc=math.nan, pearson_r=math.nan, ci=(), band="",
+        reliability_class="", class_exact="", loo_c1={}, loo_a1={}, without_exclusion=None,
+        family_rule=None,
+    )  # fmt: skip
 
 
 def rater_name(examination: Examination, judge: str, turn: int) -> str:

@@ -115,9 +115,14 @@ _NAMED = 0.05
 _FORMS = (("icc_c1", "ICC(C,1)"), ("icc_a1", "ICC(A,1)"))
 
 
-def draw_intervals(examination: Examination) -> Drawing:
-    """One row a judge and attribute; the methods stand above one another in it."""
+def draw_intervals(examination: Examination) -> Drawing | None:
+    """One row a judge and attribute; the methods stand above one another in it.
+
+    None where no coefficient is shown.
+    """
     rows = rows_of(examination)
+    if all(math.isnan(result.icc_c1) for result in rows.results):
+        return None
     methods = _methods(rows)
     with styled():
         figure = new_figure(rows.height + 0.95)

@@ -42,10 +42,12 @@ _BROWNS = ("#fbf6ee", "#f0cf9b", "#cf7f2a", "#6e3305")
 _COLUMN = 0.36
 
 
-def draw_heatmaps(examination: Examination) -> Drawing:
-    """Two heatmaps side by side; every cell carries its number."""
-    method = _method(examination)
+def draw_heatmaps(examination: Examination) -> Drawing | None:
+    """Two heatmaps side by side, every cell with its number; None where there is none."""
     consistency = _grid(examination, lambda result: result.icc_c1)
+    if not np.isfinite(consistency).any():
+        return None
+    method = _method(examination)
     width = _grid(examination, lambda result: _width(result, method))
     judges = [shorten(name, 22) for name in examination.judges]
     names = [shorten(name, 18) for name in examination.attributes]

@@ -93,10 +93,10 @@ def rate(*, passes: bool) -> Estimates:
 
 
 def moments(coefficient: Statistic) -> Estimates:
-    """ORDER or AGREE of the plain means, where humans tell three systems apart."""
+    """ORDER or AGREE of the plain means, where humans tell five systems or more apart."""
 
     def estimates(ground: ScoreGround) -> Iterator[Estimated]:
-        if ground.systems > 2 and _told(ground) and ground.humans_apart:
+        if ground.systems > 2 and not ground.few_systems and _told(ground) and ground.humans_apart:
             moved = ground.moments
             yield Estimated(float(coefficient(moved.whole)), coefficient(moved.out))
 

@@ -163,7 +163,7 @@ def _pair(
 
 def _times_told(dh: Floats, dj: Floats, sh: Floats, sj: Floats, near: float) -> Floats:
     """How many times as many units tell each pair apart; infinite where the sides differ."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         each = np.maximum((near * sh / dh) ** 2, (near * sj / dj) ** 2)
     return np.where(dj > 0, each, math.inf)
 

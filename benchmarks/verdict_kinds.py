@@ -100,7 +100,7 @@ def run(cell: str, panels: int, seconds: float = math.inf) -> tuple[Counter, int
 
 def deserves(name, asked, judges, ground, right) -> bool | None:
     """Whether a judge deserves a use of a label or side; None for a close call."""
-    if asked.use == "release":
+    if asked.use == "release" and (name, asked.use) not in CLOSE:
         share = right[name, asked.label]
         return None if math.isnan(share) or abs(share - TARGET) < 0.02 else share > TARGET
     if (name, asked.use) in CLOSE or (len(ground.labels) == 2 and name in CLOSE_OF_TWO):
@@ -169,7 +169,7 @@ def _told(rows, state: str = "") -> int:
 CLOSE = {
     ("blind on one system", "order"), ("leans to the longer", "score"), ("noisy", "score"),
     ("blind on one system", "score"), ("favours its family", "order"),
-    ("says a rare label too often", "filter"),
+    ("says a rare label too often", "filter"), ("wrong where it is surest", "release"),
 }  # fmt: skip
 #: Of two labels a tenth more of one is inside the margin of its share.
 CLOSE_OF_TWO = {"says a rare label too often"}

@@ -375,7 +375,9 @@ def test_a_gate_makes_pass_rates_of_scores_for_people_and_judges_alike(tmp_path)
         assert (ours.corrected.value, ours.corrected.interval) == (
             theirs.corrected.value, theirs.corrected.interval,
         )  # fmt: skip
-        assert ours.corrected.interval.method == "prediction_powered_strata"
+        # Judges together give values by fold, of which no stratum holds enough labels.
+        wanted = "t" if "together" in ours.judge else "strata"
+        assert ours.corrected.interval.method == f"prediction_powered_{wanted}"
     with pytest.raises(InputError, match=r"`gate` 9: scores lie on .* and a gate lies above"):
         correct(frame, reference=["human"], gate=9)
     frame.write_csv(tmp_path / "r.csv")

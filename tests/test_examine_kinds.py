@@ -177,12 +177,6 @@ def test_labels_of_annotators_get_verdicts_beside_their_scores(tmp_path):
     assert of_labels["filter", "refund"] == "yes"
 
 
-def test_labels_are_not_corrected_yet_and_that_is_said(tmp_path):
-    done = typed("correct", labels_file(tmp_path))
-    assert done.returncode == 1
-    assert "holds labels or probabilities" in done.stderr
-
-
 def test_nested_numbers_are_examined_as_scores(tmp_path):
     rng = np.random.default_rng(4)
     truth = rng.integers(1, 6, 80)

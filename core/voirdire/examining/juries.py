@@ -199,6 +199,12 @@ def examine_jury(
         "analysis": {"level": level},
     }
     opened = open_source(source, data=data, reference=reference, read=read, changes=changes)
+    if opened.tables is None:
+        from voirdire.examining.as_ratings import (  # noqa: PLC0415 - most hold scores
+            as_ratings,
+        )
+
+        opened = as_ratings(opened, reference)
     study = opened.study
     if members:
         if len(set(members)) < max(2, len(members)):

@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import InputError, listed, not_there
+from voirdire.examining.as_ratings import as_ratings
 from voirdire.examining.examination import Examination
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
@@ -115,7 +116,10 @@ def measured_of(
     if isinstance(source, Examination):
         return _of_examination(source, judges)
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, read=read, changes=changes))
+    opened = open_source(source, reference=reference, read=read, changes=changes)
+    if opened.judgements is not None:
+        opened = as_ratings(opened, reference)
+    inputs = inputs_of(opened)
     if inputs.tables is None:
         raise InputError(
             f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"

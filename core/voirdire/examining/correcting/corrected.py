@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -274,17 +274,22 @@ def _scores(
     if not data.wins:
         overall = prediction_powered_mean(
             human, judged, clusters=data.overall_cluster, probabilities=data.probability,
-            scale=data.scale, level=level, method=data.method,
+            scale=data.scale, level=level, method=_method(data, judge),
         )  # fmt: skip
         yield CorrectedScore(attribute, judge, "", overall)
         if len(np.unique(data.group)) < 2:
             return
     by_group = prediction_powered_means(
         human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
-        scale=data.scale, level=level, method=data.method,
+        scale=data.scale, level=level, method=_method(data, judge),
     )  # fmt: skip
     for group, corrected in by_group.items():
         yield CorrectedScore(attribute, judge, str(group), corrected, wins=data.wins)
+
+
+def _method(data: Labelled, judge: str) -> Literal["t", "strata"]:
+    """Judges together give many values, of which no stratum holds enough labels."""
+    return "t" if judge == TOGETHER else data.method
 
 
 def _difference(
@@ -322,7 +327,7 @@ def _difference(
     difference = prediction_powered_difference(
         human[0, used], judged[0, used], human[1, used], judged[1, used], clusters=clusters,
         probabilities_a=chances[0], probabilities_b=chances[1], scale=data.scale, level=level,
-        method=data.method,
+        method=_method(data, judge),
     )  # fmt: skip
     first, second = (labelled & used).sum(1).tolist()
     basis = DifferenceBasis(paired, int(shared.sum()), (first, second))

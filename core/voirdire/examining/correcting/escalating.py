@@ -126,6 +126,8 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
     """
     data = read_labelled(source, reference=reference, read=read)
+    if data.question and on in ("", data.question):
+        data = data.as_codes()
     a = named_place("attribute", "on", on, data.attributes)
     human = data.human[a]
     halves = _halves(data, ~np.isnan(human), seed)

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
-from voirdire.examining.correcting.compared import inputs_of_wins
+from voirdire.examining.as_ratings import inputs_of_labels, inputs_of_wins, one_of_labels
 from voirdire.examining.correcting.fresh import used_before, without_examples
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import by_response, clusters_of, names_by_response
-from voirdire.schema import Finding
+from voirdire.schema import Finding, Scale
 from voirdire.stats import adjust_p, drawn_at_random
 from voirdire.stats.response_panel import mean_present
 from voirdire.study import ReadOptions
@@ -63,6 +63,8 @@ class Labelled:
         first of the pair that `systems` name as "A over B".
     gate : float or None
         Where scores are passes: those at or above it are 1, the others 0.
+    question : str
+        Where each attribute is one label of a question: what is asked; empty otherwise.
     """
 
     inputs: Inputs
@@ -80,6 +82,26 @@ class Labelled:
     findings: tuple[Finding, ...]
     wins: bool = False
     gate: float | None = None
+    question: str = ""
+
+    def as_codes(self) -> Labelled:
+        """One attribute in place of one a label: codes of the label that most people give.
+
+        Where people are divided evenly there is no label.
+        """
+
+        def coded(indicators: Floats) -> Floats:
+            filled = np.nan_to_num(indicators, nan=-1.0)
+            most = filled.max(axis=-2)
+            sure = (filled >= most[..., None, :] - 1e-9).sum(axis=-2) == 1
+            return np.where(sure & (most > 0), filled.argmax(axis=-2), np.nan)[..., None, :]
+
+        labels = Scale(0.0, float(max(len(self.attributes) - 1, 1)), 1.0)
+        panel = replace(self.inputs.panel, scale=labels)
+        return replace(
+            self, inputs=replace(self.inputs, panel=panel), attributes=(self.question,),
+            human=coded(self.human), judge=coded(self.judge),
+        )  # fmt: skip
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -202,13 +224,17 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
     )
     parts = []
     if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
-        inputs = inputs_of(opened)
-        inputs = inputs if drawn is None else _with_probabilities(inputs, drawn)
-        inputs, shown = without_examples(inputs, _judges(inputs, judges), examples)
-        part = _labelled(inputs, judges, by, leave_out=leave_out, within=within)
-        part = replace(part, findings=(*shown, *part.findings))
+        rated = [inputs_of(opened)]
+    else:
+        rated = list(inputs_of_labels(opened, reference))
+    for inputs in rated:
+        own = inputs if drawn is None else _with_probabilities(inputs, drawn)
+        own, shown = without_examples(own, _judges(own, judges), examples)
+        part = _labelled(own, judges, by, leave_out=leave_out, within=within)
+        asked = one_of_labels(opened, part.attributes)
+        part = replace(part, question=asked, findings=(*shown, *part.findings))
         parts.append(replace(part, findings=(*part.findings, *used_before(part))))
-    elif by != "system" or read.cluster:
+    if not parts and (by != "system" or read.cluster):
         raise InputError(
             "comparisons are given by pair and by system, and items are their clusters: --by and "
             "--cluster are for ratings (a column called cluster is taken)"
@@ -219,10 +245,7 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
             for part in inputs_of_wins(opened, reference)
         ]
     if not parts:
-        raise InputError(
-            "the source holds labels or probabilities, of which no mean is corrected yet: where "
-            "they are yes and no, --kind score reads them as scores"
-        )
+        raise InputError("the source holds neither ratings nor labels nor comparisons")
     return tuple(parts)
 
 

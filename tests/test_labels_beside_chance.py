@@ -355,11 +355,26 @@ def test_lists_of_labels_in_json_and_parquet(tmp_path):
         assert row["f1"] == pytest.approx((2 / 3 + 2 * 1 / 2) / 3)
 
 
-def test_a_label_in_another_spelling_is_named(tmp_path):
-    path = tmp_path / "p.csv"
-    path.write_text("item,truth,predicted\n1,yes,Yes\n2,no,no\n")
-    with pytest.raises(TableError, match="label 'Yes' is predicted where the truth has 'yes'"):
-        labels_beside_chance([path], draws=5, resamples=0)
+def test_a_label_in_another_spelling_is_the_same_label(tmp_path):
+    rng = np.random.default_rng(2)
+    labels = np.array(["all_or_nothing", "mind_reading", "labeling"])
+    truth = rng.integers(0, 3, 120)
+    said = np.where(rng.random(120) < 0.9, truth, rng.integers(0, 3, 120))
+    scores = {}
+    for name, words in {
+        "same": labels, "signs": ["all-or-nothing", "Mind Reading", "labelings"],
+        "codes": ["0", "1", "2"],
+    }.items():  # fmt: skip
+        frame = pl.DataFrame(
+            {"item": range(120), "truth": labels[truth], "predicted": np.array(words)[said]}
+        )
+        frame.write_csv(tmp_path / f"{name}.csv")
+    for name in ("same", "signs"):
+        found = labels_beside_chance([tmp_path / f"{name}.csv"], draws=5, resamples=0)
+        scores[name] = found.row(0, named=True)["f1"]
+    assert scores["signs"] == scores["same"] > 0.8
+    with pytest.raises(TableError, match=r"truth says .*all_or_nothing.*predictions say '0'|'1'"):
+        labels_beside_chance([tmp_path / "codes.csv"], draws=5, resamples=0)
 
 
 def several(folder, cell, *, true=("anger", "x"), said=("x", "anger"), n=60):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, TableError
+from voirdire.errors import InputError, TableError, listed
 from voirdire.examining.labels.cells import SEPARATOR, ask_about_separators, split_labels
 from voirdire.examining.labels.matrix import (
     LabelMatrix,
@@ -20,6 +20,7 @@ from voirdire.examining.labels.matrix import (
 )
 from voirdire.examining.labels.printed import Printed, is_printed, printed_results
 from voirdire.tables import canonical_ids, read_raw
+from voirdire.tables.judged.words import form_of
 from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _by_label(part: pl.DataFrame, where: str, separator: str | None) -> pl.DataF
     split = part.with_columns(
         _names(column, separator or SEPARATOR).alias(name) for name, column in columns.items()
     )
-    _check_spelling(split, where)
+    split = _in_words_of_truth(split, where)
     names = pl.concat([split["truth"].explode(), split["predicted"].explode()]).drop_nulls()
     labels = pl.DataFrame({"label": names.unique(maintain_order=True)})
     crossed = split.join(labels, how="cross", maintain_order="left_right")
@@ -238,14 +239,30 @@ def _names(column: pl.Series, separator: str) -> pl.Series:
     ]
 
 
-def _check_spelling(split: pl.DataFrame, where: str) -> None:
-    """A label must not be predicted in another spelling than the truth has."""
-    true = split["truth"].explode().drop_nulls().unique()
-    spellings = dict(zip(true.str.to_lowercase(), true, strict=True))
-    for name in split["predicted"].explode().drop_nulls().unique(maintain_order=True):
-        meant = spellings.get(name.lower(), name)
-        if meant != name and name not in spellings.values():
-            raise TableError(f"{where}: label {name!r} is predicted where the truth has {meant!r}")
+def _in_words_of_truth(split: pl.DataFrame, where: str) -> pl.DataFrame:
+    """Predicted labels as the truth spells them: case, signs and a plural make no other label.
+
+    Raises
+    ------
+    TableError
+        One side gives names, and the other codes.
+    """
+    true, predicted = (
+        split[name].explode().drop_nulls().unique(maintain_order=True).to_list()
+        for name in ("truth", "predicted")
+    )
+    spellings = {form_of(name): name for name in true}
+    # Two labels of the truth that differ in a sign alone are two labels.
+    told = len(spellings) == len(true)
+    meant = {n: spellings.get(form_of(n), n) if told and n not in true else n for n in predicted}
+    coded = [bool(names) and all(map(str.isdigit, names)) for names in (true, predicted)]
+    if true and predicted and coded[0] != coded[1] and not set(meant.values()) & set(true):
+        raise TableError(
+            f"{where}: the truth says {listed(true, 6)}, and the predictions say "
+            f"{listed(predicted, 6)}: which of them mean the same is not known. Write the same "
+            f"words for both"
+        )
+    return split.with_columns(pl.col("predicted").list.eval(pl.element().replace(meant)))
 
 
 def _check_once(

@@ -1,9 +1,4 @@
-"""What a judgement can be, one file a kind: recognised, checked, encoded, decoded and worded there.
-
-A kind turns the distinct cells of a column into values, and each value into one vector. What is
-computed from judgements is computed from codes, counts of patterns and dot products of those few
-vectors, so that it means the same for every kind.
-"""
+"""A column by its distinct cells, and whether they are labels."""
 
 from voirdire.lazy import attach
 

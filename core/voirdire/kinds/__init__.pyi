@@ -1,13 +1,3 @@
 from voirdire.kinds._column import Cells as Cells
 from voirdire.kinds._column import says_nothing as says_nothing
-from voirdire.kinds._judgements import MISSING as MISSING
-from voirdire.kinds._judgements import JudgementPatterns as JudgementPatterns
-from voirdire.kinds._judgements import Judgements as Judgements
-from voirdire.kinds._judgements import encode as encode
-from voirdire.kinds._kind import Checked as Checked
-from voirdire.kinds._kind import JudgementKind as JudgementKind
-from voirdire.kinds._kind import Recognised as Recognised
-from voirdire.kinds._registry import KINDS as KINDS
-from voirdire.kinds._registry import recognised as recognised
-from voirdire.kinds.label import LABEL as LABEL
-from voirdire.kinds.score import SCORE as SCORE
+from voirdire.kinds._labels import labels_in as labels_in

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
-from voirdire.kinds import LABEL, Cells
+from voirdire.kinds import Cells, labels_in
 from voirdire.study import Source
 from voirdire.tables._guess import ask_of_whom
 from voirdire.tables._keys import identifies, is_counter, is_kept, may_be_id
@@ -662,7 +662,7 @@ def _few_words(cells: pl.Series) -> bool:
     return (
         cells.dtype == pl.String
         and not are_texts(cells)
-        and LABEL.recognise(Cells.of(cells.name, [cells])) is not None
+        and bool(labels_in(Cells.of(cells.name, [cells])))
     )
 
 
@@ -675,8 +675,7 @@ def _labels_of(raw: RawTable, columns: Sequence[str]) -> tuple[str, ...]:
         return ()
     if order_of({c: folded(raw.frame[c]) for c in columns}) or any(map(holds_replies, texts)):
         return ()
-    recognised = LABEL.recognise(Cells.of(", ".join(columns), texts))
-    return () if recognised is None else tuple(recognised.domain.labels)
+    return labels_in(Cells.of(", ".join(columns), texts))
 
 
 def _is_called_labels(cells: pl.Series) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
-from voirdire.kinds import LABEL, Cells
+from voirdire.kinds import Cells, labels_in
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_person, kind_of, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
@@ -223,8 +223,7 @@ def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> Column | None:
     if is_numeric(raw.frame[name]) and not to_scores(raw.frame[name]).bad.any():
         coded = declared or plain_word(name) in CODED
         return Column(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
-    labels = LABEL.recognise(cells)
-    if labels is None:
+    if not labels_in(cells):
         return None
     if not declared and _are_grades(cells):
         return None

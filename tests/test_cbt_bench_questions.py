@@ -49,6 +49,7 @@ def test_questions_through_the_whole_path(tmp_path):
     )
     with WireServer(answer) as server:
         session = run_at(server, study, tmp_path / "session")
+    assert examine(session).verdicts == ()  # A to D are no attributes, and the key is no rater
     found = examine("cbt_bench", data=session)
     assert "(Wilson)" in terminal(found)
     assert "Questions: accuracy" in terminal(found).partition("ICC(C,1)")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.parts.part import Examined
@@ -25,6 +26,8 @@ class VerdictsPart:
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[Judged]:
         """Verdicts by use, and raters that answered without reading."""
         del before
+        if _is_exam(inputs):
+            return Examined(Judged((), ()))
         labelled = inputs.labelled and bool(inputs.reference)
         if inputs.judgements is None and not (inputs.compared or labelled):
             return examined(judged_of(inputs))
@@ -55,6 +58,18 @@ class VerdictsPart:
         )
 
         return kind_sections(facts)
+
+
+def _is_exam(inputs: Inputs) -> bool:
+    """Whether annotators choose among lettered options of questions.
+
+    The meaning of a letter changes from item to item, so that it is no attribute, and a key of
+    answers is no rater: accuracy is what there is to say.
+    """
+    judges = [r for r in inputs.study.panel if r.kind != "human" and not r.is_jury]
+    names = [attribute.name for attribute in inputs.study.rubric.attributes]
+    letters = names == list(ascii_uppercase[: len(names)]) and len(names) > 1
+    return letters and bool(judges) and all(rater.kind == "annotator" for rater in judges)
 
 
 def examined(judged: Judged) -> Examined[Judged]:

@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 from command_line import invoke
 
+from voirdire import examine
 from voirdire.errors import SessionError
 from voirdire.running import run, session_status
 from voirdire.store import ratings_frame, reparse, replies_frame
-from voirdire.store.forgetting import forget_texts, where_texts_are
+from voirdire.store.forgetting import forget_raters, forget_texts, where_texts_are
 from voirdire.store.health import check_session
 from voirdire.study import load_study
+from voirdire.tables.hand_labels import HandLabel, keep_hand_label
 
 ROOT = Path(__file__).parents[1]
 TABLES = ("ratings", "preferences", "raters")
@@ -121,3 +123,39 @@ def test_the_command_asks_first_and_names_the_files_that_hold_texts_still(sessio
     assert "responses.parquet" not in said.output
     assert "posts.csv" in invoke(["session", "where", session]).output
     assert invoke(["examine", session]).exit_code == 0
+
+
+def test_people_lose_their_names_and_keep_their_numbers(session):
+    before = examine(session, resamples=0)
+    label = HandLabel("p01", "plain", "Empathy", "ada", 3.0, "Ada Quince", "Ada thinks so.")
+    keep_hand_label(session / "labels.parquet", label)
+    labelled = examine(session, resamples=0)
+    said = invoke(["session", "forget", "raters", session])
+    assert "human_1" in said.output
+    assert "ada" in (session / "study.toml").read_text()
+    said = invoke(["session", "forget", "raters", session, "--yes"])
+    assert said.exit_code == 0, said.output
+    assert "Renamed: 3 people" in said.output
+    assert "human.csv: names them still" in said.output
+    (session.parent / "human.csv").unlink()
+    content = b"".join(path.read_bytes() for path in session.rglob("*") if path.is_file())
+    for name in (b'"ada"', b"Ada", b'"ben"', b"Quince", b"thinks so"):
+        assert name not in content, name
+    after = examine(session, resamples=0)
+    assert after.inputs.reference == ("human_1", "human_2")
+    rename = {"ada": "human_1", "ben": "human_2"}
+
+    def numbers(found):
+        frame = found.ratings.with_columns(pl.col("rater").cast(pl.String).replace(rename))
+        keys = ["item", "system", "rater", "run", "attribute", "score"]
+        kept = frame.select(pl.col(*keys[:3], "attribute").cast(pl.String), "run", "score")
+        return kept.sort(keys[0], "system", "rater", "run", "attribute", nulls_last=True)
+
+    assert numbers(after).equals(numbers(labelled))
+    assert not numbers(after).equals(numbers(before))
+    assert [(one.judge, one.use, one.state) for one in after.verdicts] == [
+        (one.judge, one.use, one.state) for one in labelled.verdicts
+    ]
+    # Again changes nothing.
+    assert forget_raters(session).files == ()
+    assert numbers(examine(session, resamples=0)).equals(numbers(after))

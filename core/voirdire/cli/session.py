@@ -74,6 +74,8 @@ Examples:
   voirdire session forget texts a
 
   voirdire session forget texts a --yes
+
+  voirdire session forget raters a --yes
 """
 
 FolderArgument = Annotated[
@@ -197,17 +199,30 @@ def where(folder: FolderArgument) -> None:
 
 
 def forget(
-    what: Annotated[  # noqa: ARG001 - one thing can be forgotten, and it is named
-        Literal["texts"], typer.Argument(help="What: texts.", show_default=False)
+    what: Annotated[
+        Literal["texts", "raters"],
+        typer.Argument(help="What: texts, or the names of people who rated.", show_default=False),
     ],
     folder: FolderArgument,
     yes: Annotated[
         bool, typer.Option("--yes", help="Do it; without it, only what it would do is said.")
     ] = False,
 ) -> None:
-    """Drop what people and models wrote, and keep every number. It cannot be undone."""
-    from voirdire.store.forgetting import forget_texts, where_texts_are
+    """Drop what was written, or people's names, and keep every number. It cannot be undone."""
+    from voirdire.store.forgetting import forget_raters, forget_texts, where_texts_are
 
+    if what == "raters":
+        if not yes:
+            typer.echo(
+                "People would be called human_1, human_2, ... in the session, and notes beside "
+                "their labels dropped; their ratings are kept in it. Do it by --yes."
+            )
+            return
+        renamed = forget_raters(folder)
+        typer.echo(f"Renamed: {renamed.people:,} people, {renamed.ratings:,} ratings kept.")
+        for path in renamed.files:
+            typer.echo(f"  {visible(path)}: names them still; remove it where they shall be gone")
+        return
     if not yes:
         typer.echo(
             "Texts of items, responses, prompts and replies would be dropped from the session; "

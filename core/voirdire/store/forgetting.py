@@ -8,25 +8,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voirdire.errors import SessionError
+import polars as pl
+
+from voirdire.errors import InputError, SessionError
+from voirdire.files import whole, write_text
 from voirdire.protocols import Traces
 from voirdire.schema import Trace
 from voirdire.store._schema import content_hash, unpack
 from voirdire.store.checksums import DATABASE
-from voirdire.store.frames import panel_of
+from voirdire.store.frames import RATED, panel_of, session_study
 from voirdire.store.raters import read_replies, read_trace
 from voirdire.store.replies import answered
 from voirdire.store.said import said_json
-from voirdire.store.session import PIECES, STUDY, is_session, locked_session, transaction, usable
+from voirdire.store.session import (
+    PIECES,
+    STUDY,
+    is_session,
+    locked_session,
+    remember_study,
+    transaction,
+    usable,
+)
 from voirdire.store.tables import write_tables
 from voirdire.store.tasks import expect
+from voirdire.study import Source, study_to_toml
+from voirdire.tables import RATINGS, read_tables
+from voirdire.tables.hand_labels import HAND_LABELS, read_hand_labels
+from voirdire.tables.hand_labels import NAME as LABELS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from voirdire._registry import Plugins
     from voirdire.store.frames import Panel
+    from voirdire.study import Study
 
 _KEY = """SELECT c.key FROM calls c JOIN tasks t ON t.id = c.task JOIN raters r ON r.id = c.rater
 WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run) =
@@ -87,6 +103,126 @@ def forget_texts(folder: str | Path, plugins: Plugins | None = None) -> Forgotte
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         write_tables(folder, panel=panel, connection=connection)
     return Forgotten(changed[0], sum(changed[1:]), tuple(copies(folder)))
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """What raters are called now, and the files outside of the session that name them still.
+
+    Attributes
+    ----------
+    people : int
+    ratings : int
+        Rows of the study's own files, which lie in the session now.
+    files : tuple of Path
+        Those files, which name people still.
+    """
+
+    people: int
+    ratings: int
+    files: tuple[Path, ...]
+
+
+def forget_raters(folder: str | Path) -> Renamed:
+    """Give people the names human_1, human_2, ... in a session, and keep every number of theirs.
+
+    The ratings that the study's files hold are kept in the session under the new names, and its
+    study reads those; what people wrote beside scores and labels is dropped. Who was who is kept
+    nowhere. The files that the study named lie where they did.
+
+    Raises
+    ------
+    SessionError
+        Another process works in the session.
+    InputError, TableError
+        The study's files of ratings cannot be read: their numbers could not be kept.
+    """
+    folder = Path(folder)
+    study = session_study(folder)
+    rated = read_tables(study).ratings if study.data.sources else RATINGS.to_frame()
+    labels = folder / LABELS
+    set_by_hand = read_hand_labels(labels) if labels.is_file() else HAND_LABELS.to_frame()
+    named = (Path(study.folder, source.path) for source in study.data.sources)
+    files = tuple(path for path in named if path.resolve() != (folder / RATED).resolve())
+    names = _people(study, set_by_hand)
+    renamed = {name: f"human_{number}" for number, name in enumerate(names, 1)}
+    taken = {rater.name for rater in study.panel} & set(renamed.values()) - set(names)
+    if taken:
+        raise InputError(f"a rater of session {folder} is called {min(taken)}: name it otherwise")
+    with usable(folder), locked_session(folder) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        if study.data.sources:
+            kinds = (pl.Categorical, pl.Enum)
+            words = [name for name, kind in rated.schema.items() if isinstance(kind, kinds)]
+            plain = rated.with_columns(pl.col(name).cast(pl.String) for name in words)
+            held = [name for name in ("rater", "labelled_by") if name in plain.columns]
+            with whole(folder / RATED) as draft:
+                plain.with_columns(_named(name, renamed) for name in held).write_parquet(draft)
+            study = _reading(study, RATED)
+        study = _with_names(study, renamed)
+        if labels.is_file():
+            with whole(labels) as draft:
+                set_by_hand.with_columns(
+                    _named("rater", renamed), _named("labelled_by", renamed), note=pl.lit("")
+                ).write_parquet(draft)
+        text = study_to_toml(study)
+        write_text(folder / STUDY, text)
+        with transaction(connection):
+            # Earlier versions of the study name them too.
+            connection.execute("DELETE FROM studies")
+            remember_study(connection, study, text)
+            row = (time.time(), "raters", len(renamed), None)
+            connection.execute("INSERT INTO forgotten VALUES (?, ?, ?, ?)", row)
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Renamed(len(renamed), rated.height, files)
+
+
+def _people(study: Study, labels: pl.DataFrame) -> list[str]:
+    """Names of people: of the panel, of the reference, of who set labels by hand."""
+    judges = {rater.name for rater in study.panel if rater.kind != "human"}
+    names = [rater.name for rater in study.panel if rater.kind == "human"]
+    names += study.data.reference
+    names += [*labels["rater"].drop_nulls(), *labels["labelled_by"].drop_nulls()]
+    return [name for name in dict.fromkeys(names) if name and name not in judges]
+
+
+def _named(column: str, renamed: Mapping[str, str]) -> pl.Expr:
+    return pl.col(column).cast(pl.String).replace(dict(renamed))
+
+
+def _reading(study: Study, path: str) -> Study:
+    source = Source(path=path, layout="long")
+    return study.model_copy(update={"data": study.data.model_copy(update={"sources": (source,)})})
+
+
+def _with_names(study: Study, renamed: Mapping[str, str]) -> Study:
+    """The study with other names of people, wherever one stands."""
+
+    def new(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(renamed.get(name, name) for name in names)
+
+    panel = tuple(
+        one.model_copy(
+            update={
+                "name": new([one.name])[0],
+                **({"members": new(one.members)} if one.is_jury else {}),
+            }
+        )
+        for one in study.panel
+    )
+    data = study.data.model_copy(update={"reference": new(study.data.reference)})
+    analysis = study.analysis.model_copy(
+        update={
+            "raters": new(study.analysis.raters),
+            "compare": tuple(new(pair) for pair in study.analysis.compare),
+        }
+    )
+    families = {renamed.get(name, name): maker for name, maker in study.families.items()}
+    return study.model_copy(
+        update={"panel": panel, "data": data, "analysis": analysis, "families": families,
+                "humans": None}
+    )  # fmt: skip
 
 
 def copies(folder: str | Path) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,10 @@ def panel_of(folder: str | Path, plugins: Plugins | None = None) -> Panel:
     return Panel(Path(folder), study, tuple(askers(study, plugins or loaded_plugins())))
 
 
+#: The ratings of the study's own files, once people have lost their names.
+RATED = "rated.parquet"
+
+
 def session_study(folder: str | Path) -> Study:
     """The study of a session as it ran last; its paths mean what they meant there."""
     with closing(read_session(folder)) as connection:
@@ -86,7 +91,20 @@ def session_study(folder: str | Path) -> Study:
     if origin is not None and not Path(origin).is_dir():  # moved, perhaps with its session
         beside = Path(folder).resolve() / meta.get("origin_from_here", ".")
         origin = str(beside.resolve() if beside.is_dir() else Path(folder).resolve())
-    return study if origin is None else study.model_copy(update={"folder": origin})
+    if origin is None:
+        return study
+    kept = Path(folder).resolve() / RATED
+    if kept.is_file():
+        # Ratings that lie in the session move with it, whatever else the study reads.
+        sources = tuple(
+            one.model_copy(update={"path": os.path.relpath(kept, origin)})
+            if one.path == RATED
+            else one
+            for one in study.data.sources
+        )
+        data = study.data.model_copy(update={"sources": sources})
+        study = study.model_copy(update={"data": data})
+    return study.model_copy(update={"folder": origin})
 
 
 def session_rule(folder: str | Path) -> str:

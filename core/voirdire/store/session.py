@@ -553,5 +553,10 @@ def _remember(session: Session, study: Study, text: str) -> None:
     session.connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", places)
     # The rule that was known when it began: what its margins were declared for.
     session.connection.execute("INSERT OR IGNORE INTO meta VALUES ('rule', ?)", (RULE,))
+    remember_study(session.connection, study, text)
+
+
+def remember_study(connection: sqlite3.Connection, study: Study, text: str) -> None:
+    """Keep the words of a version of the study."""
     row = (study_hash(study), time.time(), study.name, thresholds_hash(study), text)
-    session.connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)
+    connection.execute("INSERT OR REPLACE INTO studies VALUES (?, ?, ?, ?, ?)", row)

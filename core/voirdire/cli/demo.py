@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from voirdire.cli.machine import COLLECTED, emit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +82,19 @@ def demo(
     write_outputs(examination, out, figures=not no_figures)
     print_examination(examination, out, console, table=False)
     console.print()
-    _print_truth(examination, panel, console)
+    told = _truths(examination, panel)
+    _print_truth(told, console)
+    if COLLECTED.get() is not None:
+        from voirdire.cli.steps import with_commands
+        from voirdire.report.records import examination_record, finding_records
+        from voirdire.report.summary import examination_answer
+
+        record = {**examination_record(examination), "findings": finding_records(examination)}
+        truth = [
+            {"judge": one.judge, "use": one.use, "deserved": one.deserved, "state": one.state}
+            for one in told
+        ]
+        emit(with_commands(examination_answer(examination)), {**record, "truth": truth})
 
 
 def _spare_others(folder: Path) -> None:
@@ -110,34 +125,51 @@ def _write_data(folder: Path, panel: SimulatedPanel) -> None:
     (folder / "study.toml").write_text(text, encoding="utf-8")
 
 
-def _print_truth(examination: Examination, panel: SimulatedPanel, console: Console) -> None:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A use of a judge: whether it deserves it (None: a close call), and what was found."""
+
+    judge: str
+    use: str
+    deserved: bool | None
+    state: str
+
+
+def _truths(examination: Examination, panel: SimulatedPanel) -> list[_Told]:
     """What each judge was built to deserve beside what was found."""
+    from voirdire.examining.simulate import DEMO, TRUTHS, deserved
+
+    found = {
+        (one.judge, one.use): one.state
+        for one in examination.verdicts
+        if one.target == "these systems"
+    }
+    return [
+        _Told(name, use, truth[use], found[name, use])
+        for name, truth in ((name, deserved(panel, name)) for name in DEMO)
+        for use in TRUTHS
+    ]
+
+
+def _print_truth(told: list[_Told], console: Console) -> None:
     from rich.text import Text
 
-    from voirdire.examining.simulate import DEMO, KINDS, TRUTHS, deserved
+    from voirdire.examining.simulate import DEMO, KINDS, TRUTHS
     from voirdire.report import print_fitted
     from voirdire.tabular import Table, text
 
-    rows, wrong, counted = [], 0, 0
-    for name in DEMO:
-        truth = deserved(panel, name)
-        cells = []
-        for use in TRUTHS:
-            verdict = next(
-                v
-                for v in examination.verdicts
-                if (v.judge, v.use, v.target) == (name, use, "these systems")
-            )
-            # Open contradicts nothing, and a close call is counted as neither.
-            against = {("yes", False), ("no", True)}
-            wrong += (verdict.state, truth[use]) in against
-            counted += truth[use] is not None
-            cells.append(f"{TRUTH[truth[use]]}: {verdict.state}")
-        rows.append((name, KINDS[name].fault or "be as good as a human", *cells))
+    cells = {(one.judge, one.use): f"{TRUTH[one.deserved]}: {one.state}" for one in told}
+    rows = [
+        (name, KINDS[name].fault or "be as good as a human", *(cells[name, use] for use in TRUTHS))
+        for name in DEMO
+    ]
+    counted = [one for one in told if one.deserved is not None]
+    # Open contradicts nothing, and a close call is counted as neither.
+    wrong = [one for one in counted if one.state == ("no" if one.deserved else "yes")]
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
     columns = tuple(map(text, ("Judge", "Built to", *TRUTHS)))
     print_fitted(console, Table(columns, tuple(rows)))
     console.print(
-        f"{counted - wrong} of {counted} answers do not contradict the truth; open is an answer "
-        "too. A close call lies between the margins of yes and no."
+        f"{len(counted) - len(wrong)} of {len(counted)} answers do not contradict the truth; open "
+        "is an answer too. A close call lies between the margins of yes and no."
     )

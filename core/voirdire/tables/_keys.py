@@ -63,6 +63,10 @@ def may_be_id(cells: pl.Series) -> bool:
     if cells.dtype != pl.String:
         return False
     values = cells.unique()
+    # A CSV file holds numbers as texts: times and costs tell rows apart, and are no ids.
+    numbers = values.cast(pl.Float64, strict=False)
+    if not numbers.null_count() and bool((numbers != numbers.floor()).any()):
+        return False
     short = values.str.len_chars() <= _LONGEST_ID
     few = values.str.strip_chars().str.count_matches(r"\s+") < _MOST_WORDS
     return len(values) > 1 and bool((short & few).all())

@@ -84,7 +84,7 @@ _MEASURED = frozenset(
         "confidence", "conf", "certainty", "uncertainty", "id", "ids", "votes", "vote", "std",
         "var",
         "variance", "prob", "probs", "probability", "logprob", "logprobs", "reason", "reasoning",
-        "rationale", "explanation", "comment", "comments", "note", "notes", "prev", "previous",
+        "rationale", "explanation", "comment", "comments", "notes", "prev", "previous",
         "old", "experience", "seniority", "timestamp", "difficulty", "version", "revision",
         "attempts", "retries", "entropy", "margin", "temperature",
     )

@@ -70,7 +70,14 @@ _ATTRIBUTES = re.compile(
 #: Headers that speak of an evaluation: which of several candidates are proposed, and no more.
 _EVALUATES = re.compile(
     r"eval|scor|rating|grade|quality|relev|correct|helpful|faithful|accura|judg|verdict|assess"
-    r"|bewert|urteil|note|évalu|puntu",
+    r"|bewert|urteil|note|évalu|puntu|voto|betyg|ocen|cijfer|评|評",
+    re.IGNORECASE,
+)
+#: Headers that speak of a model or of what judges, in several languages: whole words where short.
+#: They only say which of several candidates is proposed.
+_SPEAKS_OF_MODELS = re.compile(
+    r"mod[eèé]l|automat|algorit|maschine|machine|juge|juez|juiz|giudice|richter|rechter|jueza"
+    r"|(?:^|[\W_])(?:ki|ia|ai|llm|slm|bot|robot)(?:$|[\W_])|^(?:AI|KI|IA)(?=\W|[^\x00-\x7f])",
     re.IGNORECASE,
 )
 #: More raters than this are hardly named in a column.
@@ -318,7 +325,7 @@ def keys_of(
     counters = [c for c in able if is_counter(frame[c])]
     able = [c for c in able if c not in counters and not _is_measured(frame[c])]
     # Small numbers, and a rater's, tell the rows of a short file apart by chance.
-    able = [c for c in able if not (names_rater(c) or _is_level(frame[c]))] or able
+    able = [c for c in able if not _may_be_scores(frame[c])] or able
     items = [item] if item is not None else [called] if called is not None else able
     # Where both are called as usual nothing need be counted: equal keys are found later.
     usual = find("system", [c for c in free if c != called], None, raw.name)
@@ -355,12 +362,23 @@ def keys_of(
 def _is_measured(cells: pl.Series) -> bool:
     """Whether numbers under a header measure something: so many tokens are no item's id."""
     name = plain_word(cells.name)
-    return cells.dtype != pl.String and measures(cells.name) and not name.endswith(("id", "nr"))
+    named = measures(cells.name) and not name.endswith(("id", "nr"))
+    return named and _distinct_numbers(cells) is not None
 
 
-def _is_level(cells: pl.Series) -> bool:
-    """Whether whole numbers may be levels of a usual scale."""
-    return cells.dtype.is_integer() and bool(cells.is_between(-10, 10).all())
+def _may_be_scores(cells: pl.Series) -> bool:
+    """Whether numbers may be levels of a usual scale, or stand under the name of a rater."""
+    numbers = _distinct_numbers(cells)
+    return numbers is not None and (
+        names_rater(cells.name) or bool(numbers.is_between(-10, 10).all())
+    )
+
+
+def _distinct_numbers(cells: pl.Series) -> pl.Series | None:
+    """The different numbers of a column, which a CSV file holds as texts; None of any other."""
+    values = cells.unique().drop_nulls()
+    numbers = values.cast(pl.Float64, strict=False)
+    return None if numbers.null_count() or not len(numbers) else numbers
 
 
 def _tells_by_text(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
@@ -544,16 +562,23 @@ class _Wide:
         ask_of_whom(raw, [c for c in (*people, *called) if c not in self.asked.reference])
         if called:
             return [ColumnRole(c, kind, "is called as a judge is", "name") for c in called]
-        left = [c for c in left if not _why_not(raw, c, keys)]
         scale = _scale_of(raw, self.reference)
+        # A name alone speaks against these: another column is not the only one that is left.
+        doubtful = [c for c in left if names_rater(c) and _on_scale(raw, c, scale)]
+        left = [c for c in left if not _why_not(raw, c, keys)]
         fits = [c for c in left if labels or _on_scale(raw, c, scale)]
-        if len(left) == 1 and (fits or self.source.assume):
+        alone = not doubtful or self.source.assume
+        if len(left) == 1 and alone and (fits or self.source.assume):
             reason = "is the only one left, with values of the reference's scale"
             return [ColumnRole(left[0], kind, reason, "only")]
         if not left:
             return []
         likely = fits or [c for c in left if _within_usual(raw, c) or _shares(raw, c)] or left
-        likely = [c for c in likely if _EVALUATES.search(c)] or likely
+        likely = [c for c in likely if _SPEAKS_OF_MODELS.search(c)] or [
+            c for c in likely if _EVALUATES.search(c)
+        ] or likely  # fmt: skip
+        likely = doubtful or likely
+        left = [*dict.fromkeys((*doubtful, *left))]
         spans = ", ".join(f"{c!r} ({_span(raw, c)})" for c in left[:12])
         choices = tuple(dict.fromkeys((_joined(likely), _joined(left))))
         raise QuestionError(

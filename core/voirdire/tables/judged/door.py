@@ -172,11 +172,18 @@ def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> Re
     QuestionError
         Columns of it may be read in two ways.
     """
-    read = read.with_(**_parts(raw, read, reference))
+    asked: QuestionError | None = None
+    try:
+        read = read.with_(**_parts(raw, read, reference))
+    except QuestionError as question:
+        asked = question
     for shape in SHAPES:
         found = shape(raw, read, reference)
-        if found is not None:
-            return found
+        if found is None:
+            continue
+        if asked is not None:  # of ratings it is asked together with the others
+            raise asked
+        return found
     return None
 
 

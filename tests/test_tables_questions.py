@@ -276,6 +276,35 @@ def _which_item(folder: Path) -> list[object]:
     return [path]
 
 
+def _no_answer(folder: Path) -> list[object]:
+    people = ["up", "down", "n/a", "up"] * 10
+    return [_wide(folder, human_1=people, gpt=["up", "down", "down", "up"] * 10), "human_1"]
+
+
+def _codes(folder: Path) -> list[object]:
+    rows = [(i, who, (at + (at % 7 == 0) * (who == "gpt")) % 3)
+            for at, i in enumerate(IDS) for who in ("human_1", "gpt")]  # fmt: skip
+    return [_long(folder, "item,rater,label", rows)]
+
+
+def _grades(folder: Path) -> list[object]:
+    path = folder / "r.csv"
+    rows = [(i, *(("x", "y") if at % 2 else ("y", "x")), who, (at * 3 + (who == "gpt")) % 5 + 1)
+            for at, i in enumerate(IDS) for who in ("human_1", "gpt")]  # fmt: skip
+    names = ["item", "model_a", "model_b", "judge", "preference"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
+    return [path]
+
+
+def _probability_of(folder: Path) -> list[object]:
+    return [_wide(folder, human_1=["yes", "no"] * 20, human_2=["no", "yes"] * 20,
+                  gpt_probability=[at / 40 for at in range(40)])]  # fmt: skip
+
+
+def _probability_or_score(folder: Path) -> list[object]:
+    return [_wide(folder, human=["yes", "no"] * 20, gpt=[at / 40 for at in range(40)])]
+
+
 #: Where a question is raised, by file and function -> files that raise it; the second word, where
 #: there is one, is the reference.
 CASES: dict[str, Callable[[Path], list[object]]] = {
@@ -294,7 +323,12 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "compared._declared": _winner_words,
     "people.people_of": _who_is_a_person,
     "labels._the_one": _two_label_columns,
-    "labels._empty_sets": _empty_sets,
+    "words._empty_sets": _empty_sets,
+    "words._label_or_not": _no_answer,
+    "labels._ask_about_codes": _codes,
+    "compared._ask_about_grades": _grades,
+    "chances._of_yes": _probability_of,
+    "chances._ask_about_scores": _probability_or_score,
     "_guess.answers_or_scores": _answer_or_score,
     "_guess.ask_of_whom": _of_whom,
     "_draft._without_derived": _agreed,
@@ -379,7 +413,7 @@ def test_what_a_question_proposes_at_a_shell_works_as_it_stands(name: str, tmp_p
     # Whatever else is proposed is an option written as it must be.
     for option, value in re.findall(r"""--([a-z]+) ('[^']*'(?:"'"'[^']*')*)""", told):
         if option != "reference":
-            several = option in ("judge", "ignore", "only", "rescale")
+            several = option in ("judge", "ignore", "only", "rescale", "labels")
             (text,) = shlex.split(_filled(value))
             assert read_options(**{option: [text] if several else text})
 

@@ -9,7 +9,7 @@ from functools import wraps
 from math import isnan
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from voirdire.errors import AT_SHELL, InputError, QuestionError
+from voirdire.errors import AT_SHELL, InputError, QuestionError, names_of
 from voirdire.progress import in_notebook
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ def _value(name: str, value: str, more: str) -> str:
     if value.startswith("'") and name in ("words", "rescale"):
         blank = typed.replace("=NUMBER", "=nan")
         return _literal(numbers_of(blank) if name == "words" else ends_of([blank]))
+    if value.startswith("'") and name == "labels":  # all of them by commas
+        return _literal(names_of([typed]))
     # With points or signs it is a file's name, or a text that is to be given as it stands.
     stands_for = not value.startswith("'") and value.isupper() and "=" not in value
     values = [typed if stands_for else repr(typed), *map(repr, shlex.split(more or "")[1::2])]

@@ -13,6 +13,7 @@ from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of
+from voirdire.tables._asking import all_at_once
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_human
@@ -77,12 +78,13 @@ def read_judged(
         raw = build("frame", source.columns, source.get_columns(), first=0)
     if raw is None:
         return None
-    seen, open_question = _seen(raw, read)
-    found = recognised(seen, read, reference or _people_of_files(files, read))
+    # One question after the other, with the answers before it taken: all are asked at once.
+    seen, found = all_at_once(
+        lambda named, options: _looked_at(raw, options, named or _people_of_files(files, options)),
+        reference, read,
+    )  # fmt: skip
     if found is None:
         return None
-    if open_question is not None:  # of ratings it is asked together with the others
-        raise open_question
     account = account_of(
         seen.name, seen.rows, seen.findings, (), each=1, kept=seen.frame.height, columns=0,
         judgements=0,
@@ -92,6 +94,17 @@ def read_judged(
         findings=(*seen.findings, *account_findings(account), *found.findings),
     )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found), found
+
+
+def _looked_at(
+    raw: RawTable, read: ReadOptions, reference: Sequence[str]
+) -> tuple[RawTable, ReadJudgements | None]:
+    """The table as it is seen, and what it holds."""
+    seen, open_question = _seen(raw, read)
+    found = recognised(seen, read, reference)
+    if found is not None and open_question is not None:
+        raise open_question  # of ratings it is asked together with the others
+    return seen, found
 
 
 def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | None]:

@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 from voirdire.errors import InputError
+from voirdire.examining.changing import compare
 from voirdire.examining.correcting import correct, escalate, plan_labels
+from voirdire.examining.item import item_sections
 from voirdire.examining.juries import examine_jury
 
 WORDS = np.array(["calm", "tense", "yes"])
@@ -84,6 +86,27 @@ def test_a_jury_votes_on_comparisons():
         pl.DataFrame(rows), ["gpt_0", "gpt_1", "gpt_2"], "vote", reference=["human"]
     )
     assert found.results[0].worth.over_single.value > 0
+
+
+def test_one_item_is_shown_by_its_labels():
+    table, truth = labels()
+    shown = {section.title: section for section in item_sections(table, "3")}
+    assert "Ratings of item 3 by human" in shown
+    cells = dict(shown["Ratings of item 3 by human"].tables[0].rows)
+    assert [name for name, score in cells.items() if score == 1] in (
+        [truth[3]], [f"label: {truth[3]}"],
+    )  # fmt: skip
+
+
+def test_changed_labels_are_compared_share_by_share():
+    table, _ = labels(labelled=900)
+    worse = table.with_columns(
+        pl.when(pl.col("gpt_0") == "tense").then(pl.lit("calm")).otherwise("gpt_0").alias("gpt_0")
+    )
+    found = compare(table, worse, reference=["human"])
+    moved = {(one.judge, one.attribute): one.difference for one in found.changes}
+    assert moved["gpt_0", "calm"] == -moved["gpt_0", "tense"] > 0.2
+    assert moved["gpt_1", "calm"] == 0
 
 
 def test_who_is_human_must_be_known():

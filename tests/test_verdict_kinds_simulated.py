@@ -74,3 +74,10 @@ def test_a_rare_label_that_is_never_said_is_always_refused():
 def test_a_judge_that_takes_the_first_picks_nothing():
     counts = states(lambda seed: simulated.preference_panel(4, 300, 3, seed), "pick")
     assert counts["always takes the first", "no"] == PANELS
+
+
+@pytest.mark.parametrize("humans", [2, 3])
+def test_a_copy_of_one_human_does_not_stand_in_for_one(humans):
+    counts = states(lambda seed: simulated.label_panel(400, 5, humans, seed), "single")
+    assert counts["copies one human", "yes"] == 0
+    assert counts["as one human", "yes"] >= 2

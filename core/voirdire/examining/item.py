@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.as_ratings import as_ratings
 from voirdire.examining.labels import final_labels, item_section
 from voirdire.examining.labels.annotators import annotators, label_runs_of
 from voirdire.examining.source import open_source
@@ -52,6 +53,8 @@ def item_sections(
         Nobody rated or labelled an item of that name, or the source holds no ratings.
     """
     opened = open_source(source, data=data, reference=reference, read=read)
+    if opened.judgements is not None:
+        opened = as_ratings(opened, reference)
     if opened.tables is None:
         raise InputError("there are no ratings in this source, so no item can be shown")
     sections = (

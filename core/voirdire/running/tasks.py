@@ -11,6 +11,7 @@ from voirdire.errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireEr
 from voirdire.running._models import without_keys
 from voirdire.running._stop import StoppedError
 from voirdire.schema import Parsed, Reply
+from voirdire.store.beside import is_slow
 from voirdire.store.counts import count_finished
 from voirdire.store.raters import broken_parser, checked_requests, read_replies, read_response
 from voirdire.store.records import Call, Finish, Revival, Slot, for_run
@@ -227,7 +228,9 @@ async def _answer(job: Job) -> Parsed:
     await _ask(worker, [step for step in job.steps if step.reply is None])
     while True:
         await _further_steps(job)
-        parsed = _read(job)
+        # A parser that is slow works in a process of its own, and the loop serves all other calls.
+        slow = is_slow(worker.asker.rater)
+        parsed = await asyncio.to_thread(_read, job) if slow else _read(job)
         broken = broken_parser(parsed)
         # A reply that never came is read as failed by every parser: that says nothing of this one.
         if not any(step.reply is None for step in job.steps):

@@ -37,6 +37,7 @@ from voirdire.schema import (
     Scale,
     Trace,
 )
+from voirdire.store import beside
 from voirdire.store.records import RaterId, dumps, models_identity, params_json
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
 def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
-        return checked_parsed(asker.rater.parse(replies))
+        return checked_parsed(beside.parse(asker.rater, replies))
     # One reply that breaks a parser must cost that reply, and neither the
     # run nor its other tables.
     except BROKEN_PLUGIN as error:

@@ -245,6 +245,7 @@ def test_a_server_is_asked_once_whether_it_enforces_a_schema(status, content, en
         return found
 
     with WireServer() as server, closing(kept):
+        server.handler.enforces = None  # as any call, so that faults strike it
         server.fault("raw", times=None, status=status, content=json.dumps(content))
         sent = asyncio.run(go(server))
         # Where no answer came nothing is kept, and the next run asks again.

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from wire_server._answers import Answering, answer_of, rubric_answer
+from wire_server._answers import Answer, Answering, answer_of, rubric_answer
 from wire_server._batches import Batches
 from wire_server._faults import BROKEN, FAULTS, FINISHES, Fault, encode, fail
 from wire_server._formats import body_of
@@ -36,6 +36,9 @@ class Storm:
         return True
 
 
+_ABOUT_SCHEMAS = rb"Write the word \"calm\" and nothing else."
+
+
 @dataclass
 class Handler:
     """The state of a server and its one entry, `handle`."""
@@ -49,6 +52,8 @@ class Handler:
     peak: int = 0
     faults: list[Fault] = field(default_factory=list)
     storm: Storm | None = None
+    #: Whether it binds answers to a schema, as it shows where it is asked; None: as to any call.
+    enforces: bool | None = False
 
     def __post_init__(self) -> None:
         self.batches = Batches(self)
@@ -70,6 +75,10 @@ class Handler:
             answer = await self.batches.handle(request, seen.raw)
             if answer is not None:
                 return answer
+        # What a session asks about the server itself is none of a study's calls.
+        if self.enforces is not None and _ABOUT_SCHEMAS in seen.raw:
+            said = Answer('{"number": 7}' if self.enforces else "calm")
+            return web.Response(body=encode(body_of(said, seen)), content_type="application/json")
         self.count += 1
         if self.keep:
             self.requests.append(seen)

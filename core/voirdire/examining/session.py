@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.schema import RULE, Finding
 from voirdire.store import is_session, session_study
-from voirdire.store.findings import kept_findings, reply_findings_frame
+from voirdire.store.findings import kept_findings, reply_findings_frame, schema_answers
 from voirdire.store.frames import session_rule
 from voirdire.store.health import changed_database, changed_tables, damage, older_tables
 from voirdire.store.session import RATERS
@@ -85,6 +85,19 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
         "serious",
         "{count} of {of} tasks have no final reply: {detail}.",
         "They are missing because the run could not complete them: voirdire run --resume asks.",
+    ),
+}
+
+
+#: Answer -> (message, consequence).
+_SCHEMA = {
+    "yes": (
+        "{model}: its server enforces a JSON schema, as it showed when the session was made.",
+        "Answers were bound to the schema of each question that has one.",
+    ),
+    "no": (
+        "{model}: its server enforces no JSON schema, as it showed when the session was made.",
+        "No schema was sent, and answers were read as they were written.",
     ),
 }
 
@@ -174,7 +187,7 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
     played = [row for row in rows if row["kind"] == "simulated"]
     findings = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
-    kept = kept_findings(folder) or ()
+    kept = (*_schemas(folder), *(kept_findings(folder) or ()))
     return (*findings, *played_by, *kept, *_health(folder), *_other_rule(folder))
 
 
@@ -187,6 +200,13 @@ def _other_rule(folder: Path) -> Iterator[Finding]:
             f"The session began when the verdict's rule was that of {began}; here it is {RULE}.",
             "A verdict may be another by the rule alone: docs/verdict.md says what changed.",
         )  # fmt: skip
+
+
+def _schemas(folder: Path) -> Iterator[Finding]:
+    """What servers said when they were asked whether they enforce a JSON schema."""
+    for model, answer in schema_answers(folder).items():
+        message, consequence = _SCHEMA[answer]
+        yield Finding("json_schema", "note", model, 1, (), message.format(model=model), consequence)
 
 
 def _health(folder: Path) -> Iterator[Finding]:

@@ -153,14 +153,16 @@ async def close_model(model: Any) -> None:
 async def learn_schema(models: Iterable[Any], connection: sqlite3.Connection) -> None:
     """Let models that want to know learn once whether their servers enforce a JSON schema.
 
-    The session keeps each answer. Where none could be had no schema is sent, and the next run asks
-    again.
+    The session keeps each answer. Where none could be had no schema is sent. Nor is it where
+    replies of the model are on file that were made without: one judge is asked in one way.
     """
     for model in models:
         if not (isinstance(model, EnforcesSchema) and model.schema_key):
             continue
         row = connection.execute(_ANSWER, (model.schema_key,)).fetchone()
-        enforced = row[0] == "yes" if row else await model.enforces_schema()
+        name = model.schema_key.partition(" ")[0]
+        begun = row is None and connection.execute(_BEGUN, (name,)).fetchone() is not None
+        enforced = row[0] == "yes" if row else None if begun else await _asked(model)
         if row is None and enforced is not None:
             answer = "yes" if enforced else "no"
             with transaction(connection):
@@ -168,7 +170,19 @@ async def learn_schema(models: Iterable[Any], connection: sqlite3.Connection) ->
         model.take_schema(bool(enforced))
 
 
+async def _asked(model: EnforcesSchema) -> bool | None:
+    try:
+        async with asyncio.timeout(_SOON):
+            return await model.enforces_schema()
+    except TimeoutError:
+        return None
+
+
+#: Seconds in which a server shows whether it enforces a schema; weights may have to be loaded.
+_SOON = 60
 _ANSWER = "SELECT answer FROM abilities WHERE model = ? AND ability = 'json_schema'"
+_BEGUN = """SELECT 1 FROM raters r JOIN calls c ON c.rater = r.id
+WHERE instr(r.model, ?) AND c.final IS NOT NULL LIMIT 1"""
 _KEEP = "INSERT OR REPLACE INTO abilities VALUES (?, 'json_schema', ?, ?, NULL)"
 _REASONS: frozenset[str] = frozenset(get_args(FinishReason))
 #: SQLite's largest integer.

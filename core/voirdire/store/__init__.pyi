@@ -1,3 +1,4 @@
+from voirdire.store.findings import schema_answers as schema_answers
 from voirdire.store.frames import preferences_frame as preferences_frame
 from voirdire.store.frames import ratings_frame as ratings_frame
 from voirdire.store.frames import responses_frame as responses_frame

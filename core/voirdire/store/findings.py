@@ -24,6 +24,7 @@ from voirdire.store.session import (
     OLD_REPLY_FINDINGS,
     RATER_FINDINGS,
     REPLY_FINDINGS,
+    is_session,
     read_session,
     session_mode,
 )
@@ -55,6 +56,7 @@ _NOTED = f"""SELECT json_extract(n.value, '$[0]') AS kind, json_extract(n.value,
 count(*) FROM calls c JOIN attempts a ON a.id = c.final, json_each(a.extra, '$.notes') n
 WHERE c.rater = ? AND c.current = 1 AND a.extra IS NOT NULL AND kind IN {_NOTES}
 GROUP BY kind, about ORDER BY kind, about"""  # noqa: S608
+_ENFORCED = "SELECT model, answer FROM abilities WHERE ability = 'json_schema' ORDER BY model"
 _ANSWERED_BY = """SELECT c.role, a.model, count(*) FROM calls c JOIN attempts a ON a.id = c.final
 WHERE c.rater = ? AND c.current = 1 AND a.model != '' GROUP BY c.role, a.model"""
 #: Tasks of several runs, and how many gave the same text in all of them, step by step.
@@ -286,6 +288,15 @@ def reply_findings_frame(folder: str | Path) -> pl.DataFrame:
     if not path.is_file() and old.is_file():
         return pl.read_parquet(old).rename({"remark": "kind"})
     return pl.read_parquet(path) if path.is_file() else pl.DataFrame(schema=COLUMNS)
+
+
+def schema_answers(folder: str | Path) -> dict[str, str]:
+    """Model -> *yes* or *no*: whether its server said that it enforces a JSON schema."""
+    if not is_session(folder):
+        return {}
+    with closing(read_session(folder)) as connection:
+        rows = connection.execute(_ENFORCED).fetchall()
+    return {model.partition(" ")[0]: answer for model, answer in rows}
 
 
 def keep_findings(folder: str | Path, raters: Iterable[tuple[str, Any]]) -> None:

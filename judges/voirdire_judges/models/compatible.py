@@ -108,7 +108,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
     query: Mapping[str, str] | None = None,
     timeout: float = 120.0,
     on_refused_parameter: OnRefused = "error",
-    structured: bool | Literal["ask"] = False,
+    structured: bool | Literal["ask"] = "ask",
     logprobs: bool = True,
     params: Mapping[str, Any] | None = None,
     native_tools: bool = True,
@@ -128,8 +128,8 @@ def make(  # noqa: PLR0913 - each is an option of the study
     query : mapping, optional
         Query parameters of every call (`{"api-version": "2024-10-21"}` on Azure's older path).
     timeout, on_refused_parameter, structured, logprobs, params, native_tools
-        See `Options`; `structured` is off, since many endpoints do not enforce a schema. With "ask"
-        a session asks the server once, by one short call, whether it does.
+        See `Options`; with `structured="ask"`, the default, a new session asks the server once, by
+        one short call, whether it enforces a schema, and sends none where it does not.
 
     Raises
     ------

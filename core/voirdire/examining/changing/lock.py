@@ -51,6 +51,7 @@ Scores = dict[str, tuple[float, ...]]
 class LockedJudge(Part):
     """What a judge is: what the study declares, and the models that answered for it.
 
+    `schema_enforced` is *yes* or *no* where its server was asked whether it enforces a JSON schema.
     `verdicts` are those at the freeze: attribute -> use -> state, where humans labelled anchors.
     """
 
@@ -59,6 +60,7 @@ class LockedJudge(Part):
     answered_by: Names = ()
     prompt: str = ""
     temperature: float | None = None
+    schema_enforced: str = ""
     verdicts: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
@@ -352,6 +354,7 @@ def locked_judges(measured: Measured) -> tuple[LockedJudge, ...]:
     """The judges as the study declares them and as the provider's replies name their models."""
     rows = {row["rater"]: row for row in measured.raters.iter_rows(named=True)}
     answered = answered_by(measured)
+    enforced = _schema_answers(measured)
     return tuple(
         LockedJudge(
             name=name,
@@ -359,9 +362,25 @@ def locked_judges(measured: Measured) -> tuple[LockedJudge, ...]:
             answered_by=answered.get(name, ()),
             prompt=rows.get(name, {}).get("prompt_hash") or "",
             temperature=rows.get(name, {}).get("temperature"),
+            schema_enforced=next(
+                (
+                    answer
+                    for model, answer in enforced.items()
+                    if model in (rows.get(name, {}).get("model") or "")
+                ),
+                "",
+            ),
         )
         for name in measured.judges
     )
+
+
+def _schema_answers(measured: Measured) -> dict[str, str]:
+    if measured.session is None:
+        return {}
+    from voirdire.store import schema_answers  # noqa: PLC0415 - loads the store
+
+    return schema_answers(measured.session)
 
 
 def answered_by(measured: Measured) -> dict[str, Names]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 #: Kinds of findings that say that a judge is declared otherwise than in the lock.
-DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_temperature"})
+DIFFERS = frozenset({"lock_model", "lock_prompt", "lock_rubric", "lock_schema", "lock_temperature"})
 
 
 def other_rule(lock: Lock, anew: Lock) -> Iterator[Finding]:
@@ -100,6 +100,8 @@ def changed_declarations(
              ", ".join(new.answered_by)),
             ("lock_prompt", "prompt (hash)", old.prompt, new.prompt),
             ("lock_temperature", "temperature", old.temperature, new.temperature),
+            ("lock_schema", "server's word on whether it enforces a JSON schema",
+             old.schema_enforced, new.schema_enforced),
         ):  # fmt: skip
             # What one of the two does not know is no change.
             if before != after and before not in ("", None) and after not in ("", None):

@@ -1,7 +1,8 @@
 """Simulated climbs: does the gain of a tuned judge hold what it says, and what would others claim?
 
-    python benchmarks/tune.py            # all, about three minutes of one core
-    python benchmarks/tune.py lists      # lists, optimizers, differing, powers, gates
+    python benchmarks/tune.py            # all, about two minutes of one core; replay needs
+                                        # the published data (VOIRDIRE_SHARED or ../shared)
+    python benchmarks/tune.py lists      # or gates, optimizers, differing, replay
 
 Prints the tables and writes results/tune.md. Each climb draws labelled units and judges of known
 truth; a judge is right on a unit where a normal score, shared in part by all judges, lies below the
@@ -10,6 +11,8 @@ quantile of its accuracy. `tests/test_stats_tuning.py` runs a part of it.
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -20,6 +23,10 @@ from scipy.stats import norm
 from voirdire.stats import bias, chosen_gain, differing_gain, measured_gain, pseudo_values
 from voirdire.stats.tuning import allotted, half_of
 
+SHARED_DATA = Path(
+    os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared")
+)
+SHARED_DATA = SHARED_DATA / "data"
 RESULTS = Path(__file__).resolve().parent / "results" / "tune.md"
 CLIMBS, OLD, SHARED = 1000, 0.75, 0.9
 
@@ -195,11 +202,63 @@ def differing_table(climbs=CLIMBS):
     )  # fmt: skip
 
 
+def real(name):
+    """(judges, units) closeness of each real judge of a public set to people, 0 to 1."""
+    folder = SHARED_DATA / "alttest" / name
+    humans = json.loads((folder / "human_annotations.json").read_text())
+    judged = json.loads((folder / "llm_annotations.json").read_text())
+    units = sorted(set.intersection(*(set(own) for own in judged.values())))
+    rows, kept = [], []
+    values = [v for own in (*humans.values(), *judged.values()) for v in own.values()]
+    graded = all(isinstance(v, int | float) for v in values)
+    width = max(values) - min(values) if graded else 1
+    for unit in units:
+        labels = [own[unit] for own in humans.values() if unit in own]
+        if not labels:
+            continue
+        kept.append(unit)
+        rows.append([
+            np.mean([1 - abs(own[unit] - label) / width if graded else own[unit] == label
+                     for label in labels])
+            for own in judged.values()
+        ])  # fmt: skip
+    return np.array(rows).T
+
+
+def replayed(good, labels, draws=1000, seed=0):
+    """A judge drawn at random is tuned, and all judges are its candidates; units are drawn anew."""
+    chance, rows = np.random.default_rng(seed), []
+    for _ in range(draws):
+        order = chance.permutation(len(good))
+        own = good[order][:, chance.integers(0, good.shape[1], labels)]
+        truth = good.mean(axis=1)[order] - good[order[0]].mean()
+        found = chosen_gain(own)
+        actual = truth[found.chosen]
+        rows.append((
+            covers(found.gain, actual), found.gain.bounds[0] > 1e-9,
+            found.gain.bounds[0] > 1e-9 and actual <= 0, found.gain.value, actual,
+            covers(found.claimed, actual), found.claimed.bounds[0] > 1e-9, found.claimed.value,
+        ))  # fmt: skip
+    return np.mean(rows, axis=0)
+
+
+def replay_table(draws=1000):
+    """Public sets whose judges stand as candidates; the truth is that of all units."""
+    rows = []
+    for name in sorted(one.name for one in (SHARED_DATA / "alttest").iterdir()):
+        good = real(name)
+        if good.shape[1] >= 100:
+            rows += [((f"{name}, {len(good)} judges", n), replayed(good, n, draws))
+                     for n in (50, 100)]  # fmt: skip
+    return shown(rows)
+
+
 PARTS = {
     "lists": ("A fixed list of 30 candidates", list_table),
     "gates": ("A list of 30, by the mean of sensitivity and specificity", gate_table),
     "optimizers": ("An optimizer of 30 steps that peeks at one half", optimizer_table),
     "differing": ("Labels where old and new differ (15 % of 2,000 units)", differing_table),
+    "replay": ("Real judges of public sets as candidates", replay_table),
 }  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def of(kind):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """All eight, written (one by the command) and installed as distributions into one folder."""
+    """All nine, written (one by the command) and installed as distributions into one folder."""
     folder = tmp_path_factory.mktemp("new")
     for kind in KINDS:
         if kind != "judge":
@@ -72,7 +72,7 @@ def test_their_own_tests_pass(site):
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "14 passed" in done.stdout
+    assert "16 passed" in done.stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -48,7 +48,7 @@ def test_hook_specifications_and_manager_stay_small():
         name: len((ROOT / "core/voirdire" / name).read_text().splitlines())
         for name in ("hookspecs.py", "_manager.py")
     }
-    assert lines["hookspecs.py"] <= 60  # four lines a hook
+    assert lines["hookspecs.py"] <= 64  # four lines a hook
     assert lines["_manager.py"] <= 105
 
 
@@ -292,6 +292,7 @@ def test_every_ability_of_a_plugin_object_is_documented():
     kinds |= {"ExampleSelector", "ModelFactory", "JudgeFactory", "ClassifierFactory", "Protocol"}
     kinds |= {"Executor"}  # a kind of its own, described in docs/scale.md
     kinds |= {"Batches"}  # what `TakesBatches` gives
+    kinds |= {"Optimizer"}  # a kind of its own, described in docs/tune.md
     abilities = [
         name
         for name, value in vars(protocols).items()

@@ -44,6 +44,7 @@ def _slow(goodness, clusters, deals):
         nested.append(np.mean(terms) * (FOLDS - 1) / FOLDS)
         plain.append(_cluster_variance(chosen, np.asarray(clusters)))
     error = min(max(np.mean(nested), np.mean(plain)), FOLDS * np.mean(plain))
+    error += len(clusters) / len(names) * (1 + np.mean(values) ** 2) / len(clusters) ** 2
     return np.mean(values), error, np.bincount(choices, minlength=len(gains)) / len(choices)
 
 

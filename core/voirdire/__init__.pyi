@@ -1,5 +1,6 @@
 from voirdire._manager import plugins as plugins
 from voirdire._registry import Plugins as Plugins
+from voirdire.errors import BudgetSpentError as BudgetSpentError
 from voirdire.errors import ContractError as ContractError
 from voirdire.errors import InputError as InputError
 from voirdire.errors import MissingExtraError as MissingExtraError
@@ -12,6 +13,7 @@ from voirdire.errors import SessionError as SessionError
 from voirdire.errors import StatisticsError as StatisticsError
 from voirdire.errors import StudyError as StudyError
 from voirdire.errors import TableError as TableError
+from voirdire.errors import UnfinishedError as UnfinishedError
 from voirdire.errors import VoirdireError as VoirdireError
 from voirdire.errors import WorkerError as WorkerError
 from voirdire.examining import Examination as Examination

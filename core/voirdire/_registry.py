@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: What is registered under a name.
 KINDS = (
     "model", "judge", "annotator", "generator", "classifier", "selector", "benchmark",
-    "probe", "tool", "reader", "executor", "maker",
+    "probe", "tool", "reader", "executor", "maker", "optimizer",
 )  # fmt: skip
 #: Top-level package of a missing import -> the extra that brings it.
 EXTRAS = {
@@ -27,6 +27,7 @@ EXTRAS = {
     "distributed": "dask",
     "faiss": "faiss-cpu",
     "gguf": "hf",
+    "gepa": "gepa",
     "google": "google",
     "langchain_core": "langchain",
     "mcp": "mcp",

@@ -10,6 +10,8 @@ VoirdireError (a ValueError)
 ├── PluginError             a plugin is broken, unknown or registered twice
 │   └── MissingExtraError   the feature needs an extra that is not installed
 ├── ModelError              a model did not give a usable reply
+├── UnfinishedError         a run of many ended early; what came is kept (exit code 3 or 130)
+├── BudgetSpentError        an optimizer asked for more judgements than are left
 ├── SessionError            a session folder is locked, foreign or damaged
 ├── WorkerError             a process or machine that computes a part died again and again
 ├── ContractError           a plugin breaks its contract (exit code 4); an AssertionError too
@@ -296,6 +298,18 @@ class ModelError(VoirdireError):
 
 class SessionError(VoirdireError):
     """A session folder is locked, foreign or damaged."""
+
+
+class UnfinishedError(VoirdireError):
+    """A run ended before all was asked: what came is kept, and the same command goes on."""
+
+    def __init__(self, message: str, exit_code: int = 3) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class BudgetSpentError(VoirdireError):
+    """An optimizer asked for more judgements than are left; what it found is kept."""
 
 
 class WorkerError(VoirdireError):

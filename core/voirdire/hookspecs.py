@@ -43,6 +43,10 @@ class Hooks:
         """Probes: a change of a response or request, and what a sound judge makes of it."""
 
     @hookspec
+    def voirdire_register_optimizers(self, register: object) -> None:
+        """Optimizers: they look for better instructions of a judge."""
+
+    @hookspec
     def voirdire_register_makers(self, register: object) -> None:
         """Makers of models, and by what the names of their models begin."""
 

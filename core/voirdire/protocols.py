@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.errors import ModelError
+    from voirdire.optimizers import Evaluates, OptimizerUnit
     from voirdire.schema import (
         BatchState,
         Finding,
@@ -532,3 +533,15 @@ class Generator(Protocol):
 
     def parse(self, replies: Sequence[Reply], item: str = "") -> Response:
         """The response to the item of that id."""
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """Looks for better instructions of a judge; what it finds is measured on other labels."""
+
+    def optimize(self, start: str, units: Sequence[OptimizerUnit], evaluate: Evaluates) -> str:
+        """The best instructions found.
+
+        `evaluate(text, units)` gives a score and a text for each unit, and `evaluate.left` says how
+        many judgements may still be asked for.
+        """

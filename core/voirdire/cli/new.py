@@ -14,7 +14,8 @@ Examples:
 
   voirdire new reader my-tool --out plugins/my-tool
 
-The kinds are judge, annotator, model, classifier, reader, tool, probe and benchmark.
+The kinds are judge, annotator, model, classifier, reader, tool, probe, optimizer and
+benchmark.
 """
 
 

@@ -56,6 +56,11 @@ KINDS = {
         "PROBE",
         "voirdire probe example/study.toml --probes @name@ --out out",
     ),
+    "optimizer": PluginKind(
+        "Adds one sentence at a time to a judge's instructions and keeps what helps",
+        "make",
+        "voirdire tune example/study.toml --judge b --for single --optimizer @name@ --out out",
+    ),
     "benchmark": PluginKind(
         "Examines the ratings in a folder, with a table of its own",
         "BENCHMARK",

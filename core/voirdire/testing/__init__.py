@@ -21,6 +21,7 @@ from voirdire.testing.executors import check_executor
 from voirdire.testing.hostile import HEADS, REPLIES, TEXTS
 from voirdire.testing.makers import check_maker
 from voirdire.testing.models import check_model
+from voirdire.testing.optimizers import check_optimizer
 from voirdire.testing.probes import check_probe
 from voirdire.testing.raters import check_annotator, check_generator, check_judge
 from voirdire.testing.readers import check_reader
@@ -41,6 +42,7 @@ __all__ = [
     "check_judge",
     "check_maker",
     "check_model",
+    "check_optimizer",
     "check_probe",
     "check_reader",
     "check_registered",

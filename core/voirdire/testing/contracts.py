@@ -12,6 +12,7 @@ from voirdire.testing.classifiers import check_classifier
 from voirdire.testing.executors import check_executor
 from voirdire.testing.makers import check_maker
 from voirdire.testing.models import check_model
+from voirdire.testing.optimizers import check_optimizer
 from voirdire.testing.probes import check_probe
 from voirdire.testing.raters import check_annotator, check_generator, check_judge
 from voirdire.testing.readers import check_reader
@@ -37,6 +38,7 @@ CONTRACTS: Mapping[str, Callable[..., None]] = {
     "benchmark": check_benchmark,
     "executor": check_executor,
     "maker": check_maker,
+    "optimizer": check_optimizer,
 }
 #: What a contract test hands to a factory.
 _HANDED = {

@@ -1,0 +1,152 @@
+"""Candidates asked by the ordinary runner: one session, each reply kept and paid once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from voirdire import running
+from voirdire.errors import InputError, UnfinishedError
+from voirdire.examining.narrowing import narrowed, study_and_responses
+from voirdire.schema import Finding
+from voirdire.store import is_session
+from voirdire_plugins.tune.units import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from voirdire.running import DryRater, RunResult
+    from voirdire.study import Rater, Study
+    from voirdire_plugins.tune.units import Units
+
+#: The folder of the session, and the file of the responses that are asked about.
+SESSION, ASKED = "session", "asked.parquet"
+
+
+@dataclass
+class Asking:
+    """Asks members of a panel about some of a study's responses.
+
+    Attributes
+    ----------
+    study : Study
+        What it is run by; its panel and data are left aside.
+    out : Path
+        The folder; the session lies in it.
+    responses : mapping
+        (item, system) -> text, of all responses that have one.
+    max_cost, max_calls : optional
+        Of the whole session.
+    calls : mapping
+        Member -> what it has used, after the last time it was asked.
+    """
+
+    study: Study
+    out: Path
+    responses: dict[tuple[str, str], str]
+    max_cost: float | None = None
+    max_calls: int | None = None
+    quiet: bool = True
+    used: dict[str, tuple[int, float | None]] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path, study: Study, out: Path, max_cost: float | None,
+           max_calls: int | None, *, quiet: bool) -> Asking:  # fmt: skip
+        """Of a study's file; its responses are read once."""
+        _, rows = study_and_responses(path)
+        texts = {(one.item, one.system): one.text for one in rows}
+        return cls(study, out, texts, max_cost, max_calls, quiet)
+
+    def with_text(self, units: Units) -> tuple[Units, tuple[Finding, ...]]:
+        """The units whose responses are there to be judged.
+
+        Raises
+        ------
+        InputError
+            None is.
+        """
+        kept = np.array([
+            all((row[0], system) in self.responses for system in row[1:])
+            for row in units.systems
+        ])  # fmt: skip
+        lost = int((~kept).sum())
+        if not kept.any():
+            item, *systems = units.systems[0]
+            raise InputError(
+                f"none of {lost} labelled responses has a text in the study's [responses], such as "
+                f" that of {systems[0] or 'nobody'!r} to item {item!r}: ids must be the same"
+            )
+        if not lost:
+            return units, ()
+        finding = Finding(
+            "labels_without_text", "note", "", lost, (),
+            f"{lost} labels are of responses whose text the study does not hold.",
+            "They are left out.",
+        )  # fmt: skip
+        return units.taken(kept), (finding,)
+
+    @property
+    def session(self) -> Path:
+        """The folder of the session."""
+        return self.out / SESSION
+
+    def _study(self, panel: Sequence[Rater], about: Collection[tuple[str, str]]) -> Study:
+        self.out.mkdir(parents=True, exist_ok=True)
+        rows = [(*key, text) for key, text in self.responses.items() if key in about]
+        study = narrowed(self.study, panel, rows, self.out / ASKED)
+        # With people's labels, so that the session is examined and frozen beside them.
+        return study.model_copy(update={"data": self.study.data})
+
+    def price(
+        self, panel: Sequence[Rater], about: Collection[tuple[str, str]]
+    ) -> tuple[DryRater, ...]:
+        """What is still to be asked, and what it costs; no model is asked."""
+        study = self._study(panel, about)
+        return running.dry_run(study, self.session, only="judge", max_cost=self.max_cost)
+
+    def ask(self, panel: Sequence[Rater], about: Collection[tuple[str, str]]) -> pl.DataFrame:
+        """The ratings of a panel: what is on file, and what is asked now.
+
+        Raises
+        ------
+        UnfinishedError
+            A limit was reached, the run was interrupted, or calls failed.
+        """
+        study = self._study(panel, about)
+        there = is_session(self.session)
+        result = running.run(
+            study, self.session, resume=there, only="judge", max_cost=self.max_cost,
+            max_calls=self.max_calls, quiet=self.quiet,
+        )  # fmt: skip
+        self._check(result)
+        for rater in result.raters:
+            each = None if rater.cost is None or not rater.done else rater.cost / rater.done
+            self.used[rater.name] = (rater.calls, each)
+            read = sum(rater.statuses.get(name, 0) for name in ("ok", "repaired"))
+            self.unread[rater.name] = rater.tasks - read
+        return plain(pl.read_parquet(self.session / "ratings.parquet"))
+
+    def _check(self, result: RunResult) -> None:
+        # One of which nothing can be read is not asked to the end: it is wrong everywhere.
+        asked = [rater for rater in result.raters if not (rater.parked and rater.nothing_read)]
+        open_calls = sum(rater.open + rater.failed for rater in asked)
+        if result.stopped or open_calls:
+            why = {
+                "interrupted": "it was interrupted",
+                "budget": "a limit was reached",
+                "": "calls failed: " + "; ".join(
+                    f"{rater.name}: {rater.parked or ', '.join(rater.faults)}"
+                    for rater in asked if rater.open + rater.failed
+                ),
+            }[result.stopped]  # fmt: skip
+            raise UnfinishedError(
+                f"{open_calls} judgements are not there yet: {why}. Every reply is kept in "
+                f"{self.session}, and nothing is paid twice: the same command goes on"
+                + (" with a higher limit" if result.stopped == "budget" else ""),
+                result.exit_code or 3,
+            )

@@ -1,0 +1,158 @@
+"""Candidates: other ways to ask a judge, and what can be made of its scores without a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.study import Rater, build_part, read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire_plugins.tune.goals import Marks
+
+    Floats = NDArray[np.float64]
+
+#: Suffixes of files that hold a wording each.
+_WORDINGS = (".txt", ".md")
+
+
+def read_candidates(judge: Rater, paths: Sequence[str | Path]) -> tuple[Rater, ...]:
+    """Members of a panel that differ from the judge in what the files say.
+
+    A file of TOML holds tables ``[[candidate]]`` with the keys of a ``[[panel]]``; ``instructions``
+    may stand beside them. A text file holds the instructions of one candidate, which bears its
+    name; a folder holds such files.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or a key of it is wrong; two bear one name.
+    """
+    made: dict[str, Rater] = {}
+    for name, keys, where in _read(paths):
+        one = candidate(judge, name, keys, where)
+        if one.name in made:
+            raise InputError(f"{where}: there is a candidate {name!r} already")
+        made[one.name] = one
+    return tuple(made.values())
+
+
+def _read(paths: Sequence[str | Path]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(one for one in path.iterdir() if one.suffix in (*_WORDINGS, ".toml"))
+            if not inside:
+                raise InputError(f"{path}: it holds no .toml, .txt or .md file of candidates")
+            yield from _read(inside)
+        elif not path.is_file():
+            raise InputError(f"--candidates {path}: there is no such file")
+        elif path.suffix in _WORDINGS:
+            yield path.stem, {"instructions": path.read_text(encoding="utf-8").strip()}, str(path)
+        else:
+            yield from _of_toml(path)
+
+
+def _of_toml(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
+    raw = read_toml(path, "candidates")
+    rows = raw.pop("candidate", None)
+    if raw or not isinstance(rows, list) or not rows:
+        odd = f"the key {next(iter(raw))!r} is unknown" if raw else "it has none"
+        raise InputError(f"{path}: candidates are tables [[candidate]], and {odd}")
+    for number, row in enumerate(rows, 1):
+        keys = dict(row)
+        yield str(keys.pop("name", number)), keys, f"{path}, candidate {number}"
+
+
+def candidate(judge: Rater, name: str, keys: dict[str, Any], where: str) -> Rater:
+    """The judge with some keys exchanged; `options` and `model_options` are added to its own."""
+    given = judge.model_dump(exclude_unset=True)
+    keys = dict(keys)
+    instructions = keys.pop("instructions", None)
+    for part in ("options", "model_options"):
+        keys[part] = {**given.get(part, {}), **keys.get(part, {})}
+    if instructions is not None:
+        keys["options"]["instructions"] = str(instructions)
+    made = {**given, **{key: value for key, value in keys.items() if value != {}}}
+    made["name"] = f"{judge.name} {name}"
+    return build_part(Rater, made, where)
+
+
+def forms(judge: Rater) -> tuple[Rater, ...]:
+    """The same question in other forms, as far as its judge takes them."""
+    if judge.use not in ("", "rubric"):
+        return ()
+    ways = {
+        "asked one by one": {"ask": "each"},
+        "by log-probabilities": {"score": "levels"},
+    }
+    return tuple(
+        candidate(judge, name, {"options": options}, "forms")
+        for name, options in ways.items()
+        if any(judge.options.get(key) != value for key, value in options.items())
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A way to score: a judge that was asked, or what is made of its scores.
+
+    Attributes
+    ----------
+    name : str
+    runs : (R, n) float64
+        Its scores, a row a run; NaN is missing.
+    rater : str
+        Whose calls it takes.
+    change : str
+        What is done with them; empty where they are taken as they come.
+    calls : int
+        Runs that one score takes.
+    """
+
+    name: str
+    runs: Floats
+    rater: str
+    change: str = ""
+    calls: int = 1
+
+
+def without_calls(judge: Scored, use: str, marks: Marks, step: float) -> tuple[Scored, ...]:
+    """What the judge's own scores can be made into: the mean of its runs, and shifted scores.
+
+    A shift moves the threshold of a gate, and calibrates the level of scores. It changes neither
+    the order of responses nor what they explain.
+    """
+    made = []
+    if len(judge.runs) > 1:
+        with np.errstate(invalid="ignore"):
+            read = ~np.isnan(judge.runs)
+            mean = np.where(read, judge.runs, 0.0).sum(axis=0) / read.sum(axis=0)
+        made.append(
+            Scored(
+                f"{judge.name}, {len(judge.runs)} runs", mean[None], judge.rater,
+                f"the mean of {len(judge.runs)} runs", len(judge.runs),
+            )
+        )  # fmt: skip
+    if use in ("pick", "worth"):
+        return tuple(made)
+    # A judge on a scale of two values has no other threshold.
+    size = step or marks.width / 20
+    for shift in (-2, -1, -0.5, 0.5, 1, 2):
+        moved = np.clip(judge.runs + shift * size, marks.low, marks.high)
+        if use in ("gate", "filter"):
+            same = ((moved >= marks.gate) == (judge.runs >= marks.gate)) | np.isnan(judge.runs)
+            if same.all():
+                continue
+            change = f"passes from {marks.gate - shift * size:g}"
+        else:
+            change = f"scores {shift * size:+g}"
+        made.append(Scored(f"{judge.name}, {change}", moved, judge.rater, change))
+    return tuple(made)

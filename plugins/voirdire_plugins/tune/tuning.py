@@ -1,0 +1,403 @@
+"""`tune`: choose a better judge by labels, and say by how much it is better."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError, not_there
+from voirdire.schema import Finding
+from voirdire.stats import chosen_gain, measured_gain
+from voirdire.stats.sums import above_t, quantile
+from voirdire.stats.tuning import half_of
+from voirdire.study import load_study
+from voirdire_plugins.tune.asking import Asking
+from voirdire_plugins.tune.candidates import Scored, forms, read_candidates, without_calls
+from voirdire_plugins.tune.goals import check_gate, goal_of, rates
+from voirdire_plugins.tune.looks import looked_before, remember
+from voirdire_plugins.tune.measuring import Drawn, Pair, draw, measure_drawn, stock
+from voirdire_plugins.tune.optimizing import Evaluate, climb
+from voirdire_plugins.tune.outputs import write_judge
+from voirdire_plugins.tune.results import Moved, Tuned, Way
+from voirdire_plugins.tune.units import people_agree, read_units, with_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from voirdire.stats import Estimate
+    from voirdire.study import Rater, Study
+    from voirdire_plugins.tune.goals import Goal, Marks
+    from voirdire_plugins.tune.units import Units
+
+    Floats = NDArray[np.float64]
+
+#: What labels of units that differ should show: three points in a hundred, four times in five.
+AIM, POWER_Z = 0.03, 1.96 + 0.8416
+#: Labels of each side of a gate below which nothing is said of it.
+_FEWEST_OF_A_KIND = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is tuned, on what: read and checked before anybody is asked."""
+
+    member: Rater
+    goal: Goal
+    units: Units
+    marks: Marks
+    asking: Asking
+    findings: tuple[Finding, ...]
+    seed: int
+    level: float
+
+    def scored(self, panel: Sequence[Rater], units: Units, ratings: pl.DataFrame) -> list[Scored]:
+        """Each member of a panel, and behind it what its scores can be made into."""
+        step = self.asking.study.rubric.step
+        made: list[Scored] = []
+        for one in panel:
+            asked = Scored(one.name, units.scores(ratings, one.name), one.name)
+            made.append(asked)
+            made += without_calls(asked, self.goal.use, self.marks, step)
+        return made
+
+    def goodness(self, scored: Sequence[Scored]) -> Floats:
+        """(C, n) of the labelled units."""
+        if self.goal.use in ("gate", "filter"):
+            check_both(self.units, self.marks)
+        return self.goal.goodness([one.runs for one in scored], self.units.humans, self.marks)
+
+    def unread(self) -> tuple[Finding, ...]:
+        """What could not be read of a candidate, and what it counts as."""
+        return tuple(
+            Finding(
+                "candidate_unread", "serious", name, count, (name,),
+                f"{count} replies of {name} could not be read.",
+                f"Each counts as {self.goal.unread}: no judge gains by leaving hard ones out.",
+            )
+            for name, count in self.asking.unread.items() if count
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen among scored ways, and by how much it is better."""
+
+    panel: Sequence[Rater]
+    scored: Sequence[Scored]
+    goodness: Floats
+    chosen: int
+    shares: Sequence[float]
+    gain: Estimate
+    claimed: Estimate
+    measured_on: int
+    findings: tuple[Finding, ...] = ()
+
+
+def tune(  # noqa: PLR0913 - each is a choice of the caller
+    study: str | Path,
+    judge: str,
+    *,
+    use: str,
+    out: str | Path,
+    labels: Sequence[str | Path] = (),
+    reference: Sequence[str] = (),
+    candidates: Sequence[str | Path] = (),
+    ask_forms: bool = False,
+    optimizer: str = "",
+    optimizer_options: Mapping[str, Any] | None = None,
+    steps: int = 400,
+    attributes: Sequence[str] = (),
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+    differ: int = 0,
+    measure: Sequence[str | Path] = (),
+    quiet: bool = True,
+    say: Callable[[str], object] = lambda _: None,
+) -> Tuned:
+    """Make a judge better by people's labels, and measure by how much on labels that chose nothing.
+
+    Parameters
+    ----------
+    study : path
+        A study with items and responses.
+    judge : str
+        The member of its panel that is tuned.
+    use : {"single", "gate", "filter", "pick", "worth"}
+        What it is wanted for, which says what is measured (see `goals`).
+    out : path
+        The folder: the session lies in it. The same call goes on in it.
+    labels : sequence of path
+        Files of people's ratings, beside the study's own sources.
+    reference : sequence of str
+        Who of their raters is a person, where the study does not say it.
+    candidates : sequence of path
+        Files of candidates (`candidates.read_candidates`).
+    ask_forms : bool
+        Whether the question is also asked one by one and by log-probabilities.
+    optimizer, optimizer_options, steps
+        A registered optimizer, its options, and how many judgements it may ask for. It sees one
+        half of the labels, and the other half measures.
+    attributes : sequence of str
+        Those that count; all by default.
+    max_cost, max_calls : optional
+        Limits on the whole session.
+    differ : int
+        Have old and new judge all responses, and draw so many of those on which they differ.
+    measure : sequence of path
+        People's ratings of what was drawn.
+    say : callable
+        Is told what will be asked, and what it costs, before it is.
+
+    Raises
+    ------
+    InputError
+        People do not agree, too few labels, a file or name that is not there: nobody was asked.
+    UnfinishedError
+        A limit or an interruption; what came is kept.
+    """
+    goal, folder = goal_of(use), Path(out)
+    declared = load_study(study)
+    member = declared.rater(judge)
+    if member is None or not member.model_names:
+        asked = [one.name for one in declared.panel if one.model_names]
+        raise not_there("judge", judge, asked, "judges of the study that ask a model")
+    if member.kind != "judge":
+        raise InputError(f"{judge} is of kind {member.kind}: judges of responses are tuned")
+    own = with_labels(declared, labels, reference)
+    units = read_units(own, attributes, use)
+    marks = check_gate(None if declared.gate is None else declared.gate.at, use, *_ends(declared))
+    asking = Asking.of(Path(study), own, folder, max_cost, max_calls, quiet=quiet)
+    units, left = asking.with_text(units)
+    findings = (*left, *people_agree(units, level), *looked_before(units, asking))
+    more = read_candidates(member, candidates) + (forms(member) if ask_forms else ())
+    if optimizer and more:
+        raise InputError("give candidates or an optimizer: each is measured in its own way")
+    if (differ or measure) and use in ("pick", "worth"):
+        raise InputError(f"--for {use}: labels where judges differ measure single, gate and filter")
+    work = Work(member, goal, units, marks, asking, findings, seed, level)
+    if optimizer:
+        say(f"{optimizer} may ask for {steps:,} judgements of {judge}, on one half of the labels.")
+        choice = _climbed(work, optimizer, optimizer_options or {}, steps)
+    else:
+        say(_plan(asking, (member, *more), units))
+        choice = _listed(work, (member, *more))
+    tuned = write_judge(_told(work, choice), own, asking)
+    remember(units, asking, len(tuned.ways), tuned.after.name)
+    if not differ and not measure:
+        return tuned
+    files = with_labels(own, measure, reference) if measure else None
+    return replace(tuned, drawn=_drawn(work, tuned, differ, files, say))
+
+
+def _ends(study: Study) -> tuple[float, float]:
+    from voirdire import plugins  # noqa: PLC0415 - a named rubric may be a plugin's
+    from voirdire.store.raters import read_rubric  # noqa: PLC0415 - loads the store
+
+    scale = read_rubric(study, plugins()).scale
+    return scale.low, scale.high
+
+
+def check_both(units: Units, marks: Marks) -> None:
+    """People must pass some and fail some.
+
+    Raises
+    ------
+    InputError
+        Fewer than 5 of a kind.
+    """
+    people = np.nanmean(np.where(np.isnan(units.humans), np.nan, units.humans >= marks.gate), 1)
+    passing, failing = people.sum(), (1 - people).sum()
+    if min(passing, failing) < _FEWEST_OF_A_KIND:
+        raise InputError(
+            f"of {len(units)} labelled responses people pass {passing:g} and fail {failing:g}: "
+            f"fewer than {_FEWEST_OF_A_KIND} of a kind say nothing of that kind. Label more of it"
+        )
+
+
+def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
+    """A fixed list is judged once on all labels, and folds are arithmetic."""
+    units = work.units
+    scored = work.scored(panel, units, work.asking.ask(panel, units.responses))
+    goodness = work.goodness(scored)
+    found = chosen_gain(goodness, clusters=units.cluster, level=work.level, seed=work.seed)
+    return Choice(
+        panel, scored, goodness, found.chosen, found.shares.tolist(), found.gain, found.claimed,
+        len(units),
+    )  # fmt: skip
+
+
+def _climbed(work: Work, name: str, options: Mapping[str, Any], steps: int) -> Choice:
+    """An optimizer sees one half of the labels; the other half measures what it chose."""
+    if work.goal.use != "single":
+        raise InputError(
+            f"--for {work.goal.use}: an optimizer needs a score a response, which single has; tune "
+            "it --for single, or give candidates"
+        )
+    member, units, asking = work.member, work.units, work.asking
+    own = half_of(len(units), units.cluster, seed=work.seed)
+    evaluate = Evaluate(member, work.goal, units.taken(own), work.marks, asking, steps)
+    found = climb(evaluate, name, options)
+    panel = (member, found.rater) if found.rater is not None else (member,)
+    ratings = asking.ask(panel, units.responses)
+    scored = [Scored(one.name, units.scores(ratings, one.name), one.name) for one in panel]
+    goodness, chosen = work.goodness(scored), len(panel) - 1
+
+    def gain(kept: NDArray[np.bool_]) -> Estimate:
+        return measured_gain(
+            goodness[chosen, kept], goodness[0, kept], clusters=units.cluster[kept],
+            level=work.level,
+        )  # fmt: skip
+
+    return Choice(
+        panel, scored, goodness, chosen, [math.nan] * len(scored), gain(~own), gain(own),
+        int((~own).sum()), found.findings,
+    )  # fmt: skip
+
+
+def _plan(asking: Asking, panel: Sequence[Rater], units: Units) -> str:
+    """What will be asked, and what it costs, before anybody is."""
+    plan = asking.price(panel, units.responses)
+    costs = [one.cost for one in plan]
+    known = [cost for cost in costs if cost is not None]
+    cost = f"{sum(known):.4f}" if len(known) == len(costs) else "unknown"
+    return (
+        f"{len(panel)} judges on {len(units.responses):,} responses: "
+        f"{sum(one.calls for one in plan):,} calls, {sum(one.on_file for one in plan):,} on file, "
+        f"cost {cost}."
+    )
+
+
+def _drawn(
+    work: Work, tuned: Tuned, differ: int, labels: Study | None, say: Callable[[str], object]
+) -> Drawn:
+    """Responses nobody has labelled on which old and chosen judge differ; or their labels."""
+    member, asking = work.member, work.asking
+    if not tuned.chosen:
+        raise InputError(f"nothing is better than {member.name} on these labels: label others")
+    panel = (member,) if tuned.spec.name == member.name else (member, tuned.spec)
+    attributes = work.units.keys["attribute"].unique(maintain_order=True).to_list()
+    rest = stock(asking, attributes, work.units.responses)
+    say(_plan(asking, panel, rest))
+    ratings = asking.ask(panel, rest.responses)
+
+    def both(units: Units) -> Pair:
+        made = work.scored(panel, units, ratings)
+        new = next(one for one in made if one.name == tuned.chosen)
+        return Pair(made[0], new, tuned.use, work.marks)
+
+    if labels is None:
+        return draw(both(rest), rest, differ, work.seed, asking.out)
+    return measure_drawn(read_units(labels, (), tuned.use), both, asking.out, work.level)
+
+
+def _told(work: Work, choice: Choice) -> Tuned:
+    member, scored, gain = work.member, choice.scored, choice.gain
+    ways = tuple(
+        Way(one.name, one.change, float(row.mean()), share, one.calls,
+            _price(work.asking, one), work.asking.unread.get(one.rater, 0))
+        for one, row, share in zip(scored, choice.goodness, choice.shares, strict=True)
+    )  # fmt: skip
+    old, new = scored[0], scored[choice.chosen]
+    away = _away(old, new, work)
+    differ: NDArray[np.bool_] = np.asarray(away > 0)
+    error, df = gain.details.get("standard_error", math.nan), gain.details.get("df", math.nan)
+    better = float(above_t(-gain.value / error, df)) if error > 0 else float(gain.value > 0)
+    worst = gain.value + quantile(0.1, df) * error if error > 0 else gain.value
+    decision = "keep" if not choice.chosen or better < 0.5 else "label"
+    decision = "adopt" if choice.chosen and gain.bounds[0] > 0 else decision
+    at_gate = {}
+    if work.goal.use == "gate":
+        humans = work.units.humans
+        at_gate = {
+            "before": rates(old.runs, humans, work.marks),
+            "after": rates(new.runs, humans, work.marks),
+        }
+    spec = next(one for one in choice.panel if one.name == new.rater)
+    return Tuned(
+        member.name, work.goal.use, work.goal.measure, len(work.units), work.units.people,
+        choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
+        worst, float(differ.mean()), labels_to_show(float(away.mean())), decision, ways[0],
+        ways[choice.chosen], at_gate,
+        _moved(old, new, choice.goodness[choice.chosen] - choice.goodness[0], work.units, differ),
+        _diff(member, spec), spec, (*work.findings, *choice.findings, *work.unread()),
+    )  # fmt: skip
+
+
+def _price(asking: Asking, one: Scored) -> float | None:
+    each = asking.used.get(one.rater, (0, None))[1]
+    return None if each is None else 1000 * each * one.calls
+
+
+def _away(old: Scored, new: Scored, work: Work) -> Floats:
+    """(n,) 0 to 1: how far two judges are apart on each unit, for this use."""
+    use = "single" if work.goal.use in ("pick", "worth") else work.goal.use
+    return Pair(old, new, use, work.marks).away
+
+
+def _mean_run(runs: Floats) -> Floats:
+    read = ~np.isnan(runs)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(read, runs, 0.0).sum(axis=0) / read.sum(axis=0))
+
+
+def labels_to_show(differ: float, aim: float = AIM) -> int:
+    """Labels of units that differ with which a gain of `aim` shows four times in five.
+
+    `differ` is how far two judges are apart on average: of yes and no the share on which they
+    differ, of which (1 + aim / differ) / 2 are won. Graded units are drawn by the size of their
+    difference, and count as much as so many of yes and no.
+    0 where so few differ that the gain cannot be that large.
+
+    Examples
+    --------
+    >>> labels_to_show(0.15), labels_to_show(0.02)
+    (189, 0)
+    """
+    if differ <= aim:
+        return 0
+    return math.ceil(POWER_Z**2 * (differ**2 / aim**2 - 1))
+
+
+def _moved(
+    old: Scored, new: Scored, gains: Floats, units: Units, differ: NDArray[np.bool_]
+) -> tuple[Moved, ...]:
+    before, after = _mean_run(old.runs), _mean_run(new.runs)
+    people = np.nanmean(units.humans, axis=1)
+    rows = units.keys.rows(named=True)
+    at = [int(one) for one in np.argsort(gains, kind="stable") if differ[one]]
+    return tuple(
+        Moved(rows[i]["item"], rows[i]["system"], rows[i]["attribute"], float(before[i]),
+              float(after[i]), float(people[i]), float(gains[i]))
+        for i in at
+    )  # fmt: skip
+
+
+def _diff(old: Rater, new: Rater) -> str:
+    """What a candidate's entry of the panel says otherwise."""
+    import difflib  # noqa: PLC0415 - only here
+
+    lines = difflib.unified_diff(_lines(old), _lines(new), old.name, new.name, lineterm="")
+    return "\n".join(lines)
+
+
+def _lines(rater: Rater) -> list[str]:
+    given = rater.model_dump(exclude_unset=True)
+    lines = []
+    for key, value in given.items():
+        if key == "name":
+            continue
+        if isinstance(value, dict):
+            for name, own in value.items():
+                lines += [f"{key}.{name}:", *(f"  {line}" for line in str(own).splitlines())]
+        else:
+            lines.append(f"{key}: {value}")
+    return lines

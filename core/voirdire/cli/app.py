@@ -99,6 +99,7 @@ COMMANDS = {
     "examine": ("examine",),
     "decide": ("decide",),
     "correct": ("correct", "calibrate", "plan", "escalate"),
+    "cascade": ("cascade",),
     "watch": ("watch",),
     "compare": ("compare",),
     "look": ("look",),
@@ -130,7 +131,7 @@ EPILOG = (
 GROUPS = {
     "Begin": ("demo", "init", "audit"),
     "Judges and verdicts": ("examine", "look", "item", "labels", "annotators", "jury", "probe"),
-    "Numbers from few labels": ("correct", "calibrate", "plan", "escalate"),
+    "Numbers from few labels": ("correct", "calibrate", "plan", "escalate", "cascade"),
     "Releases": ("decide", "compare", "gate", "watch"),
     "Run": ("run", "session", "humans", "import"),
 }

@@ -130,29 +130,75 @@ def automated_share(
     levels = np.quantile(every, 1 - np.arange(1, _STEPS + 1) / _STEPS, method="lower")
     # The last share is all verdicts, whatever the quantile of a sample says.
     levels[-1] = -math.inf
-    # Over all labels, so that where the tests begin does not depend on a share's own errors.
-    effect = 1.0 if groups is None else design_effect(right, groups)
+    nested = sure >= levels[:, None]
+    last, low, reason = certified(
+        np.where(nested, right, np.nan), right, target=target, risk=risk, clusters=groups
+    )
+    if last < 0:
+        return _none(target, risk, len(right), reason)
+    level, within = levels[last], nested[last]
+    return AutomatedShare(
+        float((every >= level).mean()), float(level), float(right[within].mean()), low, target,
+        risk, len(right), int(within.sum()),
+    )  # fmt: skip
+
+
+def certified(
+    agrees: Any, overall: Any, *, target: float, risk: float, clusters: Any = None
+) -> tuple[int, float, str | None]:
+    """The last of some policies, in an order fixed beforehand, that is shown to agree often enough.
+
+    Fixed-sequence testing: the first that fails ends it, so that `risk` holds for all together.
+    Policies with too few labels to be tested fairly are passed over before the first test.
+
+    Parameters
+    ----------
+    agrees : array-like, shape (P, n)
+        1 where what a policy says of a labelled unit agrees, 0 where not, NaN where it is silent.
+    overall : array-like, shape (n,)
+        Agreement of all of these units, by which it is seen how far clusters err together.
+    target, risk, clusters
+        As in `automated_share`.
+
+    Returns
+    -------
+    (int, float, str or None)
+        The policy (-1: none), the lower bound of its agreement, and ``"too_few_items"`` where none
+        could be tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.stats.automation import certified
+    >>> right = (np.arange(200) < 185) * 1.0
+    >>> strict = np.where(np.arange(200) < 100, right, np.nan)
+    >>> certified([strict, right], right, target=0.95, risk=0.1)[0]
+    0
+
+    References
+    ----------
+    As `automated_share`.
+    """
+    every, policies = numbers(overall, "overall"), numbers(agrees, "agrees")
+    groups = None if clusters is None else _numbered(clusters, len(every))
+    effect = 1.0 if groups is None else design_effect(every, groups)
     fewest = math.ceil(_fewest(target, risk) * effect)
-    if len(right) < fewest:
-        return _none(target, risk, len(right), "too_few_items")
-    largest = _none(target, risk, len(right), None)
-    for level in levels:
-        within = sure >= level
-        n, agreed = int(within.sum()), int(right[within].sum())
-        # Too few labels to be tested fairly, or ties: the same labels as in the share before.
-        if n < fewest or n == largest.n_automated:
+    last, bound, tested = -1, math.nan, False
+    for place, said in enumerate(policies):
+        within = ~np.isnan(said)
+        n = int(within.sum())
+        # Too few labels to be tested fairly, or the same ones as before.
+        if n < fewest or (last >= 0 and np.array_equal(said, policies[last], equal_nan=True)):
             continue
+        tested = True
         size = float(n)
         if groups is not None:
-            size = effective_labels(right[within], groups[within], effect, risk)
-        low = lower_share(agreed / n * size, size, risk)
+            size = effective_labels(said[within], groups[within], effect, risk)
+        low = lower_share(float(said[within].mean()) * size, size, risk)
         if low < target:
             break
-        share = float((every >= level).mean())
-        largest = AutomatedShare(
-            share, float(level), agreed / n, low, target, risk, len(right), n
-        )  # fmt: skip
-    return largest
+        last, bound = place, low
+    return last, bound, None if tested else "too_few_items"
 
 
 def _fewest(target: float, risk: float) -> int:

@@ -3,6 +3,9 @@ from voirdire.examining.correcting.calibrating import CalibratedRatings as Calib
 from voirdire.examining.correcting.calibrating import Calibrations as Calibrations
 from voirdire.examining.correcting.calibrating import calibrate_ratings as calibrate_ratings
 from voirdire.examining.correcting.calibrating import write_calibrated as write_calibrated
+from voirdire.examining.correcting.cascading import Cascade as Cascade
+from voirdire.examining.correcting.cascading import cascade as cascade
+from voirdire.examining.correcting.cascading import cascade_sections as cascade_sections
 from voirdire.examining.correcting.corrected import CorrectedScore as CorrectedScore
 from voirdire.examining.correcting.corrected import Correction as Correction
 from voirdire.examining.correcting.corrected import correct as correct

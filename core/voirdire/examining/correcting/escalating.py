@@ -130,8 +130,8 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
         data = data.as_codes()
     a = named_place("attribute", "on", on, data.attributes)
     human = data.human[a]
-    halves = _halves(data, ~np.isnan(human), seed)
-    same = _agreement(data.judge[:, a], human, tolerance, gate)
+    halves = halves_of(data, ~np.isnan(human), seed)
+    same = agreement(data.judge[:, a], human, tolerance, gate)
     # The judge is chosen on the half that the confidence is fitted on: chosen on the other, the
     # test would be of the luckiest.
     names = (
@@ -144,14 +144,14 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
         key=lambda j: _mean(same[j][halves[0]]),
     )
     judged = ~np.isnan(data.judge[at, a])
-    features = _features(data, a, at, tolerance, gate)
+    features = features_of(data, a, at, tolerance, gate)
     fit, test = (half & judged for half in halves)
     if min(int(fit.sum()), int(test.sum())) < _FEWEST:
         raise InputError(
             f"{int((fit | test).sum())} labels beside {data.judges[at]}'s scores are too few: a "
             f"confidence needs at least {2 * _FEWEST}, half of them to test it"
         )
-    confidence = _confidence(features, same[at], fit)
+    confidence = confidence_of(features, same[at], fit)
     # Answers to one item err together as turns of one dialogue do.
     clusters = data.overall_cluster
     share = automated_share(
@@ -217,7 +217,7 @@ def named_place(what: str, option: str, wanted: str, names: Sequence[str]) -> in
     raise InputError(f"say by --{option} which {what} is meant ({what}s: {', '.join(names)})")
 
 
-def _halves(
+def halves_of(
     data: Labelled, labelled: NDArray[np.bool_], seed: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The labelled responses in two halves; clusters, or else items, are not cut."""
@@ -229,7 +229,7 @@ def _halves(
     return labelled & first, labelled & ~first
 
 
-def _agreement(scores: Floats, human: Floats, tolerance: float, gate: float | None) -> Floats:
+def agreement(scores: Floats, human: Floats, tolerance: float, gate: float | None) -> Floats:
     """1 where a judge says what the human says, 0 where not, NaN where one says nothing."""
     with np.errstate(invalid="ignore"):
         if gate is not None:
@@ -249,7 +249,7 @@ def _mean(values: Floats) -> float:
     return float(present.mean()) if len(present) else -1.0
 
 
-def _features(
+def features_of(
     data: Labelled, attribute: int, judge: int, tolerance: float, gate: float | None
 ) -> Floats:
     """(N, F): agreement of each other judge, of all of them, of the runs, and the score's level."""
@@ -257,7 +257,7 @@ def _features(
     columns = []
     others = [j for j in range(len(data.judges)) if j != judge]
     if others:
-        same = _agreement(data.judge[others, attribute], own, tolerance, gate)
+        same = agreement(data.judge[others, attribute], own, tolerance, gate)
         present = ~np.isnan(same)
         share = np.where(present, same, 0).sum(0) / np.maximum(present.sum(0), 1)
         # An abstaining judge neither agrees nor differs: half way, so that no score is lost for it.
@@ -326,7 +326,7 @@ def _of_responses(data: Labelled, frame: pl.DataFrame, column: str) -> pl.Series
     return responses.join(frame, on=keys, how="left", maintain_order="left")[column]
 
 
-def _confidence(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:
+def confidence_of(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:
     """Predicted probability of agreement; constant where the half to fit on never differs."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 

@@ -1,0 +1,111 @@
+"""`voirdire cascade`: which judges to ask about which responses, at which price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli.columns import answered, takes_read_options
+from voirdire.cli.options import JsonOption, OutFolder, ReferenceOption, SectionFormats
+from voirdire.cli.showing import show_sections
+
+EPILOG = """
+Examples:
+
+  voirdire cascade judged.csv --reference human --agree 0.90 --price small=0.001 --price large=0.02
+  --person 1.50
+
+Every judge has scored the responses: a recorded panel. The labels are divided: one half teaches,
+the other certifies. With --out, queue.csv says whose verdict goes out and what a person must judge,
+and the ledger beside the labels keeps what they chose.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("cascade", epilog=EPILOG)(cascade)
+
+
+@takes_read_options()
+def cascade(
+    source: Annotated[
+        Path, typer.Argument(help="Ratings of a panel and of people.", show_default=False)
+    ],
+    agree: Annotated[
+        float,
+        typer.Option(
+            "--agree",
+            help="How often verdicts that go out must agree with people, from 0 to 1.",
+            show_default=False,
+        ),
+    ],
+    person: Annotated[
+        float, typer.Option("--person", help="What a person's label costs.", show_default=False)
+    ],
+    price: Annotated[
+        list[str],
+        typer.Option(
+            "--price",
+            help="What a response costs by a judge, as JUDGE=PRICE. Once for each judge.",
+            show_default=False,
+        ),
+    ],
+    risk: Annotated[
+        float, typer.Option("--risk", help="The probability that they agree less often than that.")
+    ] = 0.1,
+    reference: ReferenceOption = None,
+    read: Any = None,
+    on: Annotated[
+        str,
+        typer.Option("--on", help="The attribute, where there are several.", show_default=False),
+    ] = "",
+    tolerance: Annotated[
+        float,
+        typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),
+    ] = 0.0,
+    gate: Annotated[
+        float | None,
+        typer.Option(
+            "--gate", help="Scores on the same side of this one agree.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
+    ] = 0,
+    out: OutFolder = None,
+    formats: SectionFormats = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which judges to ask, in which order, and which responses need a person."""
+    from voirdire.examining import correcting
+
+    prices = dict(_price(text) for text in price)
+    found = answered(
+        lambda asked, named: correcting.cascade(
+            source, agree=agree, prices=prices, person=person, risk=risk, reference=named,
+            read=asked, on=on, tolerance=tolerance, gate=gate, seed=seed, remember=out is not None,
+        ),
+        read,
+        reference,
+    )  # fmt: skip
+    if out is not None:
+        from voirdire.files import write_csv
+
+        out.mkdir(parents=True, exist_ok=True)
+        write_csv(out / "queue.csv", found.queue, again=True)
+    sections = correcting.cascade_sections(found)
+    show_sections("Cascade", "cascade", sections, found, out, formats, as_json=as_json)
+
+
+def _price(text: str) -> tuple[str, float]:
+    from voirdire.errors import InputError
+
+    name, sign, number = (part.strip() for part in text.rpartition("="))
+    try:
+        if sign and name:
+            return name, float(number)
+    except ValueError:
+        pass
+    raise InputError(f"--price {text!r}: write JUDGE=PRICE, such as small=0.002")

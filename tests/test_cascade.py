@@ -1,0 +1,126 @@
+"""Cascades: a cheap judge, a dear one, a person; learned on half of the labels, certified on half."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from command_line import typed
+
+from voirdire import InputError
+from voirdire.examining.correcting import cascade, cascade_sections
+from voirdire.stats.automation import certified
+
+voirdire = partial(typed, COLUMNS="100")
+PRICES = {"judge_0": 0.001, "judge_1": 0.02}
+
+
+def panel(seed=0, *, items=400, labelled=240, noises=(0.7, 0.5)):
+    """Scores of 1 to 5 by judges with normal errors; the first labelled by a person; the truth."""
+    chance = np.random.default_rng(seed)
+    clear = chance.normal(3.2, 1.2, items)
+    truth = np.clip(np.rint(clear), 1, 5)
+    columns = {
+        f"judge_{k}": np.clip(np.rint(clear + chance.normal(0, noise, items)), 1, 5)
+        for k, noise in enumerate(noises)
+    }
+    human = np.where(np.arange(items) < labelled, truth, np.nan)
+    frame = pl.DataFrame({"item": [f"i{n}" for n in range(items)], **columns, "human": human})
+    return frame.with_columns(pl.col("human").fill_nan(None)), truth
+
+
+def found_in(frame, agree=0.85, **options):
+    given = {"gate": 4, "prices": PRICES, "person": 1.0, "reference": ["human"], **options}
+    return cascade(frame, agree=agree, **given)
+
+
+def test_a_cheap_judge_goes_first_and_people_are_asked_the_rest():
+    found = found_in(panel()[0])
+    assert found.judges[0] == "judge_0"
+    assert found.released > 0.3
+    assert found.low >= 0.85
+    assert found.price < 0.8 * found.people
+    text = cascade_sections(found)[0].text
+    assert text.startswith("Ask judge_0")
+    assert "need no person" in text
+
+
+def test_the_target_is_missed_no_more_often_than_stated():
+    """Truth on all responses that go out; every miss of a certified cascade counts."""
+    missed, certified_runs, runs = 0, 0, 10
+    for seed in range(runs):
+        frame, truth = panel(seed, items=500, labelled=300, noises=(1.6, 1.2))
+        found = found_in(frame, seed=seed)
+        if not found.judges:
+            continue
+        certified_runs += 1
+        goes = (found.queue["judge"] != "").to_numpy()
+        same = (found.queue["score"].fill_null(0).to_numpy() >= 4) == (truth >= 4)
+        assert goes.mean() == pytest.approx(found.released)
+        missed += same[goes].mean() < found.target
+    assert certified_runs >= 2
+    # At a risk of .1 four of ten come by chance in about one of a hundred.
+    assert missed <= 3
+
+
+def test_a_judge_that_tells_nothing_is_not_worth_running():
+    frame, _ = panel()
+    noise = np.random.default_rng(5).integers(1, 6, frame.height).astype(float)
+    found = found_in(
+        frame.with_columns(judge_2=pl.Series(noise)), prices={**PRICES, "judge_2": 0.5}
+    )
+    assert "judge_2" in found.idle
+    assert "judge_2" not in found.judges
+    assert len(found.candidates) == 3 + 6 + 6
+
+
+def test_no_cascade_is_an_answer():
+    frame, _ = panel(noises=(4.0, 4.0))
+    found = found_in(frame, 0.95)
+    assert (found.judges, found.released, found.price) == ((), 0.0, 1.0)
+    assert "No cascade" in cascade_sections(found)[0].text
+
+
+def test_policies_are_tested_in_their_order_by_cluster():
+    right = np.ones(300)
+    right[200:] = 0
+    at = np.arange(300)
+    policies = np.stack([np.where(at < k, right, np.nan) for k in (10, 120, 200, 300)])
+    assert certified(policies, right, target=0.9, risk=0.1)[0] == 2
+    # As thirty clusters of ten the same labels are few.
+    last, _, reason = certified(policies, right, target=0.9, risk=0.1, clusters=at // 10)
+    assert last < 2
+    assert reason in (None, "too_few_items")
+
+
+def test_the_command_prices_and_remembers(tmp_path):
+    panel()[0].write_csv(tmp_path / "judged.csv")
+    asked = ("cascade", "judged.csv", "--reference", "human", "--agree", "0.85", "--gate", "4",
+             "--person", "1")  # fmt: skip
+    missing = voirdire(*asked, "--price", "judge_0=0.001", cwd=tmp_path)
+    assert missing.returncode != 0
+    assert "--price judge_1=" in " ".join(missing.stderr.split())
+    wrong = voirdire(*asked, "--price", "judge_0", cwd=tmp_path)
+    assert "write JUDGE=PRICE" in " ".join(wrong.stderr.split())
+    both = ("--price", "judge_0=0.001", "--price", "judge_1=0.02")
+    done = voirdire(*asked, *both, "--out", "out", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout.partition("\nWritten")[0])
+    assert record["judges"][0] == "judge_0"
+    queue = pl.read_csv(tmp_path / "out" / "queue.csv")
+    assert set(queue["decision"]) <= {"human", "automatic", "labelled"}
+    assert queue.height == 400
+    look = json.loads((tmp_path / "judged.csv.looks.jsonl").read_text("utf-8"))
+    assert (look["command"], look["candidates"]) == ("cascade", 4)
+
+
+def test_what_cannot_be_weighed_is_said():
+    with pytest.raises(InputError, match=r"30 labels .* too few"):
+        found_in(panel(labelled=30)[0])
+    with pytest.raises(InputError, match="costs nan"):
+        found_in(panel()[0], prices={"judge_0": float("nan"), "judge_1": 1.0})
+    with pytest.raises(InputError, match="there is no judge 'judge_9'"):
+        found_in(panel()[0], prices={**PRICES, "judge_9": 1.0})

@@ -10,9 +10,10 @@ import signal
 import sys
 from collections import Counter
 
+import polars as pl
 import pytest
 from test_running_wire import EACH, KEY, after, started, study_of
-from wire_server import FAULTS, WireServer, rubric_text
+from wire_server import FAULTS, Answer, WireServer, rubric_text
 
 from voirdire.running import run, session_status
 from voirdire.running.tasks import COMMITTING, WAITING
@@ -97,6 +98,41 @@ def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, fault):
         assert kept["item"].n_unique() == ITEMS
         assert ratings_frame(tmp_path / "a").height == ITEMS * 7
     assert not any(KEY.encode() in path.read_bytes() for path in (tmp_path / "a").iterdir())
+
+
+def calls_then_answers(seen):
+    """A call of a tool, then the scores: by whether a result was sent."""
+    if "<<<RESULT" in str(seen.body):
+        return rubric_text()
+    return Answer("", calls=[("calculate", '{"expression": "1 + 1"}')])
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in SKIPPED])
+def test_a_fault_between_a_tool_and_the_answer_costs_what_it_costs(tmp_path, fault):
+    """One fault on the second step of an agent on one of four items; the formats take turns."""
+    sdk = list(FORMATS)[list(FAULTS).index(fault) % len(FORMATS)]
+    details = {"retry_after": 0.01} if fault == "rate_limit" else {}
+    quick = limits(sdk, timeout=5 if fault in ("hang", "stall") else 60, breaker=99)
+
+    def struck(seen):
+        return "i002" in str(seen.body) and "<<<RESULT" in str(seen.body)
+
+    with WireServer(calls_then_answers) as server:
+        server.fault(fault, times=1, when=struck, **details)
+        agent = member(sdk, server, use="agent", options={"tools": ["calculate"]})
+        study = study_of(tmp_path, agent, items=ITEMS, run=quick)
+        run(study, tmp_path / "a", quiet=True)
+        again = run(study, tmp_path / "a", quiet=True, resume=True)
+        assert again.raters[0].done == ITEMS
+        assert again.cost == pytest.approx(
+            (server.count - (fault not in COUNTED)) * EACH, rel=1e-12
+        )
+        # The step before the fault is asked and paid for once.
+        assert server.count <= 2 * ITEMS + 1
+        kept = replies_frame(tmp_path / "a")
+        assert kept.height == server.count
+        assert set(kept.filter(pl.col("step") == 0)["item"]) == set(kept["item"])
+        assert kept.filter(pl.col("step") == 0).height == ITEMS
 
 
 KILLS = 4

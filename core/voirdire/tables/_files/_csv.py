@@ -35,6 +35,8 @@ _END = "end of file"
 #: Beyond this many characters Polars reads first and the exact reader only where it fails: that one
 #: takes a microsecond a cell, and holds each as an object.
 _LARGE = 50_000_000
+#: So it is beyond this many where no cell is quoted: then each line is a row.
+_PLAIN = 2_000_000
 
 
 def read_csv(path: Path) -> RawTable:
@@ -55,7 +57,8 @@ def read_csv(path: Path) -> RawTable:
         text = "\n" + text[1:] if text[:2] != "\r\n" else text
     else:
         separator = _separator(text, "\t" if path.suffix.lower() == ".tsv" else ",")
-    table = _fast(path.name, text, separator, notes) if len(text) > _LARGE else None
+    fast = len(text) > _LARGE or (len(text) > _PLAIN and '"' not in text)
+    table = _fast(path.name, text, separator, notes) if fast else None
     return table or _exact(path.name, text, separator, notes)
 
 

@@ -74,7 +74,9 @@ def _row(title: str, verdicts: Sequence[Verdict]) -> CardRow:
         told = next((because(one, worst.kind) for one in worst.components
                      if one.name in worst.deciding), reason)  # fmt: skip
         return CardRow(title, marks, several, Markup(), where + sentence(reason or told))
-    said = where + sentence(because(replace(part, low=math.nan, high=math.nan), worst.kind))
+    # Of an open one the interval says why: the estimate alone may lie where a yes would.
+    bare = part if worst.state == "open" else replace(part, low=math.nan, high=math.nan)
+    said = where + sentence(because(bare, worst.kind))
     return CardRow(title, marks, several, glyph(part, said), said)
 
 

@@ -224,12 +224,14 @@ def build_page(
 def _facts(examination: Examination) -> str:
     ratings = examination.ratings
     systems = ratings["system"].drop_nulls().n_unique()
+    scores, items = ratings["score"].drop_nulls().len(), ratings["item"].n_unique()
+    raters = examination.inputs.raters.height
     parts = [
         examination.date[:10],
-        f"{ratings['score'].drop_nulls().len():,} scores",
-        plural(ratings["item"].n_unique(), "item"),
+        f"{scores:,} scores" if scores else "",
+        plural(items, "item") if items else "",
         plural(systems, "system") if systems else "",
-        plural(examination.inputs.raters.height, "rater"),
+        plural(raters, "rater") if raters else "",
     ]
     return " · ".join(part for part in parts if part)
 

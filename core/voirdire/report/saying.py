@@ -315,7 +315,9 @@ class Saying:
         if verdicts[0].label and USES[verdicts[0].use].per_label:  # the verb names the labels
             verdicts = list({one.attribute: one for one in verdicts}.values())
         elif verdicts[0].label:
-            about = [brief(verdict.about, 40) for verdict in verdicts]
+            # Of the only question a label needs no other name.
+            single = len(self.attributes) == 1
+            about = [brief(one.label if single else one.about, 40) for one in verdicts]
             shown = listed(about) if len(about) <= _MOST_NAMED else f"{len(about)} labels"
             return f" on {shown}"
         names = list(dict.fromkeys(brief(verdict.attribute, 40) for verdict in verdicts))

@@ -54,7 +54,7 @@ class Before(AskedUse):
 
 
 #: Where a better test says more or less than the reference's: its state -> today's.
-BETTER = {"SYS": ("open", "yes"), "BIAS1": ("no", "open")}
+BETTER = {"SYS": ("open", "yes"), "LEVEL": ("open", "yes"), "BIAS1": ("no", "open")}
 
 
 class ReferenceGround(ScoreGround):
@@ -65,6 +65,11 @@ class ReferenceGround(ScoreGround):
 
     wanted = MappingProxyType({})
     fewest_correlated = 2
+    unconnected = ()
+
+    @property
+    def levelled(self):
+        return self.panel
 
     def of(self, key):
         parts = super().of(key)

@@ -58,6 +58,7 @@ def _or_compared(
 _CLUSTERS = (needs.clusters,)
 _OF_SYSTEMS = (
     needs.clusters, _of_scores(needs.two_systems), _of_scores(needs.every_system),
+    _of_scores(needs.connected),
 )  # fmt: skip
 
 
@@ -249,7 +250,7 @@ BIAS = COMPONENTS.register(
         plain="It is not more lenient or severe on the whole.",
         asked="5 % of the scale",
         kinds=BOTH,
-        needs=_CLUSTERS,
+        needs=(needs.clusters, needs.connected),
         find=_bias("BIAS", beside_human=False),
         says=_mean_off(),
         unit="points",
@@ -267,7 +268,7 @@ BIAS_BESIDE_A_HUMAN = COMPONENTS.register(
         plain="The same, for one that takes a human's place.",
         asked="5 % of the scale, or what humans differ by",
         kinds=BOTH,
-        needs=_CLUSTERS,
+        needs=(needs.clusters, needs.connected),
         find=_bias("BIAS1", beside_human=True),
         says=_mean_off(),
         unit="points",

@@ -158,6 +158,12 @@ for _reason in (
     ),
     Reason("few systems", "there are too few systems", _more_systems),
     Reason("few in system", "a system has too few items", _few_in_system, holds=True),
+    Reason(
+        "raters apart",
+        "people who rated share no response, so that how severe each is cannot be told",
+        _plainly("share responses"),
+        holds=True,
+    ),
     Reason("humans alike", "the humans do not tell these systems apart"),
     Reason("humans unclear", "the humans are not shown to agree on single responses"),
     Reason(
@@ -293,6 +299,9 @@ for _action in (
     Action(
         "label both sides",
         "Label {needed} responses that it fails and {needed} that it passes, drawn at random.",
+    ),
+    Action(
+        "share responses", "Have some responses rated by several people, so that all are linked."
     ),
     Action("read it whole", "Examine it in memory, without --streaming."),
     Action("keep answers away", "Keep people's answers from the judge, and run it again."),

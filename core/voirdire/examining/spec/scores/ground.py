@@ -18,8 +18,8 @@ from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
 from voirdire.examining.spec.scores import everywhere, responses, seen
 from voirdire.examining.spec.scores.case import FOLDS, calibrated
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
+from voirdire.stats import severity, within
 from voirdire.stats import system_means as means
-from voirdire.stats import within
 from voirdire.stats.calibration import in_order, lines_of_folds
 from voirdire.stats.sums import ClusterSums, quantile
 
@@ -230,6 +230,28 @@ class ScoreGround(Ground):
         left_out = sorted(set(range(len(self._everybody.humans))) - set(self.humans))
         return self._everybody.without_humans(left_out) if left_out else self._everybody
 
+    @cached_property
+    def levelled(self) -> ResponsePanel:
+        """What levels are held against: people's scores freed of severity where they divide work.
+
+        One who got the better systems to rate, or is milder, would else raise their means.
+        """
+        if self.kind != "score":
+            return self.panel
+        return severity.freed(self.panel, self.humans)
+
+    @cached_property
+    def unconnected(self) -> tuple[str, ...]:
+        """Humans who share no response with the others: nobody knows how severe they are.
+
+        Empty where they gave less than a tenth of the scores, which are then left out of levels.
+        """
+        if self.kind != "score" or len(self.humans) < 2:
+            return ()
+        alone = severity.apart(self.panel, self.humans)
+        few = severity.few_scores(self.panel, alone)
+        return () if few else tuple(self.case.reference[k] for k in alone)
+
     @property
     def read_scores(self) -> tuple[Case, ResponsePanel]:
         """What READ looks at."""
@@ -264,7 +286,8 @@ class ScoreGround(Ground):
     @cached_property
     def off(self) -> ClusterSums:
         """How far the judge is off, and of how many responses, by cluster."""
-        return sums_off(self.panel, (self.panel.mean_run - self.panel.mean_human)[:, None])
+        panel = self.levelled
+        return sums_off(panel, (panel.mean_run - panel.mean_human)[:, None])
 
     @cached_property
     def means(self) -> Means | None:
@@ -272,7 +295,7 @@ class ScoreGround(Ground):
         # Computed once: every component of systems, and the calibration, are functions of these.
         if self.case.nominal or self.systems < 2:
             return None
-        return means.Means.of(self.panel)
+        return means.Means.of(self.levelled)
 
     @cached_property
     def moments(self) -> Moments:

@@ -73,6 +73,11 @@ def two_humans_at_gate(ground: ScoreGround) -> Lack | None:
     return None if len(ground.gated_humans) > 1 else Lack("one human")
 
 
+def connected(ground: ScoreGround) -> Lack | None:
+    """Humans who share responses, even through others: else their severity is nobody's to tell."""
+    return Lack("raters apart", ground.unconnected) if ground.unconnected else None
+
+
 def two_systems(ground: ScoreGround) -> Lack | None:
     """Means of at least two systems."""
     return None if ground.means is not None else Lack("one system")

@@ -173,7 +173,8 @@ def level(
 ) -> Component:
     """Each system's bias; the mean over all is BIAS, which may be 0 where single ones are not."""
     off = observed.jackknife(lambda human, judge: judge - human)
-    return _allowed(name, off, (margin, 1.0, spread), names)
+    rule = (margin, 1.0, spread)
+    return _together(_allowed(name, off, rule, names), off, _margin_of_yes(rule, len(names)))
 
 
 def favour(
@@ -188,21 +189,23 @@ def favour(
 def _together(part: Component, own: Jackknifed, margin: float) -> Component:
     """Yes as well where the systems taken together say so, though single ones are unclear.
 
-    The largest of many deviations is large by chance. Shrunk by what they really differ by
-    (empirical Bayes), each has to lie inside at 95 %, and unshrunk at 80 %: shrinking alone would
-    hide one system that is favoured among many that are not.
+    The largest of many deviations is large by chance. Shrunk towards their mean by what they really
+    differ by (empirical Bayes), each has to lie inside at 95 %, and unshrunk at 80 %: shrinking
+    alone would hide one system that is favoured among many that are not.
 
     Source: Morris (1983), Journal of the American Statistical Association 78, 47-55.
     """
     if part.state == "no" or len(own.at) < FEWEST_TOGETHER or not np.isfinite(own.se).all():
         return part
-    real = max(float(np.mean(own.at**2) - np.mean(own.se**2)), 0.0)
+    centre, error = float(own.at.mean()), np.maximum(own.se, 1e-300)
+    around = own.at - centre
+    real = max(float((around**2).sum() / (len(around) - 1) - np.mean(own.se**2)), 0.0)
     kept = real / np.maximum(real + own.se**2, 1e-300)
-    size, error = np.abs(own.at), np.maximum(own.se, 1e-300)
-    alone = float(above_t((margin - size) / error, own.df).max())
-    # Nothing is left of deviations that are noise altogether.
-    shrunk = np.where(kept > 0, (margin - kept * size) / np.sqrt(np.maximum(kept, 1e-12)), np.inf)
-    together = float(above_t(shrunk / error, own.df).max())
+    alone = float(above_t((margin - np.abs(own.at)) / error, own.df).max())
+    # What is left of a deviation, with its own error and that of the mean of all.
+    left = np.sqrt(kept + (1 - kept) / len(around)) * error
+    shrunk = np.abs(centre + kept * around)
+    together = float(above_t((margin - shrunk) / left, own.df).max())
     # At 20 % alone and at 5 % together: in units of 5 %.
     p = max(alone * (1 - SURE_YES) / (1 - SURE_ALONE), together)
     state: State = "yes" if p <= 1 - SURE_YES else "open"

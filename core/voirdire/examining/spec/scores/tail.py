@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: The worst responses that are looked at, and by how much more of them a judge may pass.
-WORST, ALLOWED = 0.10, 0.05
+#: The worst responses that are looked at, and by how much more of them a judge may pass: surely
+#: within the first for a yes, surely beyond the second for a no. With 5 points for both a human was
+#: held back in 19 of 100 panels of 10 x 100; 5 points to the worst 1 % are 8 of these.
+WORST, ALLOWED, REFUSED = 0.10, 0.075, 0.05
 #: So many of them tell anything.
 FEWEST = 20
 
@@ -77,7 +79,7 @@ def find(ground: ScoreGround) -> Component:
     if worst < FEWEST - 1e-6 or len(table) < 2:
         return TAIL.untested("few in tail", count=math.floor(worst + 1e-6))
     # A share passed too much is one stopped too little.
-    part = above(TAIL.key, table.jackknife(lambda sums: -_share(sums)), -ALLOWED)
+    part = above(TAIL.key, table.jackknife(lambda sums: -_share(sums)), -ALLOWED, -REFUSED)
     low, high = -part.high, -part.low
     return replace(part, estimate=-part.estimate, low=low, high=high, margin=ALLOWED)
 
@@ -93,7 +95,7 @@ TAIL = COMPONENTS.register(
         name="stops_the_worst",
         title="stops the worst tenth",
         plain="Of the worst tenth it passes hardly more than a human does.",
-        asked="5 points more than a human",
+        asked="7.5 points more than a human",
         kinds=frozenset({"score"}),
         declared=lambda g: g.gate is not None,
         needs=(needs.clusters, needs.two_humans),

@@ -1,0 +1,241 @@
+"""What averages hide: kinds of judges with one fault each that a mean over all responses hides.
+
+    python benchmarks/verdict_hidden.py [PANELS] [600s] [10x200 ...]
+
+It writes results/verdict_hidden.md.
+
+Three humans, judges by `voirdire.examining.simulate`; no family or subgroup is declared. Seeds from
+2,000,000. The truth of each is by construction; of the deserving that of the panel's true means
+over 3,000 more items, a close call counting for neither error. The table of labels is of one
+column of pass and fail at 90 %.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import beta
+
+from voirdire.examining import simulate
+from voirdire.examining.simulate import Kind, deserved, simulate_panel
+from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import AskedUse, decide
+from voirdire.study import Margins
+
+RESULTS = Path(__file__).resolve().parent / "results" / "verdict_hidden.md"
+FIRST, ENDLESS = 2_000_000, 3000
+USES = ("order", "score", "single", "gate")
+SIZES = ((10, 100), (10, 200), (3, 200))
+MARGINS = Margins()
+
+
+def _first(world, count, other):
+    """The peer's scores, but in the first so many systems."""
+    scores = world.peer.copy()
+    scores[:count] = (other + 0 * world.quality)[:count]
+    return scores
+
+
+def _third(world) -> int:
+    return max(1, round(0.3 * len(world.system)))
+
+
+def _blind(world):
+    return _first(world, _third(world), simulate.CENTRE + world.system + world.view + world.noise)
+
+
+def _inverts(world):
+    level = simulate.CENTRE + world.system
+    return _first(world, max(1, len(world.system) // 5), 2 * level - world.peer)
+
+
+def _passes_worst(world):
+    sharp = world.quality + 0.3 * world.noise
+    return np.where(world.quality < np.quantile(world.quality, 0.04), 5.0, sharp)
+
+
+#: Kinds beside those of `simulate`: what they do, and whether they read in every system.
+HIDDEN = {
+    kind.name: kind
+    for kind in (
+        Kind("blind in 3 of 10", _blind, "answers the mean in three of ten systems", reads=False),
+        Kind("inverts 2 of 10", _inverts, "turns the scale round in two of ten", reads=False),
+        Kind("passes the worst", _passes_worst, "5 points to the worst 4 %", single=None),
+        Kind("favours one", lambda w: w.peer + 1.2 * (np.arange(len(w.system)) == 0)[:, None],
+             "1.2 points more for one system"),
+    )
+}  # fmt: skip
+#: Made of what the humans said: nobody may be told anything of them.
+SEEN = {
+    "rounded panel mean": lambda humans, rng: np.rint(humans.mean(axis=0)),
+    "panel mean, 0 to 5 by fifths": lambda humans, rng: np.rint(humans.mean(axis=0) * 5) / 5,
+}
+KINDS = (
+    "good", "sharp", "lenient", "noisy", "blind", "blind with noise", "permuted", "prompt only",
+    *HIDDEN,
+)  # fmt: skip
+DESERVING = ("good", "sharp")
+
+
+def case_of(humans, judge, gate=4.0) -> Case:
+    """One judge (S, I) beside humans (R, S, I), nothing declared but the gate."""
+    raters, systems, items = humans.shape
+    system, item = (part.ravel() for part in np.indices((systems, items)))
+    return Case(
+        "judge", "quality", tuple(map(str, range(raters))), judge.reshape(1, -1),
+        humans.reshape(raters, -1), item, 4.0, systems=system, gate=GateRule(gate),
+    )  # fmt: skip
+
+
+def truth_of(panel, name) -> dict[str, bool | None]:
+    """What a judge deserves, by use."""
+    if name in SEEN:
+        return dict.fromkeys(USES, False)
+    truth = dict(deserved(panel, name))
+    if name == "passes the worst":
+        truth["gate"] = False
+    return truth
+
+
+def run(systems: int, items: int, panels: int, seconds: float = math.inf):
+    """(kind, use, truth, state) counted, `not_shown` beside it, and panels that were run."""
+    counts, start, done = Counter(), time.process_time(), 0
+    with Known():
+        while done < panels and (not done or time.process_time() - start < seconds):
+            rng = np.random.default_rng([FIRST + done, 5])
+            panel = simulate_panel(systems, items, FIRST + done, kinds=KINDS, endless=ENDLESS)
+            panel = replace(panel, family=np.zeros(systems, bool))
+            done += 1
+            seen = {name: made(panel.humans, rng) for name, made in SEEN.items()}
+            for name, judge in {**panel.judges, **seen}.items():
+                truth, ground = (
+                    truth_of(panel, name),
+                    ScoreGround(case_of(panel.humans, judge), MARGINS),
+                )
+                for use in USES:
+                    made = decide(ground, AskedUse(use, "these systems"))
+                    left = any(part.not_shown for part in made.parts)
+                    state = "yes of some" if made.state == "yes" and left else made.state
+                    counts[name, use, truth[use], state] += 1
+    return counts, done
+
+
+class Known:
+    """The kinds of this page beside those of `simulate`, for as long as the block lasts."""
+
+    def __enter__(self):
+        self.before = simulate.KINDS
+        simulate.KINDS = {**self.before, **HIDDEN}
+
+    def __exit__(self, *_):
+        simulate.KINDS = self.before
+
+
+def upper(hits: int, n: int) -> float:
+    """Clopper and Pearson's upper bound at 95 %."""
+    return 1.0 if hits >= n else float(beta.ppf(0.95, hits + 1, n - hits))
+
+
+def tables(cells) -> list[str]:
+    """False yes by design, kind and use; then yes of the deserving."""
+    lines = [
+        "| systems x items | judge | " + " | ".join(USES) + " |",
+        "|---|---|" + "---:|" * len(USES),
+    ]
+    for (systems, items), (counts, _) in cells.items():
+        pooled = Counter()
+        for name in (*KINDS, *SEEN):
+            shown = []
+            for use in USES:
+                wrong = {key[3]: n for key, n in counts.items() if key[:3] == (name, use, False)}
+                n, hits = sum(wrong.values()), wrong.get("yes", 0) + wrong.get("yes of some", 0)
+                pooled[use, "n"] += n
+                pooled[use, "hits"] += hits
+                shown.append(f"{hits} of {n} (< {upper(hits, n):.3f})" if n else "")
+            if any(shown):
+                lines.append(f"| {systems} x {items} | {name} | {' | '.join(shown)} |")
+        both = [(pooled[use, "hits"], pooled[use, "n"]) for use in USES]
+        told = [f"{hits} of {n} (< {upper(hits, n):.4f})" if n else "" for hits, n in both]
+        lines.append(f"| {systems} x {items} | **all that must not** | {' | '.join(told)} |")
+    lines += ["", "| systems x items | panels | deserving judge | " + " | ".join(USES) + " |",
+              "|---|---:|---|" + "---:|" * len(USES)]  # fmt: skip
+    for (systems, items), (counts, panels) in cells.items():
+        for name in DESERVING:
+            shown = []
+            for use in USES:
+                right = {key[3]: n for key, n in counts.items() if key[:3] == (name, use, True)}
+                n = sum(right.values())
+                yes = right.get("yes", 0) + right.get("yes of some", 0)
+                shown.append(f"{yes / n:.2f} of {n}, no {right.get('no', 0)}" if n else "")
+            lines.append(f"| {systems} x {items} | {panels} | {name} | {' | '.join(shown)} |")
+    return lines
+
+
+def labels(files: int) -> list[str]:
+    """Pass and fail at 90 %, one person's labels: states of the gate by how many are labelled."""
+    lines = ["| labels | judge | yes | no | open | not tested |", "|---:|---|---:|---:|---:|---:|"]
+    for n in (100, 200, 400, 800):
+        states = Counter()
+        for seed in range(files):
+            rng = np.random.default_rng([FIRST + seed, n])
+            quality = rng.normal(1.7, 1, n)
+            human, peer = (quality + rng.normal(0, 0.8, (2, n)) > 0) * 1.0
+            right = (rng.random(n) < np.where(human == 1, 0.97, 0.93)) == (human == 1)
+            made = {
+                "exchangeable": peer,
+                ".97 and .93 of the labels": right * 1.0,
+                "permuted": rng.permutation(peer),
+                "passes all but one": _all_but_one(n),
+            }
+            for name, judge in made.items():
+                rule = GateRule(1.0, 0.8, 0.8, by_default=True)
+                case = Case("judge", "pass", ("human",), judge[None], human[None], np.arange(n),
+                            1.0, gate=rule)  # fmt: skip
+                made_of = decide(ScoreGround(case, MARGINS), AskedUse("gate", "these systems"))
+                states[name, made_of.state] += 1
+        for name in dict.fromkeys(key[0] for key in states):
+            shown = " | ".join(
+                f"{states[name, s] / files:.2f}" for s in ("yes", "no", "open", "not tested")
+            )
+            lines.append(f"| {n} | {name} | {shown} |")
+    return lines
+
+
+def _all_but_one(n):
+    judge = np.ones(n)
+    judge[0] = 0
+    return judge
+
+
+def main(sizes, panels: int, seconds: float = math.inf) -> str:
+    """The report as Markdown."""
+    cells = {size: run(*size, panels, seconds / len(sizes)) for size in sizes}
+    lines = [
+        "# What averages hide, on simulated judges",
+        "",
+        f"Yes of judges that must not have it, with the upper 95 % bound; seeds from {FIRST:,}.",
+        "",
+        *tables(cells),
+        "",
+        "Pass and fail at 90 %, one column of labels, minima by default, share of 200 files:",
+        "",
+        *labels(200),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    options = sys.argv[1:]
+    chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
+    given = [float(o[:-1]) for o in options if o.endswith("s")]
+    count = next((int(o) for o in options if o.isdigit()), 10**6 if given else 150)
+    text = main(chosen, count, given[0] if given else math.inf)
+    RESULTS.write_text(text, encoding="utf-8")
+    print(text)

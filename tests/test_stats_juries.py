@@ -100,6 +100,23 @@ def test_members_with_common_errors_are_few_votes():
         assert found.votes == pytest.approx(votes, rel=0.08)
 
 
+@pytest.mark.parametrize("width", [1, 25])
+def test_votes_follow_neither_the_scale_nor_the_humans_noise(width):
+    """On 1 to 5 they were told as too many, on 0 to 100 as too few."""
+    chance = np.random.default_rng(1)
+    truth, common = chance.normal(0, 1, (2, 8000))
+    scores = np.rint((3 + truth + 0.6 * common + chance.normal(0, 0.6, (4, 8000))) * width)
+    humans = np.rint((3 + truth + chance.normal(0, 0.8, (3, 8000))) * width)
+    errors = scores / width - 3 - truth
+    votes = errors.var(axis=1).mean() / errors.mean(axis=0).var()
+    found = jury_worth(scores, scores.mean(axis=0), humans.mean(axis=0), humans=humans)
+    assert found.votes == pytest.approx(votes, rel=0.05)
+    assert np.isnan(found.votes_low)
+    one = jury_worth(scores, scores.mean(axis=0), humans[0], humans=humans[:1])
+    assert np.isnan(one.votes)
+    assert one.votes_low < votes < one.votes_high
+
+
 def test_a_jury_of_equals_beats_its_best_member_and_one_expert_is_not_outvoted():
     truth, scores = members()
     found = jury_worth(scores, combine(scores, "mean"), truth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
+    from voirdire.stats import JuryWorth
     from voirdire.store.counts import Spent
     from voirdire.study import Combine, Study
 
@@ -38,10 +40,10 @@ _SECTION = "What each jury is worth"
 _HOW = (
     "Explained is the share of the humans' variance (squared correlation). The best member is "
     "chosen on other items than those it is measured on. Votes says how many independent judges "
-    "the members are worth, given how often they err together. Agrees is the share of responses on "
-    "which a rater says what the humans say; a tied vote is no answer and counts as none. "
-    "Intervals hold for one attribute; "
-    "with many attributes some lie off zero by chance."
+    "the members are worth, given how much they err together about what the humans share; with one "
+    "human, whose own noise nobody knows, between which numbers it lies. Agrees is the share of "
+    "responses on which a rater says what the humans say; a tied vote is no answer and counts as "
+    "none. Intervals hold for one attribute; with many attributes some lie off zero by chance."
 )
 _COST = "A jury costs what its members cost together. A cell is empty where no price is known."
 
@@ -97,6 +99,7 @@ def _result(
         each,
         own,
         human_scores(inputs.panel, cube, at),
+        humans=cube.scores[[cube.raters.index(name) for name in inputs.panel.reference], at],
         clusters=clusters_or_items(inputs.ratings, cube),
         level=inputs.study.analysis.level,
     )
@@ -191,7 +194,7 @@ def examine_jury(
     ...     rows += [(judge, i, s + chance.normal(0, 1)) for i, s in enumerate(truth)]
     >>> frame = pl.DataFrame(rows, schema=["rater", "item", "score"], orient="row")
     >>> jury = examine_jury(frame, ["a", "b", "c"], reference=["human"])
-    >>> jury.results[0].is_worth_it, round(jury.results[0].worth.votes, 1)
+    >>> jury.results[0].is_worth_it, round(jury.results[0].worth.votes_low, 1)
     (True, 2.7)
     """
     changes: dict[str, dict[str, Any]] = {
@@ -287,7 +290,8 @@ def _times(jury: JuryResult) -> str:
 def _worths(results: Sequence[JuryResult]) -> Table:
     columns = (
         text("Jury"), text("Attribute"), text("Combined by"), count("Responses"),
-        number("Error correlation", 2), number("Votes", 2), number("Explained", 2),
+        number("Error correlation", 2), number("Votes", 2),
+        interval("Votes, one human", 2), number("Explained", 2),
         text("Best member"), number("Best member explains", 2), number("Plain mean explains", 2),
         interval("Gain over best member", 2), interval("Gain over plain mean", 2),
         share("Agrees"), share("Best member agrees"),
@@ -295,14 +299,18 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     rows = tuple(
         (
             jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
-            worth.error_correlation, worth.votes, worth.jury, jury.best or None, worth.single,
-            worth.mean, worth.over_single.bounds, worth.over_mean.bounds, worth.agreement,
-            worth.single_agreement,
+            worth.error_correlation, worth.votes, _votes_of_one(worth), worth.jury,
+            jury.best or None, worth.single, worth.mean, worth.over_single.bounds, worth.over_mean.bounds,
+            worth.agreement, worth.single_agreement,
         )
         for jury in results
         for worth in [jury.worth]
     )  # fmt: skip
     return Table(columns, rows)
+
+
+def _votes_of_one(worth: JuryWorth) -> tuple[float, float] | None:
+    return None if math.isnan(worth.votes_low) else (worth.votes_low, worth.votes_high)
 
 
 def _members(results: Sequence[JuryResult]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +36,9 @@ class JuryWorth(Result):
         Mean correlation of two members' errors: of being wrong (0 or 1) where scores are labels,
         of the difference from the humans else.
     votes : float
-        Independent members that the jury is worth, ``k / (1 + (k - 1) error_correlation)``; NaN
-        where the correlation is not known, or errors cancel out.
+        Independent members that the jury is worth. With `humans`, the mean variance of the members'
+        errors over that of their mean's, the humans' noise removed; NaN with one human. Else
+        ``k / (1 + (k - 1) error_correlation)``. NaN where errors cancel out.
     jury, single, mean : float
         Share of the humans' variance explained (squared correlation) by the jury, by the best
         member chosen on the other folds, and by the plain mean.
@@ -56,6 +57,8 @@ class JuryWorth(Result):
         Items with humans, jury and best member; clusters (items where none are declared).
     reason : str or None
         A key of `REASONS`.
+    votes_low, votes_high : float
+        Between which the votes lie, where one human's noise is not known; else NaN.
     """
 
     members: int
@@ -73,6 +76,8 @@ class JuryWorth(Result):
     n: int
     n_clusters: int
     reason: str | None = None
+    votes_low: float = math.nan
+    votes_high: float = math.nan
 
     def __str__(self) -> str:
         """One line."""
@@ -87,6 +92,7 @@ def jury_worth(
     jury: Any,
     reference: Any,
     *,
+    humans: Any = None,
     clusters: Any = None,
     folds: int = 5,
     level: float = 0.95,
@@ -101,6 +107,8 @@ def jury_worth(
         The jury's scores, such as `combine` gives.
     reference : array-like, shape (N,)
         The mean human score; NaN where nobody was asked.
+    humans : array-like, shape (R, N), optional
+        Each human's scores, of which the votes are computed; see `error_votes`.
     clusters : array-like, shape (N,), optional
         What is resampled, and stays in one fold; items by themselves by default.
     folds : int
@@ -153,7 +161,79 @@ def jury_worth(
             len(alive), nan, nan, nan, nan, nan, empty, empty, nan, nan, empty, (),
             int((usable & ~np.isnan(own)).sum()), 0, reason,
         )  # fmt: skip
-    return _worth(scores, alive, own, human, usable, names, folds, level)
+    worth = _worth(scores, alive, own, human, usable, names, folds, level)
+    if humans is None:
+        return worth
+    votes, low, high = error_votes(scores[alive], humans)
+    return replace(worth, votes=votes, votes_low=low, votes_high=high)
+
+
+def error_votes(members: Any, humans: Any) -> tuple[float, float, float]:
+    """How many independent members a jury is worth, and its bounds with one human.
+
+    Members err about what the humans share. With C the covariances of the members, j those of each
+    with a human and c that of two humans, errors have the covariances ``E = C - j - j' + c``, and
+    votes are the mean of their variances over the variance of their mean: no rounding of a scale
+    and no noise of a human counts for an error of the members.
+
+    Parameters
+    ----------
+    members : array-like, shape (k, N)
+        Scores on the humans' scale, NaN where missing; covariances are of what two share.
+    humans : array-like, shape (R, N)
+        Each human's scores.
+
+    Returns
+    -------
+    (votes, low, high)
+        With two humans or more the bounds are NaN. With one, c is not known: it lies between what
+        all members together explain of the human and the human's variance, and votes between `low`
+        and `high`, themselves NaN. NaN where a variance is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chance = np.random.default_rng(0)
+    >>> truth, common = chance.normal(0, 1, (2, 20_000))
+    >>> members = truth + 0.5 * common + chance.normal(0, 0.5, (4, 20_000))
+    >>> humans = truth + chance.normal(0, 1, (2, 20_000))
+    >>> round(error_votes(members, humans)[0], 1)  # 0.5 / (0.25 + 0.25 / 4)
+    1.6
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, for the effective number; errors in the measure of truth: Fuller
+    (1987), Measurement Error Models, chapter 1.
+    """
+    scores, people = member_scores(members), member_scores(humans)
+    beside = _covariances(scores, people)
+    own = beside.mean(axis=1)
+    errors = _covariances(scores, scores) - own[:, None] - own[None]
+    between = _covariances(people, people)
+    count = len(people)
+    if count > 1:
+        shared = float(between[np.triu_indices(count, 1)].mean())
+        return _votes(errors + shared), math.nan, math.nan
+    explained = float(own @ np.linalg.pinv(_covariances(scores, scores)) @ own)
+    ends = [_votes(errors + shared) for shared in (float(between[0, 0]), explained)]
+    return math.nan, ends[0], ends[1]
+
+
+def _votes(errors: Floats) -> float:
+    """Mean variance over the variance of the mean; NaN where either is none."""
+    mean, whole = float(np.diag(errors).mean()), float(errors.mean())
+    return mean / whole if min(mean, whole) > _STILL else math.nan
+
+
+def _covariances(a: Floats, b: Floats) -> Floats:
+    """(k, m) covariances of rows, each pair on the columns that both have."""
+    made = np.full((len(a), len(b)), math.nan)
+    for x, first in enumerate(a):
+        for y, second in enumerate(b):
+            both = ~(np.isnan(first) | np.isnan(second))
+            if both.sum() > 2:
+                made[x, y] = np.cov(first[both], second[both])[0, 1]
+    return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)

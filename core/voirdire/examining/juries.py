@@ -300,7 +300,8 @@ def _worths(results: Sequence[JuryResult]) -> Table:
         (
             jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
             worth.error_correlation, worth.votes, _votes_of_one(worth), worth.jury,
-            jury.best or None, worth.single, worth.mean, worth.over_single.bounds, worth.over_mean.bounds,
+            jury.best or None, worth.single, worth.mean, worth.over_single.bounds,
+            worth.over_mean.bounds,
             worth.agreement, worth.single_agreement,
         )
         for jury in results

@@ -451,7 +451,7 @@ def _calibrated_sums(before: ScoreGround, sums: means.SystemTable) -> tuple[mean
     """
     case = before.case
     taught = sums  # a careless human teaches too, as it would in `voirdire calibrate`
-    if before.careless:
+    if before.careless or before.levelled is not before.panel:
         taught = means.Means.of(case.panel()).sums
     fold = _folds(case, taught)
     # What each fold teaches the others: the fold itself is left out in `lines_of_folds`.

@@ -126,7 +126,7 @@ def apart(
         float(human.at[k] * flip[k]),
     )  # fmt: skip
     near = quantile(SURE_YES, own.df) * own.se
-    value = float(own.at * flip[k])
+    value = float((observed.bias[a[k]] - observed.bias[b[k]]) * flip[k])
     return replace(
         shown, estimate=value, low=value - near, high=value + near, se=float(own.se), p=part.p,
         times=part.times, reason=part.reason,

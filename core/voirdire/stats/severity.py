@@ -37,7 +37,8 @@ def severities(panel: ResponsePanel, humans: Sequence[int]) -> Floats | None:
     shared = (there * weight / n) @ there.T
     normal = np.diag((there * weight).sum(axis=1)) - shared
     off = (np.where(there, scores - mean, 0.0) * weight).sum(axis=1)
-    found: Floats = np.linalg.pinv(normal, hermitian=True) @ off
+    # One direction, the same for all, is free: its eigenvalue of round-off must not be inverted.
+    found: Floats = np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ off
     return found - found.mean()
 
 

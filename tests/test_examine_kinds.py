@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 from command_line import typed
 
+from voirdire.examining import examine
+from voirdire.examining.preferences import Preferences
+
 WORDS = np.array(["refund", "delivery", "other"])
 
 
@@ -195,3 +198,19 @@ def test_nested_numbers_are_examined_as_scores(tmp_path):
     found = json.loads(done.stdout)["verdicts"]
     assert {one["use"] for one in found} >= {"single", "estimate"}
     assert all(math.isfinite(one["p"]) for one in found)
+
+
+def test_an_arena_of_hundreds_of_voters_has_no_table_for_each_two_of_them():
+    rng = np.random.default_rng(6)
+    rows = []
+    for k in range(300):
+        a, b = rng.choice(["x", "y", "z"], 2, replace=False)
+        vote = rng.choice(["model_a", "model_b", "tie"])
+        rows += [(k, a, b, f"arena_user_{k}", vote), (k, a, b, "gpt-4", vote)]
+    columns = ["question_id", "model_a", "model_b", "judge", "winner"]
+    found = examine(pl.DataFrame(rows, schema=columns, orient="row"), resamples=0)
+    assert len(found.inputs.reference) == 300
+    assert {one.judge for one in found.verdicts} == {"gpt-4"}
+    (compared,) = [part for part in found.parts if isinstance(part, Preferences)]
+    assert {cell.rater for cell in compared.cells} == {"gpt-4"}
+    assert not compared.agreement

@@ -38,6 +38,10 @@ def is_overall(attribute: str) -> bool:
     return attribute.casefold() == OVERALL.casefold()
 
 
+#: More raters than these are an arena; who compared so often has tables of its own there.
+_MOST_RATERS, _OFTEN = 40, 20
+
+
 @dataclass(frozen=True, slots=True)
 class PreferenceCell:
     """One rater's preferences between two systems on one attribute, over some of the items.
@@ -228,15 +232,23 @@ def examine_preferences(
     table = preference_table(table)
     combined = combine_comparisons(table)
     parts = {} if groups is None else _parts(combined, groups, options)
+    often = _often(combined)
     return Preferences(
         table=table,
         combined=combined,
-        cells=tuple(_cells(combined, options)),
+        cells=tuple(_cells(often, options)),
         parts=parts,
-        agreement=tuple(_agreement(combined, options)),
-        position=tuple(_position(table, options)),
-        strengths=tuple(_strengths(combined, options)),
+        agreement=tuple(_agreement(often, options)),
+        position=tuple(_position(_often(table), options)),
+        strengths=tuple(_strengths(often, options)),
     )
+
+
+def _often(table: pl.DataFrame) -> pl.DataFrame:
+    """Of an arena those who compared often: of hundreds who voted once each there is no table."""
+    if table["rater"].n_unique() <= _MOST_RATERS:
+        return table
+    return table.filter(pl.len().over("rater") >= _OFTEN)
 
 
 def _parts(

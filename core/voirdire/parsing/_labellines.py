@@ -233,6 +233,11 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     return Line("lead", (named, *_further(labels, body)), marked=True)
 
 
+def says_place(head: str) -> bool:
+    """Whether a head counts labels, as *secondary* does: it goes on with what stands before it."""
+    return _FURTHER.search(head) is not None
+
+
 def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
     """Whether lists under heads that nobody knows share out all labels: which are there?"""
     heads = dict[str, set[str]]()

@@ -14,6 +14,7 @@ from voirdire.parsing._labellines import (
     is_empty_slot,
     is_no_answer,
     read_line,
+    says_place,
     sorts_all,
 )
 from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
@@ -75,7 +76,7 @@ _OF_SEVERAL = re.compile(
 # The stop stays with its clause: a look behind takes no sign away.
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # "Present: Anger. Absent: Fear": another head in the same line.
-_HEAD_BEHIND = re.compile(r"(?<=[.;])[ \t]+(?=[^\W\d_]{1,20}(?: [^\W\d_]{1,20})?[:：] )")
+_HEAD_BEHIND = re.compile(r"(?<=[.;])[ \t]+(?=([^\W\d_]{1,20}(?: [^\W\d_]{1,20})?)[:：] )")
 # A line that names all of so many labels, or so many lines, repeat the prompt.
 _FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
@@ -385,7 +386,9 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
     last = text.rpartition("\n")[2]
     if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
         text = ""  # another label was to follow
-    raw = _HEAD_BEHIND.sub("\n", text).splitlines()[:_MAX_LINES]
+    # *Secondary: Anger* goes on with the line before it; *Absent: Fear* begins anew.
+    apart = _HEAD_BEHIND.sub(lambda at: at[0] if says_place(at[1]) else "\n", text)
+    raw = apart.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
     raw = [line for line in raw if line.strip() and not _is_draft(line)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from functools import partial
 
 import numpy as np
@@ -126,8 +127,13 @@ def test_weeks_without_labels_and_a_perfect_judge_are_taken():
     assert watch(same)[-1].evidence == pytest.approx(1, abs=0.2)
     with pytest.raises(StatisticsError, match="holds 0 labels"):
         watch(bare * 6)
-    with pytest.raises(StatisticsError, match="do not vary"):
-        watch([Period.of([1, 1, 1], [1, 2, 3])] * 6)
+    alike = [Period.of([1, 1, 1], [1, 2, 3])] * 6
+    for one in watch(alike):
+        assert (one.alarm, one.moved, one.evidence, str(one).split(":")[0]) == (
+            False, "", 1, "labels do not vary yet",
+        )  # fmt: skip
+    # A first failure, and what is known is known.
+    assert not math.isnan(watch([*alike, Period.of([1, 0, 1], [1, 2, 3])])[-1].mean)
 
 
 def write_week(folder, chance, week, level, labels=15):

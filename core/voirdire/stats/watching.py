@@ -134,6 +134,8 @@ class Watched(Result):
         Who moved, where there is an alarm.
     sure : float
         How sure that is; NaN without an alarm.
+
+    All numbers but the evidence, which is 1 then, are NaN as long as the labels of no period vary.
     """
 
     mean: float
@@ -152,6 +154,8 @@ class Watched(Result):
 
     def __str__(self) -> str:
         """One line."""
+        if math.isnan(self.mean):
+            return "labels do not vary yet: nothing can be seen to move"
         if not self.alarm:
             return f"nothing has moved: mean {self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
         return f"{self.moved} moved" if self.moved != "cannot tell" else "something moved"
@@ -187,7 +191,7 @@ def watch(
     Raises
     ------
     StatisticsError
-        Fewer than four labels in the baseline, labels without a spread, or values out of range.
+        Fewer than four labels in the baseline, or values out of range.
 
     Examples
     --------
@@ -220,11 +224,19 @@ def watch(
     alarm = False
     for t in range(baseline, min(len(periods), baseline + looks)):
         now = _Measured.of(periods[: t + 1])
+        if now is None:
+            # Labels that are all alike tell no spread, so that nothing can be seen to move yet.
+            found.append(Watched(*_UNKNOWN, evidence=1.0, alarm=False, moved="", sure=math.nan))
+            continue
         evidence, by_mover, at = _evidence(now, baseline, looks)
         alarm = alarm or evidence >= 1 / alpha
         moved, sure = _named(by_mover) if alarm else ("", math.nan)
         found.append(_watched(now, baseline, at, alpha, evidence, alarm, moved, sure))
     return tuple(found)
+
+
+#: The mean, the change and the drift with their bounds, where nothing is known of them.
+_UNKNOWN = (math.nan,) * 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +252,8 @@ class _Measured:
     slope: float
 
     @classmethod
-    def of(cls, periods: Sequence[Period]) -> _Measured:
+    def of(cls, periods: Sequence[Period]) -> _Measured | None:
+        """None where the labels of no period vary."""
         n = np.array([period.labelled[0] for period in periods])
         m = np.array([period.rest[0] for period in periods])
         own = np.stack([period.labelled for period in periods])
@@ -255,7 +268,7 @@ class _Measured:
                 cross += turn @ period.products @ turn.T
                 df += period.labelled[0] * (period.clusters - 1) / period.clusters
         if df < 1 or not cross[0, 0] > 0:
-            raise StatisticsError("labels of one period do not vary: no spread can be taken")
+            return None
         of_pair = cross / df
         of_y = float(of_pair[0, 0])
         slope = _slope(of_pair)

@@ -51,6 +51,11 @@ def watching_sentence(watching: Watching) -> str:
             f"The baseline is not over: {left} more {watching.every}"
             f"{'' if left == 1 else 's'} after {last}, and changes are looked for."
         )
+    if math.isnan(now.mean):
+        return (
+            f"All labels of each {watching.every} are alike so far: nothing can be seen to move "
+            "yet. Label more responses, drawn at random."
+        )
     if not now.alarm:
         return (
             f"Nothing is seen to have moved. A false alarm comes in at most {risk} of series of "
@@ -75,7 +80,8 @@ def watching_sections(watching: Watching, where: str = "") -> tuple[Section, ...
         (
             one.name, one.labels, one.judged, one.judge_mean,
             math.nan if one.known is None else one.known.mean,
-            None if one.known is None else (one.known.low, one.known.high),
+            None if one.known is None or math.isnan(one.known.mean)
+            else (one.known.low, one.known.high),
             math.nan if one.known is None else min(one.known.evidence, _MOST),
             "" if one.known is None or not one.known.alarm else one.known.moved,
         )
@@ -87,7 +93,9 @@ def watching_sections(watching: Watching, where: str = "") -> tuple[Section, ...
     )  # fmt: skip
     limit = 1 / watching.alpha
     sentence = f"{watching_sentence(watching)} {_HOW} Evidence of {limit:g} or more is an alarm."
-    known = [one for one in watching.periods if one.known is not None]
+    known = [
+        one for one in watching.periods if one.known is not None and not math.isnan(one.known.mean)
+    ]
     figure = SectionFigure(
         "intervals",
         tuple(one.name for one in known),

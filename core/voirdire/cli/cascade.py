@@ -103,9 +103,10 @@ def _price(text: str) -> tuple[str, float]:
     from voirdire.errors import InputError
 
     name, sign, number = (part.strip() for part in text.rpartition("="))
+    refused = f"--price {text!r}: write JUDGE=PRICE, such as small=0.002"
+    if not (sign and name):
+        raise InputError(refused)
     try:
-        if sign and name:
-            return name, float(number)
+        return name, float(number)
     except ValueError:
-        pass
-    raise InputError(f"--price {text!r}: write JUDGE=PRICE, such as small=0.002")
+        raise InputError(refused) from None

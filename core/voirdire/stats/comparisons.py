@@ -155,6 +155,7 @@ class ComparisonPanel:
         cluster = np.unique(groups[kept], return_inverse=True)[1].astype(np.intp)
 
         def facts(values: Any) -> Floats:
+            """What is known of each comparison, turned to its pair; NaN where nothing is."""
             if values is None:
                 return np.full(int(kept.sum()), np.nan)
             given: Floats = (np.asarray(values, np.float64) * turn)[kept]
@@ -365,6 +366,7 @@ def _correlated(
         table = table.where(6)
 
     def partial(sums: Floats) -> Floats:
+        """The correlation of judge and people, with the order shown taken out of both."""
         yh, yy, hh, yf, hf, ff = (sums[..., place] for place in range(6))
         shown = np.maximum(ff, 1e-9) if known else np.inf
         return np.asarray(
@@ -432,6 +434,7 @@ def shared_within(panel: ComparisonPanel, times: float) -> SharedWithin:
     table = panel.sums(within.item_columns(panel.responses(), least=2))
 
     def grown(found: Jackknifed) -> Jackknifed:
+        """The same, its error widened by what the means of pairs cost."""
         return Jackknifed(found.at, found.se * panel.inflation, found.df, found.scale)
 
     return SharedWithin(
@@ -462,6 +465,7 @@ def position(panel: ComparisonPanel) -> Jackknifed | None:
     columns = [judge * order, judge * human, human * order, human**2, order**2]
 
     def slope(sums: Floats) -> Floats:
+        """On what one human says, what the others say taken out."""
         jo, jh, ho, hh, oo = (sums[..., place] for place in range(5))
         with np.errstate(invalid="ignore", divide="ignore"):
             adjust = np.where(hh > 0, 1 / hh, 0.0)
@@ -575,6 +579,7 @@ def ties(panel: ComparisonPanel) -> Jackknifed:
     """P(the judge ties) less P(a human ties)."""
 
     def tied(scores: Floats) -> Floats:
+        """Share of ties of each comparison."""
         return mean_present(np.where(np.isnan(scores), np.nan, scores == 0))
 
     off = tied(panel.judge) - tied(panel.humans)

@@ -105,6 +105,7 @@ def share_contrast(
     )
 
     def contrast(sums: Floats) -> Floats:
+        """The share on one side less that on the other."""
         with np.errstate(invalid="ignore", divide="ignore"):
             here = sums[..., :labels] / sums[..., [labels]]
             there = sums[..., labels + 1 : -1] / sums[..., [-1]]
@@ -354,6 +355,7 @@ def empty_sets(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed:
     """Share of the judge's empty sets less the humans', on the responses of both."""
 
     def empty(scores: Floats) -> Floats:
+        """Share of empty sets of each response."""
         vectors = panel.vectors(scores)
         return mean_present(np.where(np.isnan(vectors[..., 0]), np.nan, vectors.sum(-1) == 0))
 
@@ -388,6 +390,7 @@ def silence(vectors: Floats, silent: NDArray[np.bool_], clusters: NDArray[np.int
     columns = np.stack([same * silent, pairs * silent, same * ~silent, pairs * ~silent], axis=1)
 
     def contrast(sums: Floats) -> Floats:
+        """The share on one side less that on the other."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(sums[..., 0] / sums[..., 1] - sums[..., 2] / sums[..., 3])
 

@@ -124,6 +124,7 @@ def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
     pairs = [(first != human) & (second != human) for human in left_out]
 
     def closeness(sums: Floats) -> Floats:
+        """How near the judge is to two humans, over how near they are to one another."""
         half = sums.shape[-1] // 2
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.nan_to_num(sums[..., :half] / sums[..., half:], posinf=0.0, neginf=0.0)

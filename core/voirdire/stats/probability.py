@@ -197,6 +197,7 @@ def large_contrast(panel: ProbabilityPanel, members: NDArray[np.bool_]) -> Jackk
     table = panel.sums(off * inside, inside, off * (1 - inside), 1 - inside)
 
     def contrast(sums: Floats) -> Floats:
+        """The mean within less the mean outside."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(sums[..., 0] / sums[..., 1] - sums[..., 2] / sums[..., 3])
 
@@ -212,6 +213,7 @@ def skill(panel: ProbabilityPanel) -> Jackknifed:
 
     # Of verdicts of 0 and 1 the mean square about P is y (1 - P)² + (1 - y) P².
     def squares(guess: Floats) -> Floats:
+        """The Brier score of each unit."""
         square: Floats = panel.yes * (1 - guess) ** 2 + (1 - panel.yes) * guess**2
         return square
 
@@ -219,6 +221,7 @@ def skill(panel: ProbabilityPanel) -> Jackknifed:
     beside = squares(base) * (panel.n / max(panel.n - 1, 1))
 
     def better(sums: Floats) -> Floats:
+        """The share of the base rate's score that is saved."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(1 - sums[..., 0] / sums[..., 1])
 
@@ -387,6 +390,7 @@ def calibration_error(panel: ProbabilityPanel, seed: int = 0) -> CalibrationErro
     claimed = np.bincount(bins, weights=panel.probability, minlength=_BINS)
 
     def error(yes: Floats) -> float:
+        """The expected calibration error of one draw."""
         seen = np.bincount(bins, weights=yes, minlength=_BINS)
         return float(np.abs(claimed - seen).sum() / panel.n)
 

@@ -167,6 +167,7 @@ class _Folded:
 
     @classmethod
     def of(cls, gains: Floats, codes: NDArray[np.intp], units: int, seed: int) -> _Folded:
+        """From (C, N) gains of candidates over the first, by cluster."""
         # Sums by cluster first: a fold is then a sum of clusters, and so are all choices.
         size = np.bincount(codes, minlength=units).astype(float)
         own = np.stack([np.bincount(codes, weights=row, minlength=units) for row in gains])

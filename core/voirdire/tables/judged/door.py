@@ -132,7 +132,7 @@ def _of_a_tool(
         names = reading.preferences["rater"].unique(maintain_order=True).to_list()
         # A file of judges alone tells win rates, and asks for nobody.
         people = people or [name for name in names if is_human(name)]
-        table = _with_lengths(reading)
+        table = _with_lengths(reading.preferences, reading)
         return ReadJudgements(
             tuple(reference or people), preferences=table, findings=reading.findings,
             reason=f"{reading.format} compares responses",
@@ -159,10 +159,8 @@ def _of_a_tool(
     return replace(said, findings=(*kept, *said.findings))
 
 
-def _with_lengths(reading: Reading) -> pl.DataFrame:
+def _with_lengths(table: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Comparisons with the difference of lengths of their responses, where all are shown."""
-    table = reading.preferences
-    assert table is not None  # as its caller asks
     sizes = reading.responses.group_by("item", "system").agg(
         pl.col("text").str.len_chars().mean().alias("size")
     )

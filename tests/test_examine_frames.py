@@ -409,7 +409,7 @@ def test_a_label_that_three_items_bear_is_not_tested():
     rubric = {"scale": [0, 1], "attributes": ["Empathy"]}
     found = examine(label_pairs(200, 0, 3), rubric=rubric)
     verdict = found.verdict("judge", "Empathy", "gate")
-    assert (verdict.state, verdict.reason) == ("not tested", "few such")
+    assert (verdict.state, verdict.reason) == ("not tested", "few failures")
 
 
 def test_the_kinds_of_a_result_are_those_of_its_fields():

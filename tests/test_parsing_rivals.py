@@ -106,3 +106,16 @@ def test_of_several_keys_each_has_its_own_rivals() -> None:
         "Empathy": None,
         "Safety": 5.0,
     }
+
+
+@pytest.mark.parametrize(
+    "form", ["Final answer: {}, {}", "Final: {} and {}", "**Final answer**: {}, {}."]
+)
+def test_several_labels_behind_a_final_head_are_one_statement(form):
+    labels = LabelSet(("Mind Reading", "Labeling", "Mental Filter"))
+    found = parse_labels(form.format("Mental Filter", "Labeling"), labels)
+    assert [name for name, score in found.scores.items() if score] == ["Labeling", "Mental Filter"]
+    behind = parse_labels(
+        f"{form.format('Mental Filter', 'Labeling')} Mind Reading after all.", labels
+    )
+    assert set(behind.scores.values()) == {None}

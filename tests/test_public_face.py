@@ -87,7 +87,7 @@ def test_the_root_holds_what_its_users_and_plugin_authors_need():
 
 
 def test_the_store_exports_what_is_read_of_a_session():
-    assert len(store.__all__) == 9
+    assert len(store.__all__) == 10
     assert all(getattr(store, name) is not None for name in store.__all__)
 
 

@@ -113,7 +113,8 @@ def test_undefined_values_are_left_blank(example):
     drawings = draw_figures(
         with_changes(example, results=(flat, nothing), composites=(), system_means=(), verdicts=())
     )
-    assert len(drawings) == 4
+    # Three systems are too few for a coefficient of their means, and so for its figures.
+    assert [drawing.name for drawing in drawings] == ["bias", "bland_altman"]
 
 
 def test_no_results_no_figures(example):

@@ -208,7 +208,7 @@ def test_long_texts_are_cut(example):
 def test_the_largest_disagreements_are_shown(example):
     shown = re.findall("<article>(.*?)</article>", html_of(example, with_text=True), re.DOTALL)
     assert len(shown) == 12
-    assert all(re.search("<h4>judge-.* on .* for item", text) for text in shown)
+    assert all(re.search("<h3>judge-.* on .* for item", text) for text in shown)
     assert all("judge " in text and "humans " in text for text in shown)
     assert all('<p class="small">Item</p><blockquote>' in text for text in shown)
 

@@ -113,7 +113,7 @@ def test_names_of_any_length_are_cut_and_numbers_are_not(width):
     rows = [
         (item, system, rater, "A" * 300, 1 + (item * 7 + ord(system) * 3 + len(rater)) % 5)
         for item in range(6)
-        for system in "abcd"
+        for system in "abcdef"
         for rater in ("human", *judges)
     ]
     columns = ["item", "system", "rater", "attribute", "score"]

@@ -72,6 +72,9 @@ RESULTS = {
     "SelfExclusion": lambda: stats.self_exclusion(
         stats.bias, [4, 2], [3, 3], systems=["own", "a"], excludes=["own"]
     ),
+    "ChosenGain": lambda: stats.chosen_gain([[1, 0, 1, 0] * 10, [1, 1, 0, 1] * 10]),
+    "Period": lambda: stats.Period.of([1, 2, None], [2, 2, 3]),
+    "Watched": lambda: stats.watch([stats.Period.of([1, 2, 3], [2, 2, 3])] * 5)[-1],
     "SubjectsNeeded": lambda: stats.subjects_needed(0.9, k=2, threshold=0.75),
     "VarianceComponents": lambda: stats.variance_components(panel()),
     "VarianceComponents, undefined": lambda: stats.variance_components(panel()[:, :1]),

@@ -120,7 +120,9 @@ def test_a_long_frame_is_a_matrix_with_gaps():
 def test_as_json_every_table_of_a_section_is_there(capsys):
     words, numbers = Table((text("a"),), (("1",),)), Table((count("n"),), ((3,), (4,)))
     show_tables([Section("Two", "Both.", (words, numbers)), Section("None")], as_json=True)
-    assert json.loads(capsys.readouterr().out) == [
+    said = json.loads(capsys.readouterr().out)
+    assert list(said) == ["answer", "schema_version", "tables"]
+    assert said["tables"] == [
         {"title": "Two", "text": "Both.", "rows": [{"a": "1"}]},
         {"title": "Two", "text": "Both.", "rows": [{"n": 3}, {"n": 4}]},
         {"title": "None", "text": "", "rows": []},

@@ -81,7 +81,10 @@ def _bare(labels: LabelSet) -> Bare:
     names = sorted((*labels.labels, *labels.synonyms), key=len, reverse=True)
     spelled_out = (r"[\s_-]{1,3}".join(map(re.escape, WORD.findall(name))) for name in names)
     either = "|".join(filter(None, spelled_out)) or r"(?!)"
-    return Bare(re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE))
+    return Bare(
+        re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE),
+        parts=lambda named: named.labels,
+    )
 
 
 def _offered(labels: LabelSet) -> tuple[str, ...]:

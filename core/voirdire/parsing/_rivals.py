@@ -8,7 +8,7 @@ can decide, unless words lead from the first to the second.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable  # noqa: TC003 - a dataclass has a field of it
+from collections.abc import Callable, Iterable  # noqa: TC003 - a dataclass has fields of them
 from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,10 @@ _SOON, _LATE = 200, 100
 _MOST_WORDS, _FEW_WORDS = 6, 3
 
 
+def _alone(value: Any) -> tuple[Any]:
+    return (value,)
+
+
 @dataclass(frozen=True, slots=True)
 class Bare:
     """How values of a kind stand in running text without a head.
@@ -69,6 +73,8 @@ class Bare:
         With how many words before it a value ends a clause as a claim.
     agree
         Whether two values say the same.
+    parts
+        What a value that names several things names.
     """
 
     pattern: re.Pattern[str]
@@ -76,6 +82,22 @@ class Bare:
     heads: bool = False
     most: int = 2
     agree: Callable[[Any, Any], bool] = eq
+    parts: Callable[[Any], Iterable[Any]] = _alone
+
+    def behind(
+        self, value: Any, text: str, start: int, end: int, read: Callable[[str], Any]
+    ) -> int:
+        """Where a value ends that begins at `start`: behind the last of its parts."""
+        left = list(self.parts(value))
+        for match in self.pattern.finditer(text, start, end):
+            named = read(match[0])
+            mine = [] if named is None else list(self.parts(named))
+            if mine and all(part in left for part in mine):
+                left = [part for part in left if part not in mine]
+                start = match.end()
+            if not left:
+                break
+        return start
 
 
 #: Numbers as scores; no date, no share, no range, no number in brackets.

@@ -102,8 +102,7 @@ def _rivals(
         last, value = values[-1]
         start = max(last.value_at, 0)
         if not last.closed:  # behind the value itself, which stands in its field
-            same = (m for m in bare.pattern.finditer(text, start, last.end) if read(m[0]) == value)
-            start = next((match.end() for match in same), start)
+            start = bare.behind(value, text, start, last.end, read)
         if last.begins is not None:
             end = last.begins + len(last.section)
     closed = not values or values[-1][0].closed

@@ -84,6 +84,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``response_varies``: several texts of one system's response to an item
     - ``labels_by_hand``: labels that were set on the page that shows items
     - ``streamed``: ratings that were examined as sums, and what no sum tells
+    - ``words_off_the_list``: labels that only a judge says, which count as missing
     - ``words_missing``: texts in score columns that stand for no number, and count as missing
     - ``reading_assumed``: a file that can be read in two ways, and which one was taken
     - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``: what a

@@ -172,7 +172,7 @@ def certified(
     >>> from voirdire.stats.automation import certified
     >>> right = (np.arange(200) < 185) * 1.0
     >>> strict = np.where(np.arange(200) < 100, right, np.nan)
-    >>> certified([strict, right], right, target=0.95, risk=0.1)[0]
+    >>> certified([strict, right], right, target=0.9, risk=0.1)[0]
     0
 
     References

@@ -74,7 +74,8 @@ def correlates(template: str) -> Callable[[Component], str]:
 
     def say(part: Component) -> str:
         value = number_text(part.estimate, _digits(part))
-        return template.format(value=f"{value}{span_text(part)}") + needed_text(part)
+        # A name in the template may hold braces of its own, so that nothing else is filled in.
+        return template.replace("{value}", f"{value}{span_text(part)}") + needed_text(part)
 
     return say
 

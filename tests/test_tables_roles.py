@@ -287,3 +287,11 @@ def test_a_stream_takes_no_judges_and_no_scales_in_silence(tmp_path):
             tmp_path / "r.parquet", reference=["human"], streaming=True,
             read=ReadOptions(judge=("llm",)),
         )  # fmt: skip
+
+
+def test_items_of_one_system_each_are_no_product(tmp_path):
+    rows = [f"i{k},s{k % 4},{1 + k % 5},{1 + k % 4}" for k in range(80)]
+    (tmp_path / "r.csv").write_text("\n".join(["item,system,human,judge", *rows]) + "\n")
+    _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
+    card = next(one.message for one in rated.findings if one.kind == "reading")
+    assert card.startswith("80 rows = 80 items (item), 4 systems (system); judge: judge (1 to 4);")

@@ -37,12 +37,16 @@ def card(
     rows, items = raw.frame.height, ratings["item"].n_unique()
     systems = ratings["system"].drop_nulls().n_unique()
     each = f"{plural(items, 'item')} ({how.item})"
-    each += f" x {plural(systems, 'system')} ({how.system})" if systems else ""
+    # Where systems answered items of their own, the rows are no product of both.
+    crossed = rows >= items * systems
+    each += (
+        f"{' x ' if crossed else ', '}{plural(systems, 'system')} ({how.system})" if systems else ""
+    )
     raters = ratings["rater"].unique(maintain_order=True).to_list()
     judges = [name for name in raters if name not in people]
     own = [name for name in raters if name in people]
     parts = [f"{plural(rows, 'row')} = {each}"]
-    spans = _spans(ratings, items * max(systems, 1))
+    spans = _spans(ratings, items * max(systems, 1) if crossed else rows)
     for word, names in (("judge", judges), ("human", own)):
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""

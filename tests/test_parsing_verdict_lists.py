@@ -40,6 +40,15 @@ def _scores(text: str) -> tuple[float | None, ...]:
             NO,
         ),
         ("| Anger | Fear | Joy |\n|---|---|---|\n| 0 | 1 | 0 |", NO, YES, NO),
+        # A table without a head, and what has no sign between label and verdict.
+        ("| Anger | 1 |\n| Fear | 0 |\n| Joy | 0 |", YES, NO, NO),
+        ("| Anger | 1 |\n| Fear | 0 |", YES, NO, NO),
+        ("| Anger | maybe |\n| Fear | 0 |\n| Joy | 1 |", NOT_KNOWN, NO, YES),
+        ("| Anger | 0.7 |\n| Fear | 0.1 |", NOT_KNOWN, NOT_KNOWN, NOT_KNOWN),
+        ("Anger 1\nFear 0\nJoy 0", YES, NO, NO),
+        ("- Anger 1\n- Fear 0\n- Joy 0", YES, NO, NO),
+        ("1. Anger (1)\n2. Fear (0)\n3. Joy (0)", YES, NO, NO),
+        ("**Anger** 1\n**Fear** 0\n**Joy** 1", YES, NO, YES),
         (
             "| Label | Present |\n|---|---|\n| Anger | 0.9 |\n| Fear | 0.1 |\n| Joy | 0.1 |",
             NOT_KNOWN,

@@ -21,18 +21,23 @@ from voirdire.parsing.yesno import said_yes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# What may stand right before a label that begins an entry, marks aside: nothing, or a separator.
+# What may stand right before a label that begins an entry, marks aside: nothing, the sign or number
+# of a list, or a separator.
 _OPENS = re.compile(
-    r"(?:^|[,;|/&>•·]|(?<=\s)[-–—]|\b(?:and|und|et|y|e|en|i|og|och|ve)\s)[\s*_`\"'“(\[#>]*$"
+    r"(?:^(?:\s*(?:[-–—]|\d{1,2}[.)]))?|[,;|/&>•·]|(?<=\s)[-–—]|\b(?:and|und|et|y|e|en|i|og|och|ve)\s)[\s*_`\"'“(\[#>]*$"
 )
 # What leads from a label to its verdict; `close` must follow the value then.
 _SIGN = re.compile(
     r"[*_`\"'”’\s]{0,6}(?:(?P<colon>[:：=]|[-=]>|→)|(?P<dash>[–—]|-(?=\s))|(?P<open>[(\[（])|(?P<tag>>)"
     r"|(?P<asked>\?))[*_`\"'“‘\s]{0,6}"
+    # "Anger 1" at the end of a line.
+    r"|(?P<plain>[*_`]{0,3}[ \t]+(?=[01]\W*\Z))"
 )
 _VALUE_ENDS = {"open": re.compile(r"[)\]）]"), "tag": re.compile(r"</")}
 # Where a value without a closing sign ends: with its field.
 _FIELD_ENDS = re.compile(r"\n|<(?=/)|\|")
+# Behind these may as well stand a remark or the number of a thing: only beside a *no* is it a list.
+_REMARKS = frozenset({"open", "dash", "plain"})
 #: A value of more words explains, and so does a shorter one that speaks of people: *he shouts*.
 _FEW = 3
 _PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speaker", "writer"})
@@ -84,14 +89,13 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     if {each.text.upper() for each in entries} in ({"T", "F"}, {"F"}):
         entries = [replace(e, text="true" if e.text.upper() == "T" else "false") for e in entries]
     values = {id(each): verdict(each.text) for each in entries}
-    # A bracket or a dash may as well hold a remark, an unknown word in it says nothing then.
     told = {each.sign for each in entries if isinstance(values[id(each)], bool)}
     denied = any(values[id(each)] is False for each in entries)
     listed = [
         each
         for each in entries
         if values[id(each)] != "explained"
-        and (each.sign not in ("open", "dash") or (each.sign in told and denied))
+        and (each.sign not in _REMARKS or (each.sign in told and denied))
     ]
     if not listed or (len(listed) == 1 and values[id(listed[0])] is None and len(entries) > 1):
         return None
@@ -145,12 +149,24 @@ def _cells(text: str, labels: LabelSet) -> Iterator[_Entry]:
     for table in tables(text):
         head, *rows = rows_of(table.group())
         named = [labels.forms.get(spelled(cell)) for cell in head]
-        if any(named):  # each column is a label
+        if _is_row(head, rows, labels):
+            pairs = _column_of_verdicts([head, *rows], labels)
+        elif any(named):  # each column is a label
             pairs = [(n, c) for row in rows[:1] for n, c in zip(named, row, strict=False) if n]
         else:
             pairs = _column_of_verdicts(rows, labels)
         for label, cell in pairs:
             yield _Entry(label, cell, table.start(), table.end(), "cell")
+
+
+def _is_row(head: Sequence[str], rows: Sequence[Sequence[str]], labels: LabelSet) -> bool:
+    """Whether the first row of a table is no head: ``| Anger | 1 |`` as the rows below it."""
+    first, *others = head
+    named = spelled(first) in labels.forms
+    if not (named and others) or any(spelled(cell) in labels.forms for cell in others):
+        return False
+    below = any(row and spelled(row[0]) in labels.forms for row in rows)
+    return below or any(isinstance(verdict(cell), bool) for cell in others)
 
 
 def _column_of_verdicts(rows: list[list[str]], labels: LabelSet) -> list[tuple[str, str]]:

@@ -157,7 +157,7 @@ def test_no_plugin_takes_the_place_of_a_command(monkeypatch, name, group):
         third_party("mine", monkeypatch, voirdire_register_commands=voirdire_register_commands),
     ]
     monkeypatch.setenv("VOIRDIRE_LOAD_PLUGINS", "mine")
-    monkeypatch.setattr("voirdire.cli.app.installed", lambda: points)
+    monkeypatch.setattr("voirdire.cli.app.installed", lambda *_: points)
     app, found = assemble()
     assert found.failures == {
         "mine": f"PluginError: command {name!r} is there already: register it by another name"

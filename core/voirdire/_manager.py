@@ -7,7 +7,7 @@ and is not imported before somebody asks for readers. A plugin may stand in seve
 import os
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from importlib.metadata import EntryPoint, MetadataPathFinder, entry_points
+from importlib.metadata import Distribution, EntryPoint, MetadataPathFinder, entry_points
 from typing import Any
 
 import pluggy
@@ -55,10 +55,11 @@ def load(
             registry.failures[name] = "no such plugin"
     asked = (*kinds, *([] if app is None else [COMMAND]))
     # Built-ins first: a third party cannot take their names.
-    for point in sorted(points, key=lambda point: not _built_in(point)):
+    for point in sorted(points, key=lambda one: _name_and_version(one.dist)[0] != "voirdire"):
         own = [kind for kind in asked if point.group in (GROUP, f"{GROUP}.{kind}")]
         own = [kind for kind in own if not registry.has(kind, point.name, point.value)]
-        if own and (_built_in(point) or wanted is None or point.name in wanted):
+        ours = _name_and_version(point.dist)[0] == "voirdire"
+        if own and (ours or wanted is None or point.name in wanted):
             try:
                 _load_one(registry, point, own, app)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything at all
@@ -76,8 +77,9 @@ def _ask(registry: Plugins, kind: str) -> None:
     load(installed(kind), None, os.environ.get("VOIRDIRE_LOAD_PLUGINS"), (kind,), registry)
 
 
-def _built_in(point: EntryPoint) -> bool:
-    return point.dist is not None and point.dist.name == "voirdire"
+@cache  # each asking reads the metadata anew, and a distribution has many entry points
+def _name_and_version(dist: Distribution | None) -> tuple[str, str]:
+    return (dist.name, dist.version) if dist else ("", "")
 
 
 def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: Any) -> None:
@@ -86,7 +88,7 @@ def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: A
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
     # Before it is loaded, so that a plugin that fails still shows its version.
-    registry.versions[point.name] = point.dist.version if point.dist else ""
+    registry.versions[point.name] = _name_and_version(point.dist)[1]
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
     registry.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())

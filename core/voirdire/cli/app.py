@@ -13,8 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_command_name
 
 from voirdire import __version__
-from voirdire._manager import installed, load
-from voirdire._registry import Plugins
+from voirdire._manager import COMMAND, installed, load
+from voirdire._registry import KINDS, Plugins
 from voirdire.errors import PluginError, at_shell
 from voirdire.progress import on_terminal
 
@@ -160,16 +160,17 @@ def app_for(asked: Sequence[str]) -> typer.Typer:
 
 
 def build_app() -> typer.Typer:
-    """A fresh application with every command registered."""
-    return assemble()[0]
+    """A fresh application with every command registered; of plugins those alone are loaded."""
+    return assemble(())[0]
 
 
-def assemble() -> tuple[typer.Typer, Plugins]:
-    """A fresh application, and the plugins whose commands it holds."""
+def assemble(kinds: Sequence[str] = KINDS) -> tuple[typer.Typer, Plugins]:
+    """A fresh application, and the plugins whose commands it holds, loaded for these kinds too."""
     app = _bare()
     for module in COMMANDS:
         _register(app, module)
-    loaded = load(installed(), app, os.environ.get("VOIRDIRE_LOAD_PLUGINS"))
+    asked = os.environ.get("VOIRDIRE_LOAD_PLUGINS")
+    loaded = load(installed(*kinds, COMMAND), app, asked, kinds)
     app.show_papers()
     lay_out_help(app)
     return app, loaded

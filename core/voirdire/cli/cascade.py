@@ -8,7 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli.columns import answered, takes_read_options
-from voirdire.cli.options import JsonOption, OutFolder, ReferenceOption, SectionFormats
+from voirdire.cli.options import (
+    JsonOption,
+    OutFolder,
+    ReferenceOption,
+    SectionFormats,
+    SideOption,
+    SplitSeedOption,
+    ToleranceOption,
+)
 from voirdire.cli.showing import show_sections
 
 EPILOG = """
@@ -61,19 +69,9 @@ def cascade(
         str,
         typer.Option("--on", help="The attribute, where there are several.", show_default=False),
     ] = "",
-    tolerance: Annotated[
-        float,
-        typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),
-    ] = 0.0,
-    gate: Annotated[
-        float | None,
-        typer.Option(
-            "--gate", help="Scores on the same side of this one agree.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
-    ] = 0,
+    tolerance: ToleranceOption = 0.0,
+    gate: SideOption = None,
+    seed: SplitSeedOption = 0,
     out: OutFolder = None,
     formats: SectionFormats = None,
     as_json: JsonOption = False,

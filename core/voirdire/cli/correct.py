@@ -14,7 +14,10 @@ from voirdire.cli.options import (
     OutFolder,
     ReferenceOption,
     SectionFormats,
+    SideOption,
     SourceArgument,
+    SplitSeedOption,
+    ToleranceOption,
     parts,
     require_option,
 )
@@ -374,19 +377,9 @@ def escalate(
             show_default=False,
         ),
     ] = "",
-    tolerance: Annotated[
-        float,
-        typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),
-    ] = 0.0,
-    gate: Annotated[
-        float | None,
-        typer.Option(
-            "--gate", help="Scores on the same side of this one agree.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
-    ] = 0,
+    tolerance: ToleranceOption = 0.0,
+    gate: SideOption = None,
+    seed: SplitSeedOption = 0,
     audit: Annotated[
         int,
         typer.Option(

@@ -356,6 +356,18 @@ StudyFolder = Annotated[
     Path, typer.Option("--out", "-o", help="The folder to write.", show_default=False)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+#: Of commands that ask how often verdicts of a judge agree with people's.
+ToleranceOption = Annotated[
+    float,
+    typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),
+]
+SideOption = Annotated[
+    float | None,
+    typer.Option("--gate", help="Scores on the same side of this one agree.", show_default=False),
+]
+SplitSeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="The seed of the split of the labels.")
+]
 OutFolder = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="The folder for the tables and figures.", show_default=False),

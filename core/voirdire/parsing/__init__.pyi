@@ -1,8 +1,8 @@
 from voirdire.parsing._labelset import LabelSet as LabelSet
-from voirdire.parsing._labelset import spelled as spelled
 from voirdire.parsing._parsed import FLAGS as FLAGS
 from voirdire.parsing._parsed import REASONS as REASONS
 from voirdire.parsing._parsed import worst_status as worst_status
+from voirdire.parsing._spelling import spelled as spelled
 from voirdire.parsing.choices import parse_choice as parse_choice
 from voirdire.parsing.columns import ScoreColumns as ScoreColumns
 from voirdire.parsing.columns import parse_scores_column as parse_scores_column

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
-from voirdire.parsing._languages import MARKS
+from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import FINAL_MARKS
 
 if TYPE_CHECKING:

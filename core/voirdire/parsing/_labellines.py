@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._languages import denies, hedges, is_foreign, truth
+from voirdire.parsing._spelling import WORD, spelled, word_form
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:

@@ -8,21 +8,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
-from voirdire.parsing._languages import MARKS
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._words import FULL_WIDTH
+from voirdire.parsing._spelling import WORD, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# "don't" is one word; "all_or_nothing" is three.
-WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*+(?:['’][^\W_]+)?")
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
 # What stands between the labels of a list.
 _SEPARATOR = re.compile(r"[,;|\n]")
-# "-isation", "-ising", "labelling": British spellings of one word.
-_SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 _MAX_GAP = 3
 
 
@@ -89,25 +84,6 @@ def _bare(labels: LabelSet) -> Bare:
 
 def _offered(labels: LabelSet) -> tuple[str, ...]:
     return tuple(x for x in labels.labels if x not in (labels.none, labels.other))
-
-
-def spelled(text: str) -> str:
-    """A label without case, signs, spaces and the differences of British spelling.
-
-    >>> spelled("All-or-Nothing Thinking"), spelled("Over-generalisation")
-    ('allornothingthinking', 'overgeneralization')
-    """
-    return "".join(word_form(word) for word in WORD.findall(text))
-
-
-def word_form(word: str) -> str:
-    """One word as it is compared."""
-    word = word if word.isascii() else word.translate(FULL_WIDTH)
-    return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
-
-
-def _american(match: re.Match[str]) -> str:
-    return f"iz{match[1]}" if match[1] else f"l{match[2]}"
 
 
 def _all_forms(labels: LabelSet) -> dict[str, str]:

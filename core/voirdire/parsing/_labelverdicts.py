@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._labelset import WORD, LabelSet, label_at, spelled, word_form
+from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._languages import hedges
 from voirdire.parsing._settling import settled
+from voirdire.parsing._spelling import WORD, spelled, word_form
 from voirdire.parsing._statements import Statement, rows_of, tables
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._languages import MARKS, hear
+from voirdire.parsing._languages import hear
+from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ _SAYS = re.compile(
     r"\s+(?:is|it|fits|seems|feels|would|will|then|instead|after|rather|suits|works)\b",
     re.IGNORECASE,
 )
-_COLON = re.compile(r"\s*[:：]")
 #: How far behind a statement, and before the end of a reply, its author's second thoughts stand.
 _SOON, _LATE = 200, 100
 #: Words of a clause beside its value; where it is led to, behind it.

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key, plain_key
-from voirdire.parsing._languages import MARKS
+from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_MARKS,

@@ -49,8 +49,6 @@ DRAFT_MARKS = (
 )
 #: Any of these marks, as a fragment.
 MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
-#: Full-width letters and signs, as Chinese and Japanese keyboards write them, to plain ones.
-FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 _FINAL = (
     r"(?:final(?:ly|ised|ized|e|er|es)?|revised|corrected|amended|updated|adjusted|edit(?:ed)?|definitive"
     r"|re-?(?:considered|evaluated|assessed|examined|scored|rated|graded|judged|labell?ed|checked|weighed)"

@@ -17,7 +17,6 @@ from voirdire.parsing._choicecues import (
     weak_cues,
 )
 from voirdire.parsing._keys import RawValue, find_keys, possible_forms, scalars
-from voirdire.parsing._labelset import spelled
 from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
@@ -29,8 +28,9 @@ from voirdire.parsing._source import (
     read_source,
     why_no_answer,
 )
+from voirdire.parsing._spelling import FULL_WIDTH, spelled
 from voirdire.parsing._statements import Statement, set_apart
-from voirdire.parsing._words import FINAL_MARKS, FULL_WIDTH, VERDICTS
+from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 

@@ -17,7 +17,6 @@ from voirdire.parsing._labellines import (
     says_place,
     sorts_all,
 )
-from voirdire.parsing._labelset import WORD, LabelSet, spelled, word_form
 from voirdire.parsing._labelverdicts import verdicts_on
 from voirdire.parsing._languages import says_none
 from voirdire.parsing._parsed import REASONS, missing, worst_status
@@ -30,6 +29,7 @@ from voirdire.parsing._source import (
     storable,
     why_no_answer,
 )
+from voirdire.parsing._spelling import WORD, spelled, word_form
 from voirdire.parsing._statements import set_apart, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
@@ -49,6 +49,7 @@ from voirdire.schema import Flag, Parsed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from voirdire.parsing._labelset import LabelSet
     from voirdire.schema import FinishReason
 
 _ASIDE = frozenset(

@@ -21,8 +21,9 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
+from voirdire.parsing._spelling import FULL_WIDTH
 from voirdire.parsing._statements import Statement, set_apart, statements, verdicts
-from voirdire.parsing._words import DENIED, FULL_WIDTH
+from voirdire.parsing._words import DENIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from voirdire.stats._arrays import Floats
 
-#: Who may have moved, and what is thought of each before any data: mostly one of them does.
-MOVERS = ("system", "judge", "both")
+#: What is thought of system, judge and both before any data: mostly one of them moves.
 _BEFORE = np.array([0.45, 0.45, 0.1])
 #: Spread of the shifts that are looked for, in standard deviations of people's or judge's scores.
 _SHIFT = 0.4

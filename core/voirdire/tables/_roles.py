@@ -703,13 +703,6 @@ def _labels_of(raw: RawTable, columns: Sequence[str]) -> tuple[str, ...]:
     return labels_in(Cells.of(", ".join(columns), texts))
 
 
-def _is_called_labels(cells: pl.Series) -> bool:
-    """Whether a column is called as labels are, over more than two words."""
-    if cells.dtype != pl.String or plain_word(cells.name) not in _LABEL_WORDS:
-        return False
-    return to_scores(cells).bad.any() and _few_words(cells)
-
-
 def _unused(raw: RawTable, taken: Sequence[str]) -> list[ColumnRole]:
     """The columns that play no part, each with what speaks against it."""
     rest = []

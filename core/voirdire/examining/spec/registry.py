@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from voirdire.errors import PluginError, not_one_of
+from voirdire.errors import PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,19 +65,6 @@ class Registry(Mapping[str, Spec], Generic[Spec]):
             yield
         finally:
             self._specs = before
-
-    def get_or_raise(self, key: str) -> Spec:
-        """The object of that key.
-
-        Raises
-        ------
-        InputError
-            There is none; the message lists those there are.
-        """
-        try:
-            return self._specs[key]
-        except KeyError:
-            raise not_one_of(self.what, key, list(self._specs)) from None
 
     def __getitem__(self, key: str) -> Spec:
         """The object of that key; KeyError where there is none."""

@@ -145,7 +145,6 @@ def _label_twice(ground: Any) -> Next | None:
 _OF_MEANS, _OF_SINGLE = frozenset({"score"}), frozenset({"score", "nominal"})
 #: Uses that labels, sets of labels and preferences have, too.
 _LABELS = frozenset({"label", "label set"})
-_EVERY = _OF_SINGLE | _LABELS | {"preference", "probability"}
 #: Of scores reading is shown in each system, or the system is named and no yes is about it.
 _EACH_SYSTEM = Wanted("READ_s", kinds=_OF_MEANS)
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from voirdire.parsing import _languages
-from voirdire.parsing.labels import LabelSet, parse_labels
+from voirdire.parsing import LabelSet, _languages, parse_labels
 from voirdire.parsing.preferences import parse_preferences
 from voirdire.parsing.scores import parse_scores
 from voirdire.parsing.yesno import parse_yes_no, said_yes

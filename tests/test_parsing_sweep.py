@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from voirdire.parsing import LabelSet, parse_labels
 from voirdire.parsing.choices import parse_choice
-from voirdire.parsing.labels import LabelSet, parse_labels
 from voirdire.parsing.preferences import parse_preferences
 from voirdire.parsing.scores import parse_scores
 from voirdire.parsing.yesno import parse_yes_no

@@ -155,6 +155,7 @@ def parse_labels(
 
     Examples
     --------
+    >>> from voirdire.parsing import LabelSet
     >>> kinds = LabelSet(("Grief, loss", "Anger", "None"))
     >>> parse_labels("1. **anger**\n2. Grief, loss", kinds).ranks
     {'Anger': 1, 'Grief, loss': 2}

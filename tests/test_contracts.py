@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import inspect
 import operator
+import sys
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -281,6 +284,52 @@ def test_a_model_may_block_and_may_fail_as_models_do():
     check_model(lambda name: blocking())
 
 
+class Deaf(Model):
+    """A model that goes on when it is cancelled."""
+
+    async def complete(self, request):
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                return await asyncio.sleep(0.3, Reply("yes"))
+
+
+class Holding(Model):
+    async def complete(self, request):
+        time.sleep(1.2)  # noqa: ASYNC251 - as an SDK's blocking client inside a coroutine does
+        return Reply("yes")
+
+
+class Small(Model):
+    """A model that breaks on what is long, where it should say so by a ModelError."""
+
+    async def complete(self, request):
+        if len(request.messages[-1].content) > 5_000:
+            raise ValueError("context of 1,024 tokens")
+        return Reply("yes")
+
+
+def test_a_model_that_holds_the_loop_cannot_be_cancelled_or_breaks_on_size_is_told(monkeypatch):
+    monkeypatch.setattr("voirdire.testing.models._ENDED", 0.1)
+    with pytest.raises(ContractError, match="cancelled goes on"):
+        check_model(lambda name: Deaf())
+    with pytest.raises(ContractError, match="holds the event loop for 1"):
+        check_model(lambda name: Holding(), requests=[Request((Message("user", "?"),))], size=0)
+    with pytest.raises(ContractError, match="ValueError: context of 1,024 tokens"):
+        check_model(lambda name: Small())
+    check_model(lambda name: Small(), size=0)
+
+
+def test_a_model_that_cannot_be_reached_says_so_as_models_do():
+    make, closed = made("model", "compatible"), {"base_url": "http://127.0.0.1:1/v1"}
+    check_model(make, "b", failing=closed, **closed)
+
+    def silent(name, base_url=""):
+        return Model(answer=Reply("") if base_url else Reply("yes"))
+
+    with pytest.raises(ContractError, match="where nothing can answer, complete gives Reply"):
+        check_model(silent, failing=closed)
+
+
 class Shares:
     """A classifier that keeps the contract."""
 
@@ -373,6 +422,45 @@ def test_a_tool_that_breaks_its_contract_is_told_how(problem):
     check_tool(tool, [{"word": "calm"}])
     with pytest.raises(ContractError, match=problem):
         check_tool(TOOLS[problem], [{"word": "calm"}])
+
+
+async def waits(word):
+    await asyncio.sleep(0.01)
+    return word.upper()
+
+
+async def holds(word):
+    time.sleep(0.3 if word == "calm" else 0)  # noqa: ASYNC251 - the fault itself
+    return word.upper()
+
+
+def mixes_up(word):
+    CALLS.append(word)
+    time.sleep(0.02)
+    return f"{word} {CALLS.pop() and len(CALLS)}"
+
+
+CALLS = []
+
+
+def test_async_tools_failures_and_size_are_part_of_the_contract(monkeypatch):
+    calm = [{"word": "calm"}]
+    check_tool(partial(tool, function=waits), calm)
+    check_tool(partial(tool, function=raises), failing=calm)
+    with pytest.raises(ContractError, match="does not fail on"):
+        check_tool(partial(tool, function=lambda word: "error: no such word"), failing=calm)
+    with pytest.raises(ContractError, match="otherwise when 8 calls are under way"):
+        check_tool(partial(tool, function=mixes_up), calm)
+    with pytest.raises(ContractError, match="tries to end the process"):
+        check_tool(partial(tool, function=lambda word: sys.exit(word[:9])))
+    slow = partial(
+        tool, timeout=0.2, function=lambda word: time.sleep(0.6 if len(word) > 50_000 else 0)
+    )
+    with pytest.raises(ContractError, match="does not return on"):
+        check_tool(slow)
+    monkeypatch.setattr("voirdire.testing.tools._HELD", 0.1)
+    with pytest.raises(ContractError, match="holds the loop that all async tools share"):
+        check_tool(partial(tool, function=holds), calm)
 
 
 PROBES = {

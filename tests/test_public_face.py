@@ -31,7 +31,7 @@ WORK = {
 #: What an author of judges, annotators and models writes and reads.
 NOUNS = {
     "Attribute", "Comparison", "Finding", "Flag", "Item", "Message", "Parsed", "Rating", "Reply",
-    "Request", "Response", "Rubric", "Sampling", "Scale", "Usage",
+    "Request", "Response", "Rubric", "Sampling", "Scale", "Turn", "Usage",
 }  # fmt: skip
 
 

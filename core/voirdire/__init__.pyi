@@ -39,6 +39,7 @@ from voirdire.schema import Response as Response
 from voirdire.schema import Rubric as Rubric
 from voirdire.schema import Sampling as Sampling
 from voirdire.schema import Scale as Scale
+from voirdire.schema import Turn as Turn
 from voirdire.schema import Usage as Usage
 from voirdire.stats import Estimate as Estimate
 from voirdire.stats import Interval as Interval

@@ -106,21 +106,54 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation.
+
+    Attributes
+    ----------
+    role : str
+        Who speaks, in the file's own word: ``user``, ``assistant``, ``client``, ``therapist``.
+    content : str
+        What is said, as text.
+    name : str
+        The speaker's name where the file gives one.
+    time : str
+        When, as the file writes it.
+    parts : tuple of mapping
+        What else the message holds and is no text, such as images, as it came. It is kept and no
+        judge is shown it; a transcript says that it is there.
+
+    Examples
+    --------
+    >>> Turn("user", "I slept badly.").role
+    'user'
+    """
+
+    role: str
+    content: str
+    name: str = ""
+    time: str = ""
+    parts: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """What is rated about: a post, a conversation's context."""
+    """What is rated about: a post, a conversation's context, or a conversation by its `turns`."""
 
     id: str
     text: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One system's answer to an item."""
+    """One system's answer to an item: a text, or a whole conversation by its `turns`."""
 
     item: str
     system: str
     text: str
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

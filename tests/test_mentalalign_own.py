@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from command_line import invoke
+from wire_server import WireServer, rubric_answer
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
@@ -17,6 +18,7 @@ from voirdire.study import load_study
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
 from voirdire_plugins.mentalalign.review import scenarios
 from voirdire_plugins.mentalalign.studies import write_judge_study
+from voirdire_plugins.resources import resource
 
 SYSTEMS = {"calm": "closed", "warm": "closed", "plain": "open", "brief": "open"}
 
@@ -332,3 +334,52 @@ def test_what_a_file_lacks_is_named(tmp_path):
         write_judge_study(tmp_path / "s", tmp_path / "conversations.csv", ["simulated:a"],
                           responses=tmp_path / "bad.csv")  # fmt: skip
     assert not (tmp_path / "s").exists()
+
+
+#: A judge by the name under which a compatible server has it, and the published systems of its maker.
+JUDGES = {
+    "anthropic/claude-3.7-sonnet": ("claude",),
+    "openai/gpt-4o": ("gpt4o", "gpt4omini"),
+    "google/gemini-2.5-flash": ("gemini",),
+    "openai/o4-mini": ("gpt4o", "gpt4omini"),
+}
+
+
+def test_self_exclusion_of_the_published_systems_holds_for_compatible_judges(tmp_path, monkeypatch):
+    published = resource("mentalalign", "published")["systems"]
+    items = [f"c{i}" for i in range(12)]
+    pl.DataFrame({"id": items, "text": [f"I had a long day {i}." for i in items]}).write_csv(
+        tmp_path / "conversations.csv"
+    )
+    rows = [
+        (i, name, f"Answer of {name} to {i}.", one["family"], one["group"])
+        for i in items
+        for name, one in published.items()
+    ]
+    names = ["item", "system", "text", "family", "group"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "responses.csv")
+    rng = np.random.default_rng(5)
+    rated = [
+        (item, system, "ann", attribute["name"], int(rng.integers(1, 6)))
+        for item, system, *_ in rows
+        for attribute in RUBRIC["attributes"]
+    ]
+    names = ["item", "system", "rater", "attribute", "score"]
+    pl.DataFrame(rated, schema=names, orient="row").write_csv(tmp_path / "ratings.csv")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-invented")
+    with WireServer(rubric_answer) as server:
+        models = [part for name in JUDGES for part in ("--model", f"compatible:{name}")]
+        voirdire(
+            "paper", "mentalalign", tmp_path / "conversations.csv", "--responses",
+            tmp_path / "responses.csv", "--humans", tmp_path / "ratings.csv", *models,
+            "--model-option", f"base_url={server.openai}", "--out", tmp_path / "study",
+        )  # fmt: skip
+        voirdire("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "session", "--quiet")
+    command = ["examine", "mentalalign", "--data", tmp_path / "session", "--resamples", 0, "--json"]
+    record = json.loads(invoke([str(part) for part in command]).stdout)
+    pairs = record["results"]
+    assert len(pairs) == len(JUDGES) * len(RUBRIC["attributes"])
+    for pair in pairs:
+        own = JUDGES[next(name for name in JUDGES if pair["judge"] in name)]
+        assert sorted(pair["excluded_systems"]) == sorted(own)
+        assert pair["n_systems"] == len(published) - len(own)

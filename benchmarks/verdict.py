@@ -4,10 +4,11 @@
     python benchmarks/verdict.py --reference [PANELS] [600s]      # the reference's seeds and bands
     python benchmarks/verdict.py --fresh [PANELS]                 # its judges, seeds of ours
 
-Each size gets an equal part of the seconds, so that small panels are run more often. Own seeds
-start at 700000. Truth is computed panel by panel from 3,000 more items (`simulate.deserved`); a
-close call counts for neither error. The reference is `reference/verdict` of the shared folder,
-found by VOIRDIRE_SHARED or ../shared.
+By default each size is drawn until 150 judges must not have each use, the least that an error of
+8 % is seen with; with seconds each size gets an equal part of them. Own seeds start at 700000.
+Truth is computed panel by panel from 3,000 more items (`simulate.deserved`); a close call counts
+for neither error. The reference is `reference/verdict` of the shared folder, found by
+VOIRDIRE_SHARED or ../shared.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ RESULTS = Path(__file__).resolve().parent / "results" / "verdict.md"
 ROOT = Path(__file__).resolve().parent.parent
 FIRST = 700_000
 ENDLESS = 3000
+#: Undeserving judges of each use and size, where neither panels nor seconds are given.
+LEAST = 150
 USES = ("order", "score", "single", "gate")
 SIZES = tuple((s, i) for s in (1, 3, 10, 30) for i in (50, 200, 1000))
 MARGINS = Margins()
@@ -58,28 +61,37 @@ def case_of(panel, name) -> Case:
 
 
 def run(
-    systems: int, items: int, panels: int, seconds: float = math.inf
+    systems: int, items: int, panels: float = math.inf, seconds: float = math.inf
 ) -> tuple[Counter, Counter, float, int]:
     """Errors by use, states by judge and use, seconds for one judge, and panels that were run.
 
-    Stops after `seconds`, whole panels only, one at least.
+    Stops after `panels` or `seconds`, else where there are enough that must not; whole panels only,
+    one at least.
     """
     errors, states, spent, done = Counter(), Counter(), 0.0, 0
-    start = time.perf_counter()
+    start, until = time.perf_counter(), math.isinf(panels) and math.isinf(seconds)
     while done < panels and (not done or time.perf_counter() - start < seconds):
+        if until and done and _enough(errors):
+            break
         seed = FIRST + done
         done += 1
         panel = simulate_panel(systems, items, seed, endless=ENDLESS)
         for name in KINDS:
             truth, case = deserved(panel, name), case_of(panel, name)
-            began = time.perf_counter()
+            began = time.process_time()
             verdicts = judge_cases([case], MARGINS, uses=USES).verdicts
-            spent += time.perf_counter() - began
+            spent += time.process_time() - began
             for verdict in verdicts:
                 if verdict.target == "these systems":
                     states[name, verdict.use, verdict.state] += 1
                     count(errors, verdict.use, truth[verdict.use], verdict.state)
     return errors, states, spent / (done * len(KINDS)), done
+
+
+def _enough(errors: Counter) -> bool:
+    """Whether each use that could be tested has as many undeserving judges as are asked for."""
+    tested = [use for use in USES if errors[use, "deserving"] + errors[use, "undeserving"]]
+    return min(errors[use, "undeserving"] for use in tested) >= LEAST
 
 
 def count(errors: Counter, use: str, truth: bool | None, state: str) -> None:
@@ -133,7 +145,7 @@ def table_of_states(states: Counter, panels: int) -> list[str]:
     return lines
 
 
-def main(sizes, panels: int, seconds: float = math.inf) -> str:
+def main(sizes, panels: float, seconds: float = math.inf) -> str:
     """The report as Markdown."""
     cells = {}
     for size in sizes:
@@ -142,7 +154,7 @@ def main(sizes, panels: int, seconds: float = math.inf) -> str:
     lines = [
         f"# The verdict on twenty simulated judges, seeds from {FIRST}",
         "",
-        "Three humans; each cell with as many panels as its time allowed.",
+        f"Three humans; as a rule until {LEAST} judges of a size must not have each use.",
         "",
         *table_of_errors(cells),
     ]
@@ -236,7 +248,7 @@ if __name__ == "__main__":
     else:
         chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
         given = [float(o[:-1]) for o in options if o.endswith("s")]
-        panels = next((int(o) for o in options if o.isdigit()), 10**6 if given else 100)
+        panels = next((int(o) for o in options if o.isdigit()), math.inf)
         text = main(chosen, panels, given[0] if given else math.inf)
         RESULTS.write_text(text, encoding="utf-8")
         print(text)

@@ -10,8 +10,8 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.copies import copied_humans
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.judging import copied_humans
 from voirdire.study import Margins
 
 

@@ -211,14 +211,14 @@ def test_a_leak_is_what_one_human_alone_says():
             "judge", "a", ("x", "y", "z"), judge[None], humans, np.arange(400), 4.0
         ).panel()
         found = leaks.leak(panel, range(3), 1)
-        assert low < found.at < high
+        assert low < found.at[0] < high
         # The slow twin: the loading and the slope from whole covariances.
         j, h = judge - judge.mean(), humans - humans.mean(axis=1, keepdims=True)
         m = (h[0] + h[2]) / 2
         loading = np.clip((h[1] @ m) / (h[0] @ h[2]), 0.2, 5)
         rest = h[1] - loading * m
         slope = (j @ h[1] - loading * (j @ m)) / (rest @ rest)
-        assert abs(found.at - slope) < 0.02
+        assert abs(found.at[0] - slope) < 0.02
 
 
 def test_of_two_humans_a_copied_one_leads_by_half_of_what_is_copied():

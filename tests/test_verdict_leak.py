@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,11 +15,12 @@ import voirdire
 from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
-from voirdire.examining.verdict.judging import judge_cases, leak_findings
+from voirdire.examining.verdict.judging import copied_findings, judge_cases, leak_findings
 from voirdire.report import answers
-from voirdire.stats.leaks import too_close
+from voirdire.stats.leaks import leak, too_close
 from voirdire.study import Margins
 
+BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "verdict_leak.py"
 SYSTEMS, ITEMS = 5, 150
 HONEST = (
     "perfect", "sharp", "lenient", "peer", "same person", "third of a view", "half of a view",
@@ -131,3 +137,74 @@ def test_a_file_says_so_in_the_sentence_and_as_a_finding():
     assert {one.state for one in found.verdicts if one.use != "repeat"} == {"not tested"}
     assert "judge_has_seen_answers" in {finding.kind for finding in found.findings}
     assert "it has seen the answers" in answers.answers(found)[0].sentence
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """`benchmarks/verdict_leak.py`, of which a part is run here."""
+    spec = importlib.util.spec_from_file_location("verdict_leak", BENCHMARK)
+    module = sys.modules["verdict_leak"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_among_people_of_many_kinds_nobody_honest_is_told_to_have_seen_the_answers(simulated):
+    for people in simulated.PEOPLE:
+        for group, judge, told in simulated.run(people, 2):
+            if group == "honest":
+                assert told not in ("seen", "held"), (people, judge)
+                shares = "view" in judge or judge == "same person" or people == "two share errors"
+                assert not told or shares, (people, judge)
+
+
+def test_a_copied_column_is_no_second_human_and_accuses_nobody(simulated):
+    humans, honest, leaked = simulated.drawn(simulated.FIRST, "one copies another")
+    cases = [simulated.case_of("one copies another", humans, honest["peer"])]
+    found = judge_cases(cases, Margins())
+    assert found.evidence[0].reference == ("a", "c")
+    (finding,) = copied_findings(found.evidence)
+    assert (finding.kind, finding.severity, finding.table) == ("human_equals_human", "serious", "b")
+    assert "b was left out" in finding.consequence
+    assert leak_findings(found.evidence) == []
+    assert {one.use: one.state for one in found.verdicts}["single"] == "yes"
+    mean = simulated.case_of("one copies another", humans, leaked["rounded mean"])
+    assert simulated.told(ScoreGround(mean, Margins())) == "seen"
+
+
+def test_two_who_agree_everywhere_stay_and_are_named_only_where_that_is_odd(simulated):
+    humans, honest, _ = simulated.drawn(simulated.FIRST, "alike")
+    alone = simulated.case_of("alike", humans[[0, 0]], honest["peer"])
+    (one,) = ScoreGround(alone, Margins()).repeating
+    assert (one.human, one.by, one.left_out, math.isnan(one.most)) == ("a", "b", False, True)
+    (finding,) = copied_findings(judge_cases([alone], Margins()).evidence)
+    assert "Check that no column was used twice" in finding.consequence
+    plain = simulated.case_of("pass or fail", (humans[[0, 0]] > 3) * 1.0, honest["peer"])
+    assert ScoreGround(plain, Margins()).repeating == ()
+    # Two who agree as much as with the third, on labels that are plain: nobody repeats anybody.
+    easy = np.repeat((humans[:1] > 3) * 1.0, 3, axis=0)
+    easy[2, 0, :5] = 1 - easy[2, 0, :5]
+    assert ScoreGround(simulated.case_of("pass or fail", easy, easy[0]), Margins()).copies == ()
+
+
+def test_the_difference_of_correlations_is_that_of_a_slow_twin():
+    people, judges = drawn(5)
+    found = leak(case(people, judges["sharp"]).panel(), range(3), 2)
+    parts = [one - one.mean(axis=1, keepdims=True) for one in (*people, judges["sharp"])]
+    a, b, c, judge = (part.ravel() for part in parts)
+    own, others = np.corrcoef(judge, c)[0, 1], (np.corrcoef(judge, a), np.corrcoef(judge, b))
+    assert found.at[1] == pytest.approx(own - np.mean([one[0, 1] for one in others]), abs=0.005)
+
+
+def test_a_copied_column_of_labels_is_named_as_well():
+    rng = np.random.default_rng(4)
+    names = np.array(["refund", "order", "other"])
+    truth = rng.integers(0, 3, 300)
+
+    def one():
+        return names[np.where(rng.random(300) < 0.2, rng.integers(0, 3, 300), truth)]
+
+    first = one()
+    table = pl.DataFrame({"item": range(300), "a": first, "b": first, "c": one(), "gpt": one()})
+    found = voirdire.examine(table, reference=["a", "b", "c"], resamples=0)
+    (said,) = [one for one in found.findings if one.kind == "human_equals_human"]
+    assert said.table == "b"

@@ -18,9 +18,10 @@ from verdict_work import (
 
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.copies import copied_humans
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
-from voirdire.examining.verdict.judging import copied_humans, judge_cases
+from voirdire.examining.verdict.judging import judge_cases
 from voirdire.study import Margins
 
 MARGINS = Margins()

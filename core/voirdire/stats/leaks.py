@@ -1,4 +1,4 @@
-"""Has a judge seen what one human said? The slope on what that human alone says."""
+"""Has a judge seen what one human said, or what all of them did?"""
 
 from __future__ import annotations
 
@@ -17,13 +17,21 @@ if TYPE_CHECKING:
 
 
 def leak(panel: ResponsePanel, humans: Sequence[int], human: int) -> Jackknifed | None:
-    """Slope of the judge on what one human alone says: 0 for a judge that has not seen it.
+    """How far a judge follows what one human alone says, and by how much more than the others.
 
     With rows centred within systems, m the mean of the others and
-    l = cov(h, m) / cov(between the others), cut to [.2, 5]: the slope on h - l m, which is
+    l = cov(h, m) / cov(between the others), cut to [.2, 5]: first the slope on h - l m, which is
     (cov(j, h) - l cov(j, m)) / var(h - l m). What all humans share falls out even where they differ
-    in reliability and spread (vanishing tetrads). None below three humans, or where nothing is left
-    of this human once the others are taken out.
+    in reliability and spread (vanishing tetrads). Two of the others who share errors of their own
+    break the tetrads just as well, and only then the judge follows this human no more than them:
+    hence second cov(j, h) / sd(h) less its mean over the others, over the judge's own deviation.
+
+    Returns
+    -------
+    Jackknifed or None
+        (2,) slope and difference of correlations: both lie above 0 for a judge that has seen what
+        this human says. None below three humans, or where nothing is left of this human once the
+        others are taken out.
 
     Source: Spearman (1904), American Journal of Psychology 15, 201-293 (tetrads); the project's own
     (VERDICT_KINDS.md, section 5).
@@ -42,13 +50,17 @@ def leak(panel: ResponsePanel, humans: Sequence[int], human: int) -> Jackknifed 
     mean = total / np.maximum(n, 1)[:, None]
     kept = (n > 1) & ~np.isnan(own[:, 0]) & ~np.isnan(judge[:, 0])
     shared = ((total**2).sum(axis=1) - (filled**2).sum(axis=(0, 2))) / 2
-    sides = ((judge, own), (judge, mean), (own, mean), (own, own), (mean, mean))
+    sides = ((judge, own), (judge, mean), (own, mean), (own, own), (mean, mean), (judge, judge))
     products = [(x * y).sum(axis=1) for x, y in sides]
-    columns = np.stack([*products, shared, n * (n - 1) / 2, np.ones(len(own))], axis=1)
-    table = panel.by_cluster(np.where(kept[:, None], columns, 0.0), kept, where=7)
+    # Of each other human beside the judge, and how many responses they share.
+    each = [(judge * filled).sum(axis=2), (filled**2).sum(axis=2), present * 1.0]
+    columns = np.stack(
+        [*products, shared, n * (n - 1) / 2, np.ones(len(own)), *np.concatenate(each)], axis=1
+    )
+    table = panel.by_cluster(np.where(kept[:, None], columns, 0.0), kept, where=8)
     if len(table) < 3 or not (_left_of(table.total) > 1e-9 * table.total[3]):
         return None
-    return table.jackknife(_leaning)
+    return table.jackknife(lambda sums: np.stack([_leaning(sums), _beyond(sums)], axis=-1))
 
 
 def lead(panel: ResponsePanel, human: int, other: int) -> Jackknifed | None:
@@ -76,8 +88,8 @@ def lead(panel: ResponsePanel, human: int, other: int) -> Jackknifed | None:
 
 def _loading(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
-        between = sums[..., 5] / sums[..., 6]
-        loading = sums[..., 2] / sums[..., 7] / between
+        between = sums[..., 6] / sums[..., 7]
+        loading = sums[..., 2] / sums[..., 8] / between
     # Others who share nothing give no loading: the bounds keep it a number.
     return np.clip(np.nan_to_num(loading, nan=1.0, posinf=5.0, neginf=0.2), 0.2, 5.0)
 
@@ -92,6 +104,16 @@ def _leaning(sums: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         slope: Floats = (sums[..., 0] - _loading(sums) * sums[..., 1]) / _left_of(sums)
     return slope
+
+
+def _beyond(sums: Floats) -> Floats:
+    """Correlation with this human less the mean of those with the others."""
+    beside, squares, n = np.split(sums[..., 9:], 3, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = np.nan_to_num(beside / np.sqrt(squares * n)).mean(axis=-1)
+        own = sums[..., 0] / np.sqrt(sums[..., 3] * sums[..., 8])
+        beyond: Floats = (own - others) / np.sqrt(sums[..., 5] / sums[..., 8])
+    return np.nan_to_num(beyond)
 
 
 def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:

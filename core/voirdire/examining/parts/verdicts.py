@@ -11,7 +11,11 @@ from voirdire.examining.verdict.judged import Judged
 from voirdire.examining.verdict.judging import careless_findings, copied_findings, leak_findings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.examining.inputs import Inputs
+    from voirdire.examining.verdict.facts import Evidence
+    from voirdire.schema import Finding
     from voirdire.tables.judged import ReadJudgements
     from voirdire.tabular import Section
 
@@ -37,7 +41,7 @@ class VerdictsPart:
 
         found = judged_kinds(inputs, inputs.judgements or annotated(inputs))
         scores = None if inputs.tables is None else examined(judged_of(inputs))
-        odd = tuple(leak_findings(found.evidence))
+        odd = _odd(found.evidence)
         if scores is None:
             return Examined(found, odd)
         both = Judged(
@@ -74,9 +78,13 @@ def _is_exam(inputs: Inputs) -> bool:
 
 def examined(judged: Judged) -> Examined[Judged]:
     """Verdicts, and what their evidence shows to be odd."""
-    evidence = judged.evidence
+    return Examined(judged, _odd(judged.evidence))
+
+
+def _odd(evidence: Sequence[Evidence]) -> tuple[Finding, ...]:
+    """Humans who were left out, and judges that repeat or follow one."""
     odd = (careless_findings, copied_findings, leak_findings)
-    return Examined(judged, tuple(one for find in odd for one in find(evidence)))
+    return tuple(one for find in odd for one in find(evidence))
 
 
 def annotated(inputs: Inputs) -> ReadJudgements | None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import THESE, TO_COME, Component, Next, State, Target
-from voirdire.examining.spec.scores.ground import Careless
+from voirdire.examining.spec.scores.careless import Careless
+from voirdire.examining.spec.scores.copies import Copied
 
 if TYPE_CHECKING:
     from voirdire.stats import Estimate, ResponseAgreement
@@ -87,26 +88,6 @@ class Verdict:
             if part.name == name:
                 return part
         raise KeyError(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """A human whose scores the judge gives more often than one who did not see them could.
-
-    Attributes
-    ----------
-    equal, shared : int
-        Responses on which the two are the same, of those that both scored.
-    most : float
-        The share of equal scores that a rater can reach who sees the response alone; NaN where no
-        two humans scored enough of the same responses.
-    """
-
-    human: str
-    attribute: str
-    equal: int
-    shared: int
-    most: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from voirdire.examining.spec.scores.copies import copied_humans
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.spec.scores.seen import LEAK
 from voirdire.examining.spec.words import because
 from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
-from voirdire.examining.verdict.facts import AltTests, Copied, Evidence, HumanPair, Verdict
+from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Verdict
 from voirdire.examining.verdict.judged import Judged
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec.scores.case import Case
+    from voirdire.examining.spec.scores.copies import Copied
     from voirdire.examining.verdict.facts import Careless, Component
     from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Study
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
 FEWEST_HUMANS = 3
 #: Constants that are tried at most.
 MOST_LEVELS = 21
-#: Responses that two raters share at least before their equal scores say anything.
-FEWEST_EQUAL = 20
-#: How rarely a judge that copies nobody may be said to copy somebody.
-BY_CHANCE = 0.001
 
 
 def judge_cases(
@@ -172,78 +170,47 @@ def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
     ]
 
 
-def copied_humans(case: Case) -> tuple[Copied, ...]:
-    """Humans whose scores a run of the judge repeats.
-
-    Two raters who each see the response alone give the same score with probability sum(q²), where q
-    are the shares of the scores that such a response gets. Nobody who sees the response alone can
-    guess one of them more often than max(q), which is at most the root of that sum; and the mean of
-    a root is at most the root of the mean. So a judge is equal to a human in at most sqrt(p) of the
-    responses, p being how often two humans are. More equal scores than that, beyond a binomial tail
-    of one in a thousand, come from the human's own. Where no two humans can be compared, only a
-    judge that is equal on every response is named. Of scores on no grid that are examined as sums
-    it is not known which are equal.
-    """
-    # Nodes that stand for scores on no grid were given by nobody.
-    given = case.counted is None or case.counted.shows(case.scores.T)
-    if not (np.isnan(case.constant) and given):
-        return ()
-    most, made = _most_equal(case), []
-    for name, human in zip(case.reference, case.humans, strict=True):
-        # The run that repeats a human most: a copy in one run is a copy.
-        shared, equal = max(
-            (_equal(case, run, human) for run in case.scores),
-            key=lambda pair: pair[1] / max(pair[0], 1),
-        )
-        # A human who gives one score is easily equalled by a judge that mostly gives it too.
-        if shared < FEWEST_EQUAL or len(np.unique(human[~np.isnan(human)])) < 2:
-            continue
-        rare = equal == shared if np.isnan(most) else _tail(equal, shared, most) < BY_CHANCE
-        if rare:
-            made.append(Copied(name, case.attribute, equal, shared, most))
-    return tuple(made)
-
-
-def _equal(case: Case, a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, int]:
-    """How many responses both scored, and on how many of them the same."""
-    shared = np.asarray(~np.isnan(a) & ~np.isnan(b))
-    return case.size(shared), case.size(np.asarray(shared & (a == b)))
-
-
-def _most_equal(case: Case) -> float:
-    """The root of the largest share of equal scores of two humans; NaN without two."""
-    pairs = [_equal(case, a, b) for a, b in combinations(case.humans, 2)]
-    shares = [equal / shared for shared, equal in pairs if shared >= FEWEST_EQUAL]
-    return float(max(shares) ** 0.5) if shares else float("nan")
-
-
-def _tail(equal: int, shared: int, most: float) -> float:
-    """Probability of so many equal scores or more."""
-    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
-
-    return float(bdtrc(equal - 1, shared, most)) if equal else 1.0
-
-
 def copied_findings(evidence: Iterable[Evidence]) -> list[Finding]:
-    """One finding a judge and a human whose scores it repeats, over attributes."""
-    seen: dict[tuple[str, str], list[Copied]] = {}
+    """One finding a rater and a human whose scores it repeats, over attributes."""
+    seen: dict[tuple[str, str], dict[str, Copied]] = {}
     for one in evidence:
         for copy in one.copied:
-            seen.setdefault((one.judge, copy.human), []).append(copy)
-    return [
-        Finding(
-            "judge_equals_human",
-            "serious",
-            judge,
-            len(copy),
-            tuple(_copied_words(one) for one in copy)[:20],
-            f"{judge} gives the scores of {human} {_how_often(copy)} "
-            f"({', '.join(one.attribute for one in copy)}).",
-            f"Check that the scores of {human} did not reach {judge}, and that no column was used "
-            f"twice; if one is a copy of the other, no verdict on {judge} means anything.",
-        )
-        for (judge, human), copy in seen.items()
-    ]
+            by = copy.by or one.judge
+            # A human who repeats another does so beside every judge.
+            seen.setdefault((by, copy.human), {}).setdefault(copy.attribute, copy)
+    found = [(by, human, list(each.values())) for (by, human), each in seen.items()]
+    return [_human_repeats(*one) if one[2][0].by else _judge_repeats(*one) for one in found]
+
+
+def _judge_repeats(judge: str, human: str, copy: Sequence[Copied]) -> Finding:
+    return Finding(
+        "judge_equals_human",
+        "serious",
+        judge,
+        len(copy),
+        tuple(_copied_words(one) for one in copy)[:20],
+        f"{judge} gives the scores of {human} {_how_often(copy)} "
+        f"({', '.join(one.attribute for one in copy)}).",
+        f"Check that the scores of {human} did not reach {judge}, and that no column was used "
+        f"twice; if one is a copy of the other, no verdict on {judge} means anything.",
+    )
+
+
+def _human_repeats(by: str, human: str, copy: Sequence[Copied]) -> Finding:
+    left = ", ".join(one.attribute for one in copy if one.left_out)
+    return Finding(
+        "human_equals_human",
+        "serious",
+        by,
+        len(copy),
+        tuple(_copied_words(one) for one in copy)[:20],
+        f"{by} gives the scores of {human} {_how_often(copy)} "
+        f"({', '.join(one.attribute for one in copy)}).",
+        f"{by} was left out of the verdicts there: a copy is no second human."
+        if left
+        else "Check that no column was used twice: a copy would make people seem to agree more "
+        "than they do, and refuse judges for it.",
+    )
 
 
 def leak_findings(evidence: Iterable[Evidence]) -> list[Finding]:
@@ -273,8 +240,8 @@ def _leak_finding(one: Evidence, part: Component) -> Finding:
         (f"{one.attribute}: slope {part.estimate:.2f} on what {who} alone says",),
         f"{one.judge} follows {who} beyond what people share ({one.attribute}).",
         f"{who} was left out of the reference of {one.judge}. The same person rating twice, one "
-        "whose view the judge shares, and answers that reached the judge look the same: see which "
-        "it is."
+        "whose view the judge shares, others who err together, and answers that reached the judge "
+        "look the same: see which it is."
         if left
         else f"Check that {who}'s labels did not reach {one.judge}: until then it cannot be held "
         "against them.",
@@ -313,7 +280,7 @@ def _evidence(ground: ScoreGround, level: float, epsilon: float | None) -> Evide
         constant=case.constant,
         humans_below=ground.humans_below,
         careless=ground.careless,
-        copied=copied_humans(case),
+        copied=(*ground.repeating, *copied_humans(case, ground.copies)),
         components=ground.all(),
         responses=gated,
         humans_responses=humans,

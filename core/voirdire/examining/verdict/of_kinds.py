@@ -165,6 +165,7 @@ def _evidence(ground: Ground) -> Evidence:
         constant=float("nan"),
         humans_below=made.humans_below,
         careless=getattr(made, "careless", ()),
+        copied=getattr(made, "repeating", ()),
         components=made.all(),
     )
 

@@ -7,16 +7,23 @@ are functions of the same sums; these are here, once.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.examining.spec.component import Ground
-from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_NO, SURE_YES
+from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_YES
 from voirdire.examining.spec.scores import everywhere, responses, seen
+from voirdire.examining.spec.scores.careless import (
+    FEWEST_LEFT,
+    Careless,
+    agreement,
+    careless_humans,
+)
 from voirdire.examining.spec.scores.case import FOLDS, calibrated
+from voirdire.examining.spec.scores.copies import repeating_humans
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
 from voirdire.stats import severity, within
 from voirdire.stats import system_means as means
@@ -24,32 +31,19 @@ from voirdire.stats.calibration import in_order, lines_of_folds
 from voirdire.stats.sums import ClusterSums, quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from voirdire.examining.spec.component import Component, State
+    from voirdire.examining.spec.component import Component
     from voirdire.examining.spec.scores.case import Case, GateRule
+    from voirdire.examining.spec.scores.copies import Copied
     from voirdire.stats.bias_by_system import HumanSpread
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import Jackknifed
     from voirdire.stats.system_means import Means, Moments
-    from voirdire.study import Margins
 
     Floats = NDArray[np.float64]
-
-#: Humans from whom one may be found careless, and who are left whatever is found.
-FEWEST_FOR_MAJORITY, FEWEST_LEFT = 3, 2
-#: The share of what the others reach below which a human does not follow them.
-_THIRD = 1 / 3
-
-
-@dataclass(frozen=True, slots=True)
-class Careless:
-    """A human whose single scores do not follow the others', and who was left out."""
-
-    human: str
-    attribute: str
-    correlation: float
-    others: float
 
 
 class ScoreGround(Ground):
@@ -161,16 +155,34 @@ class ScoreGround(Ground):
         return self._everybody.n_clusters < self.margins.clusters
 
     @cached_property
+    def repeating(self) -> tuple[Copied, ...]:
+        """Humans who give another's scores."""
+        return repeating_humans(self.case)
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """Those of them who are known to repeat another, and left out: copies are no humans."""
+        return tuple(one.by for one in self.repeating if one.left_out)
+
+    @cached_property
     def careless(self) -> tuple[Careless, ...]:
-        """Humans who were left out."""
-        return () if self.few else _careless(self.case, self._everybody, self.margins)
+        """Humans who were left out since they do not follow the others."""
+        return (
+            ()
+            if self.few
+            else careless_humans(self.case, *self._without(self.copies), self.margins)
+        )
 
     @cached_property
     def _careful(self) -> tuple[ResponsePanel, tuple[int, ...]]:
-        """The panel without careless humans, and the places of the others."""
-        careless = sorted(self.case.reference.index(one.human) for one in self.careless)
-        humans = tuple(k for k in range(len(self._everybody.humans)) if k not in careless)
-        return self._everybody.without_humans(careless) if careless else self._everybody, humans
+        """The panel without copies and careless humans, and the places of the others."""
+        return self._without((*self.copies, *(one.human for one in self.careless)))
+
+    def _without(self, names: Sequence[str]) -> tuple[ResponsePanel, tuple[int, ...]]:
+        """The panel without these humans, and the places of the others."""
+        out = [self.case.reference.index(name) for name in names]
+        humans = tuple(k for k in range(len(self._everybody.humans)) if k not in out)
+        return self._everybody.without_humans(out) if out else self._everybody, humans
 
     @cached_property
     def leaks(self) -> tuple[tuple[str, Jackknifed], ...]:
@@ -183,7 +195,7 @@ class ScoreGround(Ground):
         if self.few or self.kind != "score":
             return False
         panel, humans = self._careful
-        return len(humans) > 1 and _agreement(panel, self.margins) == "yes"
+        return len(humans) > 1 and agreement(panel, self.margins) == "yes"
 
     @cached_property
     def too_close(self) -> Component | None:
@@ -375,6 +387,11 @@ class RejudgedGround(ScoreGround):
         return self._before.careless
 
     @cached_property
+    def repeating(self) -> tuple[Copied, ...]:
+        """Those of before, as well."""
+        return self._before.repeating
+
+    @cached_property
     def followed(self) -> tuple[str, ...]:
         """Those of before, as well."""
         return self._before.followed
@@ -480,41 +497,3 @@ def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
     # that what is left out changes nobody's fold.
     folds: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS
     return folds
-
-
-def _careless(case: Case, panel: ResponsePanel, margins: Margins) -> tuple[Careless, ...]:
-    """Humans shown to reach less than a third of what the others reach, who follow each other.
-
-    Two humans are always left, and nobody is careless where humans are shown not to agree at all:
-    nothing then says who of them is the careless one.
-    """
-    everyone = range(len(panel.humans))
-    # Two humans cannot outvote each other: with three there is a majority to be careless of.
-    if len(everyone) < FEWEST_FOR_MAJORITY:
-        return ()
-    careless = []
-    for k in everyone:
-        own = within.follows_others(panel, k)
-        # Nobody reaches more than 1, so that only such a one may lie below a third of the others.
-        if own is None or own.bound(SURE_NO) >= _THIRD:
-            continue
-        rest = panel.without_humans([k])
-        among = [within.follows_others(rest, m) for m in everyone if m != k]
-        others = [jackknifed for jackknifed in among if jackknifed is not None]
-        reach = float(np.median([jackknifed.value for jackknifed in others] or [0.0]))
-        sure = float(np.median([jackknifed.bound(1 - SURE_YES) for jackknifed in others] or [0.0]))
-        # The upper bound, so that chance alone makes nobody careless; a third of what the others
-        # reach, since a human on hard items may fall below any fixed number.
-        if sure > margins.read and own.bound(SURE_NO) < _THIRD * reach:
-            careless.append(Careless(case.reference[k], case.attribute, own.value, reach))
-    if not careless or _agreement(panel, margins) == "no":
-        return ()
-    worst_first = sorted(careless, key=lambda one: one.correlation)
-    left_out = {one.human for one in worst_first[: len(everyone) - FEWEST_LEFT]}
-    return tuple(one for one in careless if one.human in left_out)
-
-
-def _agreement(panel: ResponsePanel, margins: Margins) -> State:
-    """Whether all humans together are shown to agree on single responses, or not to."""
-    table = within.item_table(panel, beside=True)
-    return responses.humans_agree("", table, margins).state

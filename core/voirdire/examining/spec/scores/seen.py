@@ -32,15 +32,35 @@ LEAK = "LEAK"
 def slopes(
     panel: ResponsePanel, humans: Sequence[int], reference: Sequence[str]
 ) -> tuple[tuple[str, Jackknifed], ...]:
-    """The slope of the judge on what each human alone says, where there are three."""
+    """How far the judge follows each human alone, and more than the others, from three humans."""
     each = ((k, leak(panel, humans, k)) for k in humans)
     return tuple((reference[k], found) for k, found in each if found is not None)
 
 
 def followed(leaks: Sequence[tuple[str, Jackknifed]]) -> tuple[str, ...]:
-    """Humans whom the judge follows beyond what people share."""
+    """Humans whom the judge follows beyond what people share, and more than the others."""
     share = SURE_LEAK / max(len(leaks), 1)
-    return tuple(name for name, found in leaks if found.bound(share) > LEAKED)
+    return tuple(name for name, found in leaks if _follows(found, share))
+
+
+def _follows(found: Jackknifed, share: float) -> bool:
+    """Whether the slope lies beyond the limit, and the others are followed less."""
+    bounds = np.atleast_1d(found.bound(share))
+    return bool(bounds[0] > LEAKED and (bounds[1:] > 0).all())
+
+
+def _most_followed(
+    leaks: Sequence[tuple[str, Jackknifed]], share: float
+) -> tuple[Component, Jackknifed]:
+    """The largest slope of those who are followed, else of all; *yes* until more is known."""
+    found = [one for one in leaks if _follows(one[1], share)] or leaks
+    name, worst = max(found, key=lambda one: float(np.atleast_1d(one[1].bound(share))[0]))
+    slope = worst if np.ndim(worst.at) == 0 else worst[0]
+    part = Component(
+        LEAK, "yes", float(slope.at), float(slope.bound(share)), float(slope.bound(1 - share)),
+        LEAKED, float(slope.se), float(slope.df), 0.0, at=(name,),
+    )  # fmt: skip
+    return part, worst
 
 
 def one_followed(leaks: Sequence[tuple[str, Jackknifed]]) -> Component:
@@ -51,13 +71,8 @@ def one_followed(leaks: Sequence[tuple[str, Jackknifed]]) -> Component:
     if not leaks:
         return Component(LEAK, "not tested", reason="leak unknown")
     share = SURE_LEAK / len(leaks)
-    sure = [(found.bound(share), name, found) for name, found in leaks]
-    low, name, worst = max(sure, key=lambda one: one[0])
-    part = Component(
-        LEAK, "yes", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
-        float(worst.se), float(worst.df), 0.0, at=(name,),
-    )  # fmt: skip
-    return replace(part, state="not tested", reason="seen") if low > LEAKED else part
+    part, worst = _most_followed(leaks, share)
+    return replace(part, state="not tested", reason="seen") if _follows(worst, share) else part
 
 
 def looks_seen(
@@ -76,15 +91,10 @@ def looks_seen(
     if not leaks:
         return None
     share = LOOKS_SEEN / len(leaks)
-    low, name, worst = max(
-        ((float(found.bound(share)), name, found) for name, found in leaks), key=lambda one: one[0]
-    )
-    if not low > LEAKED:
+    part, worst = _most_followed(leaks, share)
+    if not _follows(worst, share):
         return None
-    return Component(
-        LEAK, "open", float(worst.at), float(low), float(worst.bound(1 - share)), LEAKED,
-        float(worst.se), float(worst.df), 1.0, reason="looks seen", at=(name,),
-    )  # fmt: skip
+    return replace(part, state="open", p=1.0, reason="looks seen")
 
 
 def closer_than_possible(panel: ResponsePanel, humans: Sequence[int]) -> Component | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
 
 import polars as pl
@@ -96,25 +95,24 @@ def test_a_partial_session_is_examined_and_says_what_is_missing(tmp_path):
     }  # fmt: skip
     said = by_kind(found.findings)
     assert said == by_kind(audit_source(tmp_path / "a"))
-    missing = said["unanswered", "down"]
-    assert missing.severity == "serious"
-    assert re.fullmatch(
-        r"200 of 200 tasks have no final reply: (\d+) given up \(server \1\) and \d+ never asked\.",
-        missing.message,
-    )
+    gone, never = said["unanswered", "down"], said["never_asked", "down"]
+    assert gone.count + never.count == 200
+    assert gone.message == f"{gone.count} of 200 tasks were given up: server {gone.count}."
+    assert never.message == f"{never.count} of 200 tasks were never asked."
+    assert (gone.severity, never.severity) == ("serious", "blocking")
     assert said["rater_silent", "down"].message.endswith("has a score: 400 failed.")
     assert said["refused", "picky"].count == 10
     assert said["refused", "picky"].places[0].startswith("item i0")
     about_down = {kind for kind, rater in said if rater == "down"}
-    assert about_down == {"unanswered", "rater_silent"}  # and not simply "missing"
+    assert about_down == {"unanswered", "never_asked", "rater_silent"}  # and not simply "missing"
     for name in ("good", "picky", "late"):
         echo = said["echoes_orders", name]
         assert (echo.severity, echo.count, echo.places) == ("serious", 1, ("item i000, warm",))
         assert "'As instructed'" in echo.message
     down = {v.state for v in found.verdicts if v.judge == "down"}
-    assert down <= {"no", "not tested"}
+    assert down == {"not tested"}  # what was never asked was not left unanswered
     page = _report(found, tmp_path / "report")
-    assert "200 of 200 tasks have no final reply" in page
+    assert f"{never.count} of 200 tasks were never asked" in page
     assert "speak of orders in the text they judge" in page
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: From which share of replies with little probability on the levels on that is serious.
 MOSTLY = 0.5
+#: Share of tasks that were never asked above which no verdict is given.
+UNASKED = 0.1
 #: Kind -> (severity, message, consequence).
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "echoes_orders": (
@@ -83,8 +85,13 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
     ),
     "unanswered": (
         "serious",
-        "{count} of {of} tasks have no final reply: {detail}.",
-        "They are missing because the run could not complete them: voirdire run --resume asks.",
+        "{count} of {of} tasks were given up: {detail}.",
+        "They are missing because no answer came: voirdire run --resume asks again.",
+    ),
+    "never_asked": (
+        "serious",
+        "{count} of {of} tasks were never asked.",
+        "The run ended before it came to them: voirdire run --resume asks.",
     ),
 }
 
@@ -237,6 +244,10 @@ def _finding(row: dict[str, Any]) -> Finding:
             "It hardly ever meant to give a level, and its scores say next to nothing: let its "
             "answer begin with words before the level (prefix of an hf: model), or ask for text."
         )
+    if row["kind"] == "never_asked" and row["count"] > UNASKED * row["of"]:
+        # Which tasks came first is no draw, and what was never asked was not left unanswered.
+        severity = "blocking"
+        consequence = f"A verdict waits until the run has ended. {consequence}"
     numbers = {name: f"{row[name]:,}" for name in ("count", "of") if row[name] is not None}
     # Sessions from before the share was kept do not say of how many.
     numbers = {"of": "an unknown number", **numbers}

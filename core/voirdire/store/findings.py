@@ -168,12 +168,15 @@ def _without_parsing(panel: Panel) -> list[ReplyFinding]:
 def _unanswered(
     connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
 ) -> Iterator[ReplyFinding]:
-    """Tasks that failed, by kind of fault, and that were never asked."""
+    """Tasks that failed, by kind of fault, and those that were never asked."""
     counts = count_finished(connection, asker, comparisons)
-    missing = counts.tasks - counts.statuses.total()
-    if missing:
-        detail = _why(counts.faults, missing)
-        yield ReplyFinding(asker.id.name, "unanswered", missing, counts.tasks, detail)
+    given_up = counts.faults.total()
+    never = counts.tasks - counts.statuses.total() - given_up
+    if given_up:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.faults.items()))
+        yield ReplyFinding(asker.id.name, "unanswered", given_up, counts.tasks, kinds)
+    if never:
+        yield ReplyFinding(asker.id.name, "never_asked", never, counts.tasks)
 
 
 def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[ReplyFinding]:
@@ -251,14 +254,6 @@ def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[
         places = [_place(*row) for row in rows[:_PLACES]]
         limit = str(asker.max_steps)
         yield ReplyFinding(asker.id.name, "steps_cut", len(rows), None, limit, places)
-
-
-def _why(faults: Counter[str], missing: int) -> str:
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(faults.items()))
-    parts = [f"{faults.total():,} given up ({kinds})"] if faults else []
-    never = missing - faults.total()
-    parts += [f"{never:,} never asked"] if never else []
-    return " and ".join(parts)
 
 
 def write_reply_findings(panel: Panel, flagged: Flagged) -> None:

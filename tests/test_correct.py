@@ -475,7 +475,7 @@ def test_plan_and_escalate_as_commands(tmp_path):
     neither = voirdire("plan", "r.csv", "--reference", "human", cwd=tmp_path)
     assert (neither.returncode, "--half-width" in neither.stderr) == (1, True)
     queue = voirdire(
-        "escalate", "r.csv", "--reference", "human", "--judge", "judge", "--agree", "0.5",
+        "escalate", "r.csv", "--reference", "human", "--whose", "judge", "--agree", "0.5",
         "--out", "queue.csv", cwd=tmp_path,
     )  # fmt: skip
     assert queue.returncode == 0, queue.stderr

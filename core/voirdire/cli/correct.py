@@ -360,11 +360,11 @@ def escalate(
     ] = 0.1,
     reference: ReferenceOption = None,
     read: Any = None,
-    judge: Annotated[
+    whose: Annotated[
         str,
         typer.Option(
-            "--judge",
-            help="The judge whose verdicts may go out. "
+            "--whose",
+            help="The judge whose verdicts may go out; the others say how sure one can be of it. "
             "[dim]\\[default: the one that agrees most][/dim]",
             show_default=False,
         ),
@@ -400,7 +400,7 @@ def escalate(
 
     escalation = answered(
         lambda asked, named: correcting.escalate(
-            source, agree=agree, risk=risk, reference=named, read=asked, judge=judge, on=on,
+            source, agree=agree, risk=risk, reference=named, read=asked, judge=whose, on=on,
             tolerance=tolerance, gate=gate, seed=seed, audit=audit,
             remember=out is not None,
         ),

@@ -51,10 +51,6 @@ def watch(
     ],
     reference: ReferenceOption = None,
     read: Any = None,
-    judge: Annotated[
-        str,
-        typer.Option("--judge", help="The judge, where there are several.", show_default=False),
-    ] = "",
     on: Annotated[
         str,
         typer.Option("--on", help="The attribute, where there are several.", show_default=False),
@@ -105,7 +101,7 @@ def watch(
     wanted = read_gates(require or [])
     watching = answered(
         lambda asked, named: correcting.watch_folder(
-            folder, at=at, reference=named, read=asked, judge=judge, on=on, every=every,
+            folder, at=at, reference=named, read=asked, on=on, every=every,
             baseline=baseline, looks=looks, alpha=alpha, gate=gate, budget=budget, seed=seed,
         ),
         read,

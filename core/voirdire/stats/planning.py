@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: No plan reaches further.
 _MOST = 1 << 24
-#: Level of the upper bound of a plan.
-_UPPER = 0.8
+#: Level of the upper bound of a plan, and of the upper end of the width that it foretells.
+_UPPER, _MOST_OF = 0.8, 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,32 +162,25 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
     plan = replace(plan, rest=pilot.rest)
     spread = math.sqrt(residual + explained) / pilot.size
     r = math.sqrt(explained / (residual + explained)) if explained > 0 else 0.0
-    left = (plan.known(len(pilot.y)), 1.0)
-    growth, alone = (math.sqrt(_growth(pilot, part)) for part in left)
-    return tuple(
-        LabelsNeeded(
-            float(h),
-            plan.labels(h, spread, r), plan.labels(h, spread * growth, r),
-            plan.labels(h, spread, 0.0), plan.labels(h, spread * alone, 0.0),
-            total, spread, r, len(pilot.y), "labels" if clusters is None else "clusters",
-            pilot.size, _width(pilot, plan.labels(h, spread, r), float(h), plan),
-        )
-        for h in widths
+    return tuple(_planned(pilot, plan, float(h), (spread, r, total), clusters) for h in widths)
+
+
+def _planned(
+    pilot: _Pilot, plan: _Plan, h: float, seen: tuple[float, float, int], clusters: Any
+) -> LabelsNeeded:
+    spread, r, total = seen
+    with_judge, alone = plan.labels(h, spread, r), plan.labels(h, spread, 0.0)
+    known = plan.known(len(pilot.y))
+    upper = plan.labels(h, spread * _strayed(pilot, known, with_judge, _UPPER), r)
+    upper_alone = plan.labels(h, spread * _strayed(pilot, 1.0, alone, _UPPER), 0.0)
+    width = (math.nan, math.nan)
+    if math.isfinite(with_judge):
+        far = _strayed(pilot, plan.known(with_judge), with_judge, _MOST_OF)
+        width = (h / far, h * far)
+    return LabelsNeeded(
+        h, with_judge, upper, alone, upper_alone, total, spread, r, len(pilot.y),
+        "labels" if clusters is None else "clusters", pilot.size, width,
     )  # fmt: skip
-
-
-def _width(pilot: _Pilot, units: float, half_width: float, plan: _Plan) -> tuple[float, float]:
-    """Where nine of ten half widths of so many units lie.
-
-    The log of the spread errs by the pilot's own error and by that of the labels to come, which is
-    the same at the pilot's size.
-    """
-    if not math.isfinite(units):
-        return math.nan, math.nan
-    n = len(pilot.y)
-    error = math.log(_growth(pilot, plan.known(units))) / quantile(_UPPER, n - 2) / 2
-    reach = quantile(0.95, n - 2) * error * math.sqrt(1 + n / units)
-    return half_width * math.exp(-reach), half_width * math.exp(reach)
 
 
 def _rates(
@@ -377,13 +370,19 @@ def _mean_everywhere(squares: Floats, pilot: _Pilot) -> Floats:
     return np.asarray(np.clip(means @ every.mean(0), least, float(squares.max())))
 
 
-def _growth(pilot: _Pilot, known: float) -> float:
-    """By how much the variance left over may be larger than the pilot's: its 80 % upper bound.
+def _strayed(pilot: _Pilot, known: float, units: float, share: float) -> float:
+    """How many times the pilot's spread that of so many units to come may be: a quantile of it.
 
-    A jackknife of its logarithm: labels are seldom normal, so no chi-square.
+    A jackknife of the logarithm of the variance that the judge leaves over, since labels are seldom
+    normal. The labels to come stray as well, by the same error at the pilot's size. A few labels
+    far off make that error uncertain itself: its degrees of freedom are those of a mean square.
     """
     n = len(pilot.y)
     residual, explained = _parts(pilot)
-    out = np.log(residual + explained * known)[1:]
-    error = math.sqrt((n - 1) / n * float(((out - out.mean()) ** 2).sum()))
-    return math.exp(quantile(_UPPER, n - 2) * error)
+    logs = np.log(residual + explained * known)[1:]
+    away = (logs - logs.mean()) ** 2
+    error = math.sqrt((n - 1) / n * float(away.sum()))
+    peaked = float((away**2).mean()) / max(float(away.mean()) ** 2, 1e-300)
+    df = min(max(2 * n / max(peaked - 1, 1.0), 3.0), n - 2.0)
+    both = math.sqrt(1 + n / units) if math.isfinite(units) else 1.0
+    return math.exp(quantile(share, df) * error * both / 2)

@@ -1,9 +1,10 @@
 """Judged units that stream in, with labels that trickle in: has the system moved, or the judge?
 
-People's scores have a mean; the judge says ``c + d * (what people say)`` and noise, ``d`` being the
-slope of the judge on people within periods. A system that moves changes people's mean, and the
-judge's with it; a judge that moves changes ``c`` alone. Each period measures both: its labels the
-two apart, what has no label their sum. Precisions and the means that they weigh add up.
+People's scores have a mean; the judge says ``c + d * (what people say)`` and noise. A system that
+moves changes people's mean, and the judge's with it; a judge that moves changes ``c`` alone. Each
+period measures two numbers apart: the judge's mean over all judged units, and people's beyond it,
+by the regression of labels on the judge's scores of them. Units are summed by cluster, and how far
+clusters stray is itself uncertain: it is averaged over what the data leave possible.
 """
 
 from __future__ import annotations
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
 _BEFORE = np.array([0.45, 0.45, 0.1])
 #: Spread of the shifts that are looked for, in standard deviations of people's or judge's scores.
 _SHIFT = 0.4
-#: By how much of itself the judge's slope may be off, where a system moves.
-_LOOSE = 0.2
+#: Where a system moves the judge comes along, by so much of what its slope says: people err as
+#: well, and a judge follows them less at an end of the scale.
+_FOLLOWS = np.array([0.6, 0.8, 1.0, 1.2, 1.4])
 #: How sure one must be to say who moved.
 _SURE = 0.95
+#: Points at which an uncertain variance is tried, and how many of its standard errors they reach.
+_POINTS, _REACH = 15, 5.0
+#: Degrees of freedom from which a variance counts as known.
+_KNOWN = 400
 
 Moved = Literal["", "system", "judge", "both", "cannot tell"]
 
@@ -47,8 +53,8 @@ class Period(Result):
         Products of these sums, by cluster, summed over clusters (a unit, where none are declared).
     clusters : int
         Of labelled units.
-    rest : (2,) float64
-        Units without a label, and the sum of the judge's scores of them.
+    judged : (2,) float64
+        Judged units, labelled or not, and the sum of the judge's scores of them.
     squares : (2, 2) float64
         Products of these, by cluster, summed.
     others : int
@@ -58,13 +64,13 @@ class Period(Result):
     labelled: Floats
     products: Floats
     clusters: int
-    rest: Floats
+    judged: Floats
     squares: Floats
     others: int
 
     def __str__(self) -> str:
         """How many labels and judged units."""
-        return f"{self.labelled[0]:g} labels, {self.labelled[0] + self.rest[0]:g} judged"
+        return f"{self.labelled[0]:g} labels, {self.judged[0]:g} judged"
 
     @classmethod
     def of(cls, labels: Any, judge: Any, *, clusters: Any = None) -> Period:
@@ -86,8 +92,8 @@ class Period(Result):
         Examples
         --------
         >>> period = Period.of([4, None, None, 2], [5, 3, 4, 2])
-        >>> period.labelled.tolist(), period.rest.tolist()
-        ([2.0, 6.0, 7.0], [2.0, 7.0])
+        >>> period.labelled.tolist(), period.judged.tolist()
+        ([2.0, 6.0, 7.0], [4.0, 14.0])
         """
         y, f = numbers(labels, "labels"), numbers(judge, "judge")
         if y.ndim != 1 or y.shape != f.shape:
@@ -99,10 +105,9 @@ class Period(Result):
             group = np.unique(row_names(clusters, len(y), "clusters"), return_inverse=True)[1]
         scored = ~np.isnan(f)
         known = scored & ~np.isnan(y)
-        left = scored & ~known
         own = _by_cluster(group[known], np.stack([np.ones(known.sum()), y[known], f[known]], 1))
-        rest = _by_cluster(group[left], np.stack([np.ones(left.sum()), f[left]], 1))
-        return cls(own.sum(0), own.T @ own, len(own), rest.sum(0), rest.T @ rest, len(rest))
+        every = _by_cluster(group[scored], np.stack([np.ones(scored.sum()), f[scored]], 1))
+        return cls(own.sum(0), own.T @ own, len(own), every.sum(0), every.T @ every, len(every))
 
 
 def _by_cluster(group: Any, columns: Floats) -> Floats:
@@ -167,9 +172,10 @@ def watch(
 
     The evidence is a mixture over who moved, when (each of the looks alike) and how far (normal,
     with a spread of 0.4 standard deviations), of likelihood ratios from which the means before the
-    change have dropped out. Under no change its expectation is 1 at any time, so that it reaches
-    :math:`1 / \alpha` with probability :math:`\alpha` at most over all looks (Ville). Variances and
-    the judge's slope are taken from all periods so far, within periods.
+    change have dropped out, and in which the variances of both numbers are averaged over what was
+    seen leaves possible (as in a sequential t test): few clusters then claim no more than they
+    show. Under no change its expectation is 1 at any time, so that it reaches :math:`1 / \alpha`
+    with probability :math:`\alpha` at most over all looks (Ville).
 
     Parameters
     ----------
@@ -240,55 +246,116 @@ _UNKNOWN = (math.nan,) * 9
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """(T, 2, 2) precision of people's mean and the judge's `c` by period, and (T, 2) the same times
-    the estimate; spreads of a single score.
+    """All periods so far: sums up to each, spreads of a unit, and variances with what they rest on.
+
+    Attributes
+    ----------
+    own : (T + 1, 3, 3) float64
+        Products of labelled clusters (units, labels, judge's scores), up to each period.
+    judged : (T + 1, 2) float64
+        Judged units and the sum of their scores, up to each period.
+    rest, of_judge : (float, float)
+        Variance of a labelled cluster's sum beside its regression, and of a judged unit's score,
+        each with its degrees of freedom, were nothing to have moved.
+    people, judge : float
+        Standard deviations of a unit's label and score.
+    slope : float
+        By how much the judge's mean moves with people's.
     """
 
-    precision: Floats
-    weighted: Floats
+    own: Floats
+    judged: Floats
+    rest: tuple[float, float]
+    of_judge: tuple[float, float]
     people: float
     judge: float
     slope: float
 
     @classmethod
     def of(cls, periods: Sequence[Period]) -> _Measured | None:
-        """None where the labels of no period vary."""
-        n = np.array([period.labelled[0] for period in periods])
-        m = np.array([period.rest[0] for period in periods])
-        own = np.stack([period.labelled for period in periods])
-        mean_y, mean_f = (own[:, k] / np.maximum(n, 1) for k in (1, 2))
-        mean_rest = np.array([period.rest[1] for period in periods]) / np.maximum(m, 1)
-        # Deviations from the period's own mean: a shift between periods is no spread.
-        cross = np.zeros((2, 2))
-        df = 0.0
-        for period, y, f in zip(periods, mean_y, mean_f, strict=True):
-            if period.clusters > 1:
-                turn = np.array([[-y, 1, 0], [-f, 0, 1]])
-                cross += turn @ period.products @ turn.T
-                df += period.labelled[0] * (period.clusters - 1) / period.clusters
-        if df < 1 or not cross[0, 0] > 0:
+        """None where labels do not vary, or are too few for a regression."""
+        own = _running(np.stack([period.products for period in periods]))
+        judged = _running(np.stack([period.judged for period in periods]))
+        squares = np.sum([period.squares for period in periods], 0)
+        clusters = sum(period.clusters for period in periods)
+        others = sum(period.others for period in periods)
+        total = own[-1]
+        level = total[0, 1:] / total[0, 0]
+        of_pair = total[1:, 1:] - total[0, 0] * np.outer(level, level)
+        if clusters < 4 or not of_pair[0, 0] > 1e-12 * total[1, 1]:
             return None
-        of_pair = cross / df
-        of_y = float(of_pair[0, 0])
-        slope = _slope(of_pair)
-        of_f, count = 0.0, 0.0
-        for period, f in zip(periods, mean_rest, strict=True):
-            if period.others > 1:
-                turn = np.array([-f, 1])
-                of_f += float(turn @ period.squares @ turn)
-                count += period.rest[0] * (period.others - 1) / period.others
-        of_f = of_f / count if count else float(of_pair[1, 1])
-        of_f = max(of_f, 1e-12 * of_y)
-        reading = np.array([slope, 1.0])
-        # What labelled units measure: people's mean and the judge's, by the two parameters.
-        both = np.stack([[1.0, 0.0], reading])
-        still = 1e-9 * np.diag(np.diag(of_pair) + 1e-9 * of_y)
-        known = both.T @ np.linalg.inv(of_pair + still)
-        precision = n[:, None, None] * (known @ both)
-        precision += (m / of_f)[:, None, None] * np.outer(reading, reading)
-        weighted = n[:, None] * (np.stack([mean_y, mean_f], 1) @ known.T)
-        weighted += (m / of_f * mean_rest)[:, None] * reading
-        return cls(precision, weighted, math.sqrt(of_y), math.sqrt(of_f), slope)
+        of_pair = of_pair / total[0, 0]
+        turn = np.array([-judged[-1, 1] / judged[-1, 0], 1.0])
+        strayed = float(turn @ squares @ turn)
+        people = float(of_pair[0, 0])
+        # A judge that never varies, or repeats the labels, leaves nothing over: rounding stands in.
+        least = 1e-9 * people
+        judge = max(strayed / float(squares[0, 0]), least)
+        df = float(clusters - 2), float(max(others - 1, 1))
+        left = of_pair[0, 0] - of_pair[0, 1] ** 2 / max(float(of_pair[1, 1]), least)
+        rest = max(float(left), least) * float(total[0, 0]) / df[0]
+        unit = max(strayed, least * float(squares[0, 0])) / float(judged[-1, 0])
+        return cls(
+            own, judged, (rest, df[0]), (unit * others / df[1], df[1]),
+            math.sqrt(people), math.sqrt(judge), _slope(of_pair),
+        )  # fmt: skip
+
+    def means(self, since: int = 0) -> tuple[Floats, Floats]:
+        """(2,) people's mean and the judge's since a period, and (2, 2) their covariance."""
+        units, scores = self.judged[-1] - self.judged[since]
+        mean = scores / units
+        sums = self.own[-1] - self.own[since]
+        at = np.array([1.0, mean])
+        inverse = np.linalg.pinv(sums[np.ix_([0, 2], [0, 2])], rcond=1e-10, hermitian=True)
+        line = inverse @ sums[[0, 2], 1]
+        of_judge = self.of_judge[0] / units
+        people = self.rest[0] * float(at @ inverse @ at) + line[1] ** 2 * of_judge
+        if not sums[0, 0] > 0:
+            people = math.inf
+        both = line[1] * of_judge
+        return np.array([float(at @ line), mean]), np.array([[people, both], [both, of_judge]])
+
+    def apart(self, at: Any) -> _Moves:
+        """What changed at each of some periods: the judge's mean, and people's."""
+        before, after = self.judged[at], self.judged[-1] - self.judged[at]
+        of_judge = after[:, 1] / after[:, 0] - before[:, 1] / before[:, 0]
+        first, then = self.own[at], self.own[-1] - self.own[at]
+        # Regressions with a level before and one after, and one slope.
+        left = np.zeros((len(at), 3, 3))
+        left[:, 0, 0], left[:, 1, 1] = first[:, 0, 0], then[:, 0, 0]
+        left[:, 0, 2] = left[:, 2, 0] = first[:, 0, 2]
+        left[:, 1, 2] = left[:, 2, 1] = then[:, 0, 2]
+        left[:, 2, 2] = self.own[-1, 2, 2]
+        right = np.stack([first[:, 0, 1], then[:, 0, 1], np.full(len(at), self.own[-1, 2, 1])], 1)
+        inverse = np.linalg.pinv(left, rcond=1e-10, hermitian=True)
+        line = np.einsum("jkl,jl->jk", inverse, right)
+        # At the judge's means over all judged units, and not over those that happen to be labelled.
+        to = np.stack([-np.ones(len(at)), np.ones(len(at)), of_judge], 1)
+        # Without a label on one side people's change is unknown.
+        known = (first[:, 0, 0] > 0) & (then[:, 0, 0] > 0)
+        size = np.einsum("jk,jkl,jl->j", to, inverse, to)
+        return _Moves(
+            of_judge, (to * line).sum(1), line[:, 2], 1 / before[:, 0] + 1 / after[:, 0],
+            np.where(known, size, math.inf),
+        )  # fmt: skip
+
+
+def _running(values: Floats) -> Floats:
+    """Sums up to each period, from none on."""
+    return np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, 0)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """By the period (J,) at which they are looked for: the change of the judge's mean and of
+    people's, the regression's slope, and the sizes that variances are multiplied by.
+    """
+
+    of_judge: Floats
+    of_people: Floats
+    line: Floats
+    judged: Floats
+    labelled: Floats
 
 
 def _slope(of_pair: Floats) -> float:
@@ -302,39 +369,69 @@ def _slope(of_pair: Floats) -> float:
     return math.sqrt(max(both, 0.0) / of_y * math.sqrt(of_f / of_y))
 
 
-def _apart(now: _Measured, at: Any) -> tuple[Floats, Floats]:
-    """Precision (J, 2, 2) of the change at each of some periods, and (J, 2) the same times the
-    change, the means before it unknown.
-    """
-    sums = np.cumsum(now.precision, 0), np.cumsum(now.weighted, 0)
-    before, after = sums[0][at - 1], sums[0][-1] - sums[0][at - 1]
-    # Without a label after the change its precision has no inverse, and needs none.
-    inverse = np.linalg.inv(before)
-    shrink = np.linalg.inv(np.eye(2) + after @ inverse)
-    start = np.einsum("jkl,jl->jk", inverse, sums[1][at - 1])
-    moved = sums[1][-1] - sums[1][at - 1] - np.einsum("jkl,jl->jk", after, start)
-    return shrink @ after, np.einsum("jkl,jl->jk", shrink, moved)
+def _possible(variance: float, df: float) -> tuple[Floats, Floats]:
+    """(K,) variances that so many degrees of freedom leave possible, and (K,) their weights."""
+    points = _POINTS if df < _KNOWN else 1
+    logs = np.linspace(-_REACH, _REACH, points) * math.sqrt(2 / df) if points > 1 else np.zeros(1)
+    chances = -df / 2 * (logs + np.exp(-logs))
+    weights = np.exp(chances - chances.max())
+    return variance * np.exp(logs), weights / weights.sum()
 
 
 def _evidence(now: _Measured, baseline: int, looks: int) -> tuple[float, Floats, int]:
     """The mixture of likelihood ratios; its parts by who moved; the likeliest time of a change."""
-    at = np.arange(baseline, len(now.precision))
-    precision, weighted = _apart(now, at)
-    of_people, of_judge = (_SHIFT * now.people) ** 2, (_SHIFT * now.judge) ** 2
-    # People err as well, and a judge follows them less at an end of the scale: where the system
-    # moves, the judge comes along by somewhat more or less than its slope says.
-    beside = (_LOOSE * now.slope) ** 2 * of_people
-    spreads = np.stack(
-        [np.diag(pair) for pair in ((of_people, beside), (0, of_judge), (of_people, of_judge))]
-    )
-    turned = np.eye(2) + precision @ spreads[:, None]
-    pulls = spreads[:, None] @ np.linalg.inv(turned)
-    squares = np.einsum("jk,hjkl,jl->hj", weighted, pulls, weighted)
-    logs = 0.5 * (squares - np.log(np.linalg.det(turned)))
-    ratios = np.exp(np.minimum(logs, 600)) * _BEFORE[:, None] / looks
+    at = np.arange(baseline, len(now.judged) - 1)
+    moves = now.apart(at)
+    rest, by_rest = _possible(*now.rest)
+    of_judge, by_judge = _possible(*now.of_judge)
+    # Precisions of the judge's change and of people's beside it: (K, 1, J) and (1, K, J).
+    precision = (
+        1 / (of_judge[:, None, None] * moves.judged), 1 / (rest[None, :, None] * moves.labelled)
+    )  # fmt: skip
+    logs = _ratios(moves, precision, now)
+    chance = (by_judge[:, None] * by_rest)[:, :, None, None]
+    ratios = (np.exp(np.minimum(logs, 600)) * chance).sum((0, 1)) / looks
+    parts = np.r_[np.repeat(_BEFORE[0] / len(_FOLLOWS), len(_FOLLOWS)), _BEFORE[1:]] * ratios.T
+    by_mover = np.array([parts[:, :-2].sum(), parts[:, -2].sum(), parts[:, -1].sum()])
     # What would change only after now has a ratio of 1.
     waiting = (looks - len(at)) / looks
-    return float(ratios.sum() + waiting), ratios.sum(1), int(at[np.argmax(ratios.sum(0))])
+    return float(parts.sum() + waiting), by_mover, int(at[np.argmax(parts.sum(1))])
+
+
+def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Measured) -> Floats:
+    """(K, K, H, J) logs of likelihood ratios: the system by each slope, the judge, both."""
+    # People's change beside the judge's, by the regression: what the labels say by themselves.
+    beside = moves.of_people - moves.line * moves.of_judge
+    one, two = precision
+
+    def along(judge: Any, people: Any) -> tuple[Floats, Floats]:
+        """Precision along a direction of both changes, and the same times how far it goes."""
+        other = people - moves.line * judge
+        return (
+            np.asarray(judge**2 * one + other**2 * two),
+            np.asarray(judge * moves.of_judge * one + other * beside * two),
+        )
+
+    def single(judge: Any, people: Any, spread: float) -> Floats:
+        known, pull = along(judge, people)
+        wide = 1 + spread**2 * known
+        return np.asarray(0.5 * (spread**2 * pull**2 / wide - np.log(wide)))
+
+    # Spreads: of what people say, and of the judge beside it.
+    people, judge = _SHIFT * now.people, _SHIFT * now.judge
+    found = [single(now.slope * part, 1.0, people) for part in _FOLLOWS]
+    found.append(single(1.0, 0.0, judge))
+    # Both: two directions at once, so a determinant of two by two.
+    (of_system, to_system), (of_judge, to_judge) = along(now.slope, 1.0), along(1.0, 0.0)
+    cross = now.slope * one - moves.line * (1 - moves.line * now.slope) * two
+    a, d = 1 + people**2 * of_system, 1 + judge**2 * of_judge
+    whole = a * d - (people * judge * cross) ** 2
+    squares = (
+        people**2 * to_system**2 * d + judge**2 * to_judge**2 * a
+        - 2 * (people * judge) ** 2 * cross * to_system * to_judge
+    ) / whole  # fmt: skip
+    found.append(0.5 * (squares - np.log(whole)))
+    return np.stack(found, 2)
 
 
 def _named(by_mover: Floats) -> tuple[Moved, float]:
@@ -359,27 +456,33 @@ def _watched(
     moved: Moved,
     sure: float,
 ) -> Watched:
-    since = at if alarm else 0
-    precision, weighted = now.precision[since:].sum(0), now.weighted[since:].sum(0)
-    precision = precision + 1e-12 * np.diag([now.people**-2, now.judge**-2])
-    cover = np.linalg.inv(precision)
-    mean = float((cover @ weighted)[0])
-    reach = _reach(float(cover[0, 0]), (_SHIFT * now.people) ** 2, alpha)
-    before, moving = _apart(now, np.array([at if alarm else baseline]))
-    spread = np.linalg.inv(before[0] + 1e-12 * np.diag([now.people**-2, now.judge**-2]))
-    change, drift = spread @ moving[0]
-    far = [
-        _reach(float(spread[k, k]), (_SHIFT * of) ** 2, alpha)
-        for k, of in ((0, now.people), (1, now.judge))
-    ]
+    mean, cover = now.means(at if alarm else 0)
+    moves = now.apart(np.array([at if alarm else baseline]))
+    of_judge, of_labels = now.of_judge[0] * moves.judged[0], now.rest[0] * moves.labelled[0]
+    line, change = moves.line[0], moves.of_people[0]
+    # The judge beside people: its own change less what its slope makes of people's.
+    drift = moves.of_judge[0] - now.slope * change
+    of_change = of_labels + line**2 * of_judge
+    of_drift = now.slope**2 * of_labels + (1 - now.slope * line) ** 2 * of_judge
+
+    def bounds(value: float, variance: float, spread: float) -> tuple[float, float, float]:
+        reach = _reach(float(variance), (_SHIFT * spread) ** 2, alpha, now.rest[1])
+        return float(value), float(value) - reach, float(value) + reach
+
     return Watched(
-        mean, mean - reach, mean + reach, float(change), float(change) - far[0],
-        float(change) + far[0], float(drift), float(drift) - far[1], float(drift) + far[1],
-        evidence, alarm, moved, sure,
+        *bounds(mean[0], cover[0, 0], now.people), *bounds(change, of_change, now.people),
+        *bounds(drift, of_drift, now.judge), evidence, alarm, moved, sure,
     )  # fmt: skip
 
 
-def _reach(variance: float, spread: float, alpha: float) -> float:
-    """Half of an interval that holds at any time: where a normal mixture stays below 1 / alpha."""
-    total = variance + variance**2 / spread
-    return math.sqrt(total * (2 * math.log(1 / alpha) + math.log1p(spread / variance)))
+def _reach(variance: float, spread: float, alpha: float, df: float) -> float:
+    """Half of an interval that holds at any time: where a mixture of t ratios stays below
+    1 / alpha; infinite where so few degrees of freedom rule nothing out.
+    """
+    if not math.isfinite(variance):
+        return math.inf
+    part = variance / (variance + spread)
+    grown = math.exp((2 * math.log(1 / alpha) - math.log(part)) / (df + 1))
+    if grown * part >= 1:
+        return math.inf
+    return math.sqrt(variance * df * (grown - 1) / (1 - grown * part))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Every = Literal["day", "week", "month"]
 #: What is kept of a folder, beside its files.
 STATE = "watch.json"
-_VERSION = 1
+_VERSION = 2
 _TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
 #: How files of people's labels begin; all others hold judgements.
 _LABELS = "labels"
@@ -155,8 +155,8 @@ def watch_folder(  # noqa: PLR0913 - the options are those of the command
     known = watch(list(kept.values()), baseline=baseline, looks=looks, alpha=alpha)
     periods = tuple(
         WatchedPeriod(
-            name, int(one.labelled[0]), int(one.labelled[0] + one.rest[0]),
-            float((one.labelled[2] + one.rest[1]) / (one.labelled[0] + one.rest[0])),
+            name, int(one.labelled[0]), int(one.judged[0]),
+            float(one.judged[1] / one.judged[0]),
             known[k - baseline] if baseline <= k < baseline + len(known) else None,
         )
         for k, (name, one) in enumerate(kept.items())
@@ -233,9 +233,7 @@ def _kept(folder: Path, asked: dict[str, Any], found: dict[str, Period]) -> dict
     periods = {**held, **found}
     for name in set(held) & set(found):
         # A file that was taken away takes units from its period: what was seen of it stays.
-        if held[name].labelled[0] + held[name].rest[0] > (
-            found[name].labelled[0] + found[name].rest[0]
-        ):
+        if held[name].judged[0] > found[name].judged[0]:
             periods[name] = held[name]
     periods = dict(sorted(periods.items()))
     record = {
@@ -249,16 +247,26 @@ def _kept(folder: Path, asked: dict[str, Any], found: dict[str, Period]) -> dict
 def _packed(period: Period) -> dict[str, Any]:
     return {
         "labelled": period.labelled.tolist(), "products": period.products.tolist(),
-        "clusters": period.clusters, "rest": period.rest.tolist(),
+        "clusters": period.clusters, "judged": period.judged.tolist(),
         "squares": period.squares.tolist(), "others": period.others,
     }  # fmt: skip
 
 
 def _unpacked(raw: dict[str, Any]) -> Period:
-    labelled, products, rest, squares = (
-        np.array(raw[name], float) for name in ("labelled", "products", "rest", "squares")
+    labelled, products, squares = (
+        np.array(raw[name], float) for name in ("labelled", "products", "squares")
     )
-    return Period(labelled, products, int(raw["clusters"]), rest, squares, int(raw["others"]))
+    if "rest" not in raw:
+        return Period(
+            labelled, products, int(raw["clusters"]), np.array(raw["judged"], float), squares,
+            int(raw["others"]),
+        )  # fmt: skip
+    # The first version kept what had no label; together with what has one that is all.
+    own = np.ix_([0, 2], [0, 2])
+    return Period(
+        labelled, products, int(raw["clusters"]), labelled[[0, 2]] + np.array(raw["rest"], float),
+        squares + products[own], int(raw["others"]) + int(raw["clusters"]),
+    )  # fmt: skip
 
 
 def _drawn(data: Labelled, newest: Any, human: Any, budget: int, seed: int) -> LabelDraw:

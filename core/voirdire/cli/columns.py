@@ -43,6 +43,7 @@ from voirdire.cli.options import (
     SheetOption,
     StatusOption,
     SystemOption,
+    TurnOption,
     WordsOption,
 )
 from voirdire.errors import QuestionError
@@ -72,6 +73,7 @@ OPTIONS: dict[str, Any] = {
     "rater": RaterOption,
     "score": ScoreOption,
     "attribute": AttributeOption,
+    "turn": TurnOption,
     "cluster": ClusterOption,
     "status": StatusOption,
     "run": RunOption,

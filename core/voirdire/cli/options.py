@@ -85,6 +85,15 @@ AttributeOption = Annotated[
         show_default=False,
     ),
 ]
+TurnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--turn",
+        help="The column that numbers the turns of a conversation, from 1: each row is about a "
+        "turn, and the turns of a conversation are one cluster.",
+        show_default=False,
+    ),
+]
 ClusterOption = Annotated[
     str | None,
     typer.Option(

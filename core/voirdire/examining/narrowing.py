@@ -38,7 +38,9 @@ def study_and_responses(path: Path) -> tuple[Study, list[Response]]:
     study = load_study(path)
     if study.responses is None:
         raise InputError(f"{path}: it declares no [responses]; run it first and name its session")
-    return study, [one for one in read_responses(study, study.responses) if one.text.strip()]
+    return study, [
+        one for one in read_responses(study, study.responses) if one.text.strip() or one.turns
+    ]
 
 
 def narrowed(

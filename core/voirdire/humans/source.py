@@ -15,8 +15,10 @@ from voirdire.store import is_session, read_session, session_study
 from voirdire.store.raters import read_rubric
 from voirdire.store.session import memory_session
 from voirdire.store.tasks import iterate_tasks, lonely_responses, take_items, take_responses
+from voirdire.store.turns import check_role
 from voirdire.study import Study, build_study, load_study
 from voirdire.tables import read_items, read_responses, read_tables
+from voirdire.units import WHOLE, unit_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -160,7 +162,14 @@ def _tasks(
         raise StudyError(f"study {study.name!r}: there are no responses to judge ([responses])")
     # Each pair once and as declared: the plan draws for each rater which one comes first.
     declared = study.comparisons.model_copy(update={"order": "fixed"})
-    return list(iterate_tasks(connection, kind, declared))
+    judged = WHOLE if kind == "comparison" else study.conversations.judged()
+    if judged.placed:
+        check_role(connection, judged, of_items=kind == "item")
+    return [
+        # A turn is to people what an item is: it has an id of its own, as in every table.
+        ((unit_of(names.unit).of(names.item), names.first, names.second), task)
+        for names, task in iterate_tasks(connection, kind, declared, judged)
+    ]
 
 
 def with_rubric(study: Study) -> Study:

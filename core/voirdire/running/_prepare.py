@@ -49,6 +49,7 @@ from voirdire.store.tasks import (
     take_items,
     take_responses,
 )
+from voirdire.store.turns import check_role, has_turns
 from voirdire.study import STAGES, Comparisons, Study, load_study, study_to_toml
 from voirdire.tables import read_items, read_responses
 
@@ -318,6 +319,34 @@ def read_inputs(connection: sqlite3.Connection, study: Study, asking: Sequence[A
             f"study {study.name!r}: judges need [responses] or [[generators]] to have something "
             "to rate"
         )
+    _check_units(connection, study, asking)
+
+
+def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[Asker]) -> None:
+    """What of conversations is judged is said, and there.
+
+    Raises
+    ------
+    StudyError
+        Nobody says whether the whole, each turn or the first failure is judged; or nobody speaks in
+        the role whose turns are.
+    """
+    if not has_turns(connection) and not any(asker.judged.placed for asker in asking):
+        return
+    for asker in asking:
+        generated = bool(study.generators) and asker.task == "rating"
+        if asker.id.stage == "generate" or asker.task == "comparison":
+            continue
+        if getattr(asker.spec, "unit", None) is None and study.conversations.unit is None:
+            raise StudyError(
+                f"study {study.name!r}: there are conversations, and {asker.id.name!r} is to judge "
+                "them: say under [conversations] whether unit = 'whole' (one judgement of each), "
+                "'turn' (each turn of a role, given its past) or 'first' (the first turn where it "
+                "fails)"
+            )
+        # The turns of a conversation that is still to be generated are not there yet.
+        if asker.judged.placed and not generated:
+            check_role(connection, asker.judged, of_items=asker.task == "item")
 
 
 def _check_known(connection: sqlite3.Connection, spec: ItemsSpec) -> None:
@@ -387,12 +416,13 @@ def _estimate(
 ) -> DryRater:
     tasks = kept = 0
     spent: dict[str, Spent] = {}
-    for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+    for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
         requests = asker.rater.requests(task)
         tasks += asker.runs
         for run in range(1, asker.runs + 1):
             for step, request in enumerate(requests):
-                if _is_on_file(on_file, Slot(asker.id, *names, run, step), request):
+                slot = Slot(asker.id, *names[:3], run, step, names.unit)
+                if _is_on_file(on_file, slot, request):
                     kept += 1
                     continue
                 tokens = estimate_tokens(request)
@@ -428,7 +458,7 @@ def _expect_generated(
             text = kept.get((names[0], system))
             # What is not written yet is taken to be as long as it may become, so that
             # the estimate errs upwards.
-            if text is None or not _is_on_file(on_file, Slot(asker.id, *names, 1, 0), first):
+            if text is None or not _is_on_file(on_file, Slot(asker.id, *names[:3], 1, 0), first):
                 text = "text" * cap
             responses.append(Response(names[0], system, text))
     take_responses(connection, responses, "generated")

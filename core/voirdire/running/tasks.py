@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from voirdire.running.workers import Worker
     from voirdire.schema import Request, Status
     from voirdire.store.records import Stored
-    from voirdire.store.tasks import Task
+    from voirdire.store.tasks import Names, Task
     from voirdire.study import Study
 
 #: Tasks looked at before others get a turn; tasks opened beyond those that the limiter bears, so
@@ -64,7 +64,7 @@ class Job:
     """
 
     worker: Worker
-    names: tuple[str, str, str]
+    names: Names
     run: int
     steps: list[Step]
     cut: bool = False
@@ -72,7 +72,7 @@ class Job:
     @property
     def slot(self) -> Slot:
         """Where its replies belong."""
-        return Slot(self.worker.asker.id, *self.names, self.run)
+        return Slot(self.worker.asker.id, *self.names[:3], self.run, unit=self.names.unit)
 
 
 async def work(worker: Worker, study: Study) -> None:
@@ -83,7 +83,7 @@ async def work(worker: Worker, study: Study) -> None:
     seen = 0
     # Runs outside: a study that is broken off has whole runs, of which each can be examined.
     for run in range(1, asker.runs + 1):
-        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+        for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
             if worker.stop.reason or worker.parked:
                 break
             job = _job(worker, names, run, task)
@@ -101,12 +101,12 @@ def first_steps(worker: Worker, study: Study) -> Iterator[Step]:
     """The calls with which a rater's open tasks begin and that have no reply yet."""
     connection, asker = worker.session.connection, worker.asker
     for run in range(1, asker.runs + 1):
-        for names, task in iterate_tasks(connection, asker.task, study.comparisons):
+        for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
             job = None if worker.parked else _job(worker, names, run, task)
             yield from (step for step in (job.steps if job else ()) if step.reply is None)
 
 
-def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> Job | None:
+def _job(worker: Worker, names: Names, run: int, task: Task) -> Job | None:
     """A task with its first calls; a rater that cannot say what to ask is parked."""
     try:
         requests = checked_requests(worker.asker.rater.requests(task))
@@ -120,10 +120,11 @@ def _job(worker: Worker, names: tuple[str, str, str], run: int, task: Task) -> J
     return Job(worker, names, run, steps)
 
 
-def _step(worker: Worker, names: tuple[str, str, str], run: int, at: int, request: Request) -> Step:
+def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> Step:
     """One call, with what the store holds of it."""
     request = for_run(request, run)
-    call = worker.calls.make(Slot(worker.asker.id, *names, run, at), request)
+    slot = Slot(worker.asker.id, *names[:3], run, at, names.unit)
+    call = worker.calls.make(slot, request)
     # A new session holds nothing: its calls are not looked up one by one.
     stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
     if stored is None or not stored.replies:

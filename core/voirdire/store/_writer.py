@@ -337,8 +337,8 @@ class Interned:
 
     def task(self, slot: Slot) -> int:
         """The row of what is rated."""
-        key = (slot.item, slot.first, slot.second)
-        return self._known.get(key) or self._row("tasks", "item, first, second", key, key)
+        key = (slot.item, slot.first, slot.second, slot.unit)
+        return self._known.get(key) or self._row("tasks", "item, first, second, unit", key, key)
 
     def _hashed(self, table: str, column: str, key: Any, stored: str | bytes) -> int:
         text = key if isinstance(key, str) else key[1]

@@ -33,7 +33,7 @@ _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
     ORDER BY a.id DESC LIMIT 1) END, count(*)
 FROM expected e
-JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
+JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
 JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
 WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
 # A reply with one count missing is blind and enters no sum: half of it would look like a cheap
@@ -67,7 +67,7 @@ _KEPT = """SELECT r.stage, r.name, count(*) FROM calls c JOIN raters r ON r.id =
 WHERE c.current = 1 AND c.step = 0 AND c.final IS NOT NULL GROUP BY 1, 2"""
 # DISTINCT, since a task of several runs joins to several calls; what is through is taken off.
 _OPEN = """SELECT e.item, count(DISTINCT e.position) * ? - total({0}) FROM expected e
-LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
+LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0 AND c.run <= ?
 GROUP BY e.item ORDER BY min(e.position)"""
 _LAST = """SELECT c.rater FROM attempts a JOIN calls c ON c.id = a.call
@@ -75,7 +75,7 @@ JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id D
 # Tasks whose current reply is another prompt's or model's of the same name, unless this one has a
 # reply of its own there, as after an edit that was undone.
 _OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
-JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
+JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
 JOIN calls c ON c.task = t.id AND c.current = 1 AND c.step = 0 AND c.final IS NOT NULL
 JOIN raters r ON r.id = c.rater
 WHERE (r.stage, r.name) = (?, ?) AND r.id != ? AND c.run <= ? AND NOT EXISTS (
@@ -150,7 +150,7 @@ def count_finished(
     connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
 ) -> Counts:
     """How far an asker is with what is expected of it."""
-    expect(connection, asker.task, comparisons)
+    expect(connection, asker.task, comparisons, asker.judged)
     tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
     counts = Counts(tasks)
     number = rater_number(connection, asker.id)
@@ -180,7 +180,7 @@ def open_items(
     connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons, *, failed: bool
 ) -> dict[str, int]:
     """Item -> tasks about it that are not settled, in order; `failed` ones count as open or not."""
-    expect(connection, asker.task, comparisons)
+    expect(connection, asker.task, comparisons, asker.judged)
     number = rater_number(connection, asker.id) or -1
     through = "c.status IS NOT NULL AND (c.status != 'failed' OR ?)"
     rows = connection.execute(_OPEN.format(through), (asker.runs, not failed, number, asker.runs))
@@ -227,7 +227,7 @@ def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Compa
     # Where it has asked last, somebody has agreed to asking again: the question is not put twice.
     if last is None or last[0] == number:
         return 0
-    expect(connection, asker.task, comparisons)
+    expect(connection, asker.task, comparisons, asker.judged)
     return int(connection.execute(_OTHER, (*place, number, asker.runs, number)).fetchone()[0])
 
 

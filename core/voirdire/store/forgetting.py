@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 _KEY = """SELECT c.key FROM calls c JOIN tasks t ON t.id = c.task JOIN raters r ON r.id = c.rater
-WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run) =
-(?, ?, ?, ?, ?, ?, ?, ?) AND c.current = 1 AND c.step = 0"""
+WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, t.unit, c.run) =
+(?, ?, ?, ?, ?, ?, ?, ?, ?) AND c.current = 1 AND c.step = 0"""
 #: Of what a reply holds beside its text notes and probabilities stay, and which tools it called.
 _CALLED = """(SELECT json_group_array(json_array('', json_extract(value, '$[1]'), '{}', ''))
 FROM json_each(extra, '$.tool_calls'))"""
@@ -245,13 +245,13 @@ def _said(connection: sqlite3.Connection, panel: Panel) -> Iterator[tuple[bytes,
     """What the replies of each task say, by the key of its first call."""
     now = time.time()
     for asker in panel.of("judge", "annotate"):
-        expect(connection, asker.task, panel.study.comparisons)
+        expect(connection, asker.task, panel.study.comparisons, asker.judged)
         place = (asker.id.stage, asker.id.name, asker.id.model, asker.id.prompt)
         for task in answered(connection, asker.id, asker.runs):
             # What was said before stays as it was: its texts are gone already.
             if not task.replies or task.said is not None:
                 continue
-            names = (task.item, task.first, task.second, task.run)
+            names = (task.item, task.first, task.second, task.unit, task.run)
             (key,) = connection.execute(_KEY, (*place, *names)).fetchone()
             traces = isinstance(asker.rater, Traces)
             trace = read_trace(asker, task.replies) if traces else Trace()

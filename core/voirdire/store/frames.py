@@ -29,8 +29,10 @@ from voirdire.store.replies import answered, readable
 from voirdire.store.said import read_said
 from voirdire.store.session import STUDY, read_session
 from voirdire.store.tasks import expect, iterate_items, pairs_of
+from voirdire.store.turns import has_turns, turns_of
 from voirdire.study import family_of, load_study
-from voirdire.tables import RATERS, RATINGS, STATUS
+from voirdire.tables import FACTS, RATERS, RATINGS, STATUS
+from voirdire.units import transcript
 
 if TYPE_CHECKING:
     import sqlite3
@@ -120,7 +122,17 @@ def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Data
     Every rating that the study asks for is there, in the order of raters, responses and runs; one
     without a reply has a null score and status ``failed``. Replies are parsed anew.
     """
-    return _all(ratings_pages(panel_of(folder, plugins)), RATINGS)
+    panel = panel_of(folder, plugins)
+    return _all(ratings_pages(panel), ratings_schema(panel))
+
+
+def ratings_schema(panel: Panel) -> dict[str, Any]:
+    """The columns of a session's ratings, the cluster among them where turns are judged."""
+    return {**RATINGS, **({"cluster": FACTS["cluster"]} if _clustered(panel) else {})}
+
+
+def _clustered(panel: Panel) -> bool:
+    return any(asker.judged.placed for asker in panel.askers)
 
 
 def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
@@ -138,7 +150,7 @@ def ratings_pages(
     for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
         if heard:
             heard(page)
-        yield as_ratings(page.rows)
+        yield as_ratings(page.rows, clustered=_clustered(panel))
 
 
 def preferences_pages(
@@ -174,13 +186,15 @@ def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
 def responses_pages(panel: Panel) -> Iterator[pl.DataFrame]:
     """`responses_frame` in pages that fit any memory."""
     with closing(read_session(panel.folder)) as connection:
-        cursor = connection.execute(_RESPONSES)
-        while page := cursor.fetchmany(PAGE):
+        cursor, talks = connection.execute(_RESPONSES), has_turns(connection)
+
+        def text(item: str, system: str, body: Any) -> str | None:
+            turns = turns_of(connection, item, system) if talks else ()
             # A text that was forgotten is missing, and not empty.
-            yield _responses(
-                (*row[:2], None if row[2] is None else readable(unpack(row[2])), row[3], "ok")
-                for row in page
-            )
+            return None if body is None else readable(transcript(turns) or unpack(body))
+
+        while page := cursor.fetchmany(PAGE):
+            yield _responses((*row[:2], text(*row[:3]), row[3], "ok") for row in page)
         for asker in panel.of("generate"):
             yield _responses(_missing(connection, asker, panel.study))
 
@@ -256,7 +270,7 @@ def _expecting(panel: Panel, asking: Iterable[Asker]) -> Iterator[tuple[sqlite3.
     """Each of those who ask, while `expected` in the connection holds what is expected of it."""
     with closing(read_session(panel.folder)) as connection:
         for asker in asking:
-            expect(connection, asker.task, panel.study.comparisons)
+            expect(connection, asker.task, panel.study.comparisons, asker.judged)
             yield connection, asker
 
 
@@ -286,13 +300,15 @@ def iterate_parsed(
     panel = panel_of(folder, plugins)
     for connection, asker in _expecting(panel, panel.of(stage)):
         parsed: dict[Any, Parsed] = {}
-        for item, first, second, run, kept, *_, said in answered(connection, asker.id, asker.runs):
+        for task in answered(connection, asker.id, asker.runs):
+            kept, said = task.replies, task.said
             replies = NOT_ASKED if kept is None else kept
             # Replies repeat: of yes and no there are a handful among millions.
             key = said or tuple((reply.text, reply.finish_reason) for reply in replies)
             if key not in parsed:
                 parsed[key] = read_said(said)[0] if said else read_replies(asker, replies)
-            yield ParsedTask(asker.id.name, item, first, second, run, parsed[key])
+            place = (task.name, task.first, task.second, task.run)
+            yield ParsedTask(asker.id.name, *place, parsed[key])
 
 
 CERTAINTY: dict[str, Any] = {
@@ -313,7 +329,8 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
     """
     panel, rows = panel_of(folder, plugins), []
     for connection, asker in _expecting(panel, panel.of("judge")):
-        for item, first, _, _, kept, *_, said in answered(connection, asker.id, asker.runs):
+        for task in answered(connection, asker.id, asker.runs):
+            kept, said = task.replies, task.said
             # Half of them would make a rater look as sure as its surest replies.
             if not kept or not all(reply.option_logprobs for reply in kept):
                 continue
@@ -323,7 +340,7 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
                 continue
             for name, reply in zip(names, kept, strict=True):
                 likeliest = math.exp(max(reply.option_logprobs.values()))
-                rows.append((asker.id.name, item, first, name, likeliest))
+                rows.append((asker.id.name, task.name, task.first, name, likeliest))
     return pl.DataFrame(rows, schema=CERTAINTY, orient="row")
 
 
@@ -357,6 +374,6 @@ def iterate_traces(panel: Panel) -> Iterator[TracedTask]:
                 else (read_replies(asker, task.replies), read_trace(asker, task.replies))
             )
             yield TracedTask(
-                asker.id.name, task.item, task.first, task.second, task.run, parsed, trace,
+                asker.id.name, task.name, task.first, task.second, task.run, parsed, trace,
                 tuple(steps),
             )  # fmt: skip

@@ -12,7 +12,7 @@ from voirdire.schema import Reply
 from voirdire.store.raters import read_replies
 from voirdire.store.replies import answered
 from voirdire.store.said import read_said
-from voirdire.tables import RATINGS, STATUS
+from voirdire.tables import FACTS, RATINGS, STATUS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,7 +35,8 @@ PREFERENCES: dict[str, Any] = {
     "status": STATUS,
 }  # fmt: skip
 _TASKS: dict[str, Any] = {
-    "item": pl.String, "first": pl.String, "second": pl.String, "run": pl.Int32, "uid": pl.Int64,
+    "item": pl.String, "cluster": pl.String, "first": pl.String, "second": pl.String,
+    "run": pl.Int32, "uid": pl.Int64,
 }  # fmt: skip
 _READ: dict[str, Any] = {
     "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
@@ -58,12 +59,13 @@ class Page(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A task by rater, item, first and second system and run, and what its replies say now."""
+    """A task by rater, item, systems, unit and run, and what its replies say now."""
 
     rater: RaterId
     item: str
     first: str
     second: str
+    unit: str
     run: int
     status: str
 
@@ -79,7 +81,8 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     numbers: dict[Any, int] = {}
     distinct: list[Sequence[Reply] | str] = []
     tasks: list[tuple[Any, ...]] = []
-    for item, first, second, run, kept, *_, said in page:
+    for one in page:
+        kept, said = one.replies, one.said
         replies = said or (NOT_ASKED if kept is None else kept)
         # All that a parser may look at: replies that differ in one of these are parsed apart.
         key = said or tuple(
@@ -90,17 +93,21 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)
             distinct.append(replies)
-        tasks.append((item, first, second, run, number))
+        name = one.name if one.unit else one.item
+        tasks.append((name, one.item, one.first, one.second, one.run, number))
     readings, statuses = parse_distinct(distinct, asker)
     left = framed(tasks, _TASKS)
     # polars promises the order of rows only where it is asked for.
     rows = left.join(readings, on="uid", how="inner", maintain_order="left_right")
     # One that failed has no reply that could be read otherwise.
     changed = [
-        Changed(asker.id, before.item, before.first, before.second, before.run, statuses[task[4]])
+        Changed(
+            asker.id, before.item, before.first, before.second, before.unit, before.run,
+            statuses[task[-1]],
+        )
         for task, before in zip(tasks, page, strict=True)
-        if before.status not in (None, "failed", statuses[task[4]])
-    ]
+        if before.status not in (None, "failed", statuses[task[-1]])
+    ]  # fmt: skip
     return Page(rows.with_columns(rater=pl.lit(asker.id.name)), changed)
 
 
@@ -182,11 +189,15 @@ def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
     return columns.fill_null(pl.Series([[]], dtype=FLAGS))
 
 
-def as_ratings(parsed: pl.DataFrame) -> pl.DataFrame:
-    """Ratings in the columns that every table of ratings has; an item alone has no system."""
+def as_ratings(parsed: pl.DataFrame, *, clustered: bool = False) -> pl.DataFrame:
+    """Ratings in the columns that every table of ratings has; an item alone has no system.
+
+    Where they are `clustered`, the units of one conversation are one cluster.
+    """
+    schema = {**RATINGS, **({"cluster": FACTS["cluster"]} if clustered else {})}
     return parsed.with_columns(
         system=pl.when(pl.col("first") == "").then(None).otherwise("first")
-    ).select(pl.col(name).cast(kind) for name, kind in RATINGS.items())
+    ).select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def as_preferences(parsed: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:

@@ -39,6 +39,7 @@ from voirdire.schema import (
 )
 from voirdire.store import beside
 from voirdire.store.records import RaterId, dumps, models_identity, params_json
+from voirdire.units import WHOLE, Judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +70,8 @@ class Asker:
     """Who asks: the pure object, its id, and what the study says of it.
 
     `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
-    to score by the study, or the label set of its own. `max_steps` bounds its calls for one task.
+    to score by the study, or the label set of its own. `max_steps` bounds its calls for one task,
+    and `judged` says which units of a conversation it is asked about.
     """
 
     id: RaterId
@@ -79,6 +81,7 @@ class Asker:
     runs: int = 1
     attributes: tuple[str, ...] = ()
     max_steps: int = 16
+    judged: Judged = WHOLE
 
     @property
     def temperature(self) -> float | None:
@@ -139,19 +142,23 @@ def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
         return _broken(dict.fromkeys(_keys(asker)), error)
 
 
-def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Parsed, str]:
-    """What a generator's replies come to: a status, and the response's text where there is one."""
+def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Parsed, Response]:
+    """What a generator's replies come to: a status, and the response, empty where there is none."""
+    nothing = Response(item, asker.id.name, "")
     if not replies:
-        return Parsed({}, "blank"), ""
+        return Parsed({}, "blank"), nothing
     # A response that was cut is kept: it is what the system said, as readers would see it.
     status = _OF_TEXT[replies[-1].finish_reason]
     try:
-        text = asker.rater.parse(replies, item).text
+        response = asker.rater.parse(replies, item)
+        text, turns = response.text, tuple(getattr(response, "turns", ()))
         if not isinstance(text, str):
             raise TypeError(f"a response's text must be a text, got {type(text).__name__}")
     except BROKEN_PLUGIN as error:
-        return _broken({}, error), ""
-    return Parsed({}, "blank" if status == "ok" and not text.strip() else status), text
+        return _broken({}, error), nothing
+    said = text.strip() or turns
+    response = replace(nothing, text=text, turns=turns)
+    return Parsed({}, "blank" if status == "ok" and not said else status), response
 
 
 def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:
@@ -296,7 +303,8 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
     if isinstance(rater, TakesTime) and "max_steps" not in spec.model_fields_set:
         steps = rater.max_steps
     attributes = _attributes(rater, rubric)
-    return Asker(rater_id, rater, task, spec, runs, attributes, steps)
+    judged = study.conversations.judged(spec.unit) if task != "comparison" else WHOLE
+    return Asker(rater_id, rater, task, spec, runs, attributes, steps, judged)
 
 
 def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:

@@ -33,7 +33,10 @@ class RaterId:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a reply belongs: which rater, about what, in which run, at which step."""
+    """Where a reply belongs: which rater, about what, in which run, at which step.
+
+    `unit` is the key of the turn that is asked about (see `units.Unit.key`), empty for a whole.
+    """
 
     rater: RaterId
     item: str
@@ -41,6 +44,7 @@ class Slot:
     second: str = ""
     run: int = 1
     step: int = 0
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,11 @@ _PIECE = 2_047
 def call_key(rater: bytes, slot: Slot, params: str, messages: Iterable[bytes]) -> bytes:
     """Hash of rater, model, task, run, step, parameters and rendered messages (16 bytes)."""
     # Run and step are part of it: equal questions of two runs are two calls, and each is paid for.
-    about = (slot.item, slot.first, slot.second, str(slot.run), str(slot.step), params)
+    # The unit only where there is one: keys of sessions without turns stay as they are.
+    about = (
+        *(slot.item, slot.first, slot.second, str(slot.run), str(slot.step), params),
+        *filter(None, [slot.unit]),
+    )
     raw = b"".join((rater, _framed(about), *messages))
     digest = hashlib.blake2b(digest_size=16)
     # Longer pieces are hashed without Python's lock, for which the thread would have to wait again.

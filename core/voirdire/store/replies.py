@@ -15,6 +15,7 @@ from voirdire.schema import Reply
 from voirdire.store._schema import unpack
 from voirdire.store.records import REPLY_COLUMNS, message_of, model_in_role, parts_of, reply_of
 from voirdire.store.session import read_session, usable
+from voirdire.units import parted, unit_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 PAGE = 20_000
 # LEFT JOINs: a task without a rater's call, and a call without a final reply, are rows as well.
 _FINAL = f"""SELECT e.position, e.item, e.first, e.second, c.run,
-c.messages != '[]', c.status, c.role, {REPLY_COLUMNS}, k.json FROM expected e
-LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, '')
+c.messages != '[]', c.status, c.role, e.unit, {REPLY_COLUMNS}, k.json FROM expected e
+LEFT JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
 LEFT JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.run <= ?
 LEFT JOIN parsed k ON k.key = c.key AND c.step = 0
 LEFT JOIN attempts a ON a.id = c.final ORDER BY e.position, c.run, c.step"""  # noqa: S608
 # Notes and calls of tools are put into lines by SQLite: in Python each row would parse its JSON.
-_ALL = r"""SELECT t.item, t.first, t.second, r.stage, r.name, r.model, c.role, c.run, c.step,
+_ALL = r"""SELECT iif(t.unit = '', t.item, t.item || ' ' || t.unit), t.first, t.second,
+r.stage, r.name, r.model, c.role, c.run, c.step,
 c.status, c.current, a.id = c.final, a.at, a.text, a.finish, a.error, a.message, a.input,
 a.output, a.cached, a.reasoning, a.written, a.latency, a.provider_id, a.model, p.json,
 (SELECT group_concat(trim(json_extract(n.value, '$[0]') || ' ' || json_extract(n.value, '$[1]'))
@@ -47,7 +49,7 @@ JOIN raters r ON r.id = c.rater LEFT JOIN params p ON p.id = a.params ORDER BY a
 _SHOWN = """SELECT c.step, c.messages, a.extra FROM calls c JOIN tasks t ON t.id = c.task
 LEFT JOIN attempts a ON a.id = c.final JOIN raters r ON r.id = c.rater
 WHERE c.current = 1 AND r.stage != 'generate'
-AND (r.name, t.item, t.first, c.run) = (?, ?, ?, ?) ORDER BY c.step"""
+AND (r.name, t.item, t.unit, t.first, c.run) = (?, ?, ?, ?, ?) ORDER BY c.step"""
 _TEXT = "SELECT body FROM texts WHERE id = ?"
 REPLIES = {
     "item": pl.String, "first": pl.String, "second": pl.String, "stage": pl.String,
@@ -66,7 +68,8 @@ class Answered(NamedTuple):
 
     `replies` is None where it was not asked, and empty where there was nothing to ask; `status` is
     what was read when it was finished, None where it is not. `roles` are those of the replies.
-    `said` is what they said (`said.read_said`) where their texts were forgotten, else None.
+    `said` is what they said (`said.read_said`) where their texts were forgotten, else None. `unit`
+    is the key of the turn that was asked about, empty for a whole.
     """
 
     item: str
@@ -77,6 +80,12 @@ class Answered(NamedTuple):
     status: str | None = None
     roles: tuple[str, ...] = ()
     said: str | None = None
+    unit: str = ""
+
+    @property
+    def name(self) -> str:
+        """The unit as tables name it: the item, and behind it which turn."""
+        return unit_of(self.unit).of(self.item)
 
 
 def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> Iterator[Answered]:
@@ -107,12 +116,12 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
             in_role = tuple(roles.get(run, ()))
             yield Answered(
                 row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role,
-                said.get(run),
+                said.get(run), row[8],
             )  # fmt: skip
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    return Reply("", "error", error="no reply") if row[9] is None else reply_of(row[8:-1])
+    return Reply("", "error", error="no reply") if row[10] is None else reply_of(row[9:-1])
 
 
 def rater_number(connection: sqlite3.Connection, rater_id: RaterId) -> int | None:
@@ -162,9 +171,15 @@ class Shown(NamedTuple):
 def shown_messages(
     folder: str | Path, rater: str, item: str, system: str, run: int
 ) -> tuple[Shown, ...]:
-    """What a rater was sent about one response (`system` empty: an item) in one run, in order."""
+    """What a rater was sent about one response (`system` empty: an item) in one run, in order.
+
+    `item` may name a turn of it, as tables do.
+    """
     with usable(folder), closing(read_session(folder)) as connection:
-        calls = connection.execute(_SHOWN, (rater, item, system, run)).fetchall()
+        calls = connection.execute(_SHOWN, (rater, item, "", system, run)).fetchall()
+        if not calls:
+            whole, unit = parted(item)
+            calls = connection.execute(_SHOWN, (rater, whole, unit.key, system, run)).fetchall()
 
         return tuple(
             one

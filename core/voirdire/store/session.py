@@ -58,8 +58,8 @@ _GONE = "SELECT 1 FROM forgotten WHERE what = 'texts' LIMIT 1"
 # Only the current call: what an older prompt asked at this step says nothing of this one.
 _KEPT = """SELECT c.key, c.messages, p.json FROM calls c JOIN params p ON p.id = c.params
 JOIN raters r ON r.id = c.rater JOIN tasks t ON t.id = c.task
-WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, c.run, c.step, c.current)
-= (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
+WHERE (r.stage, r.name, r.model, r.prompt, t.item, t.first, t.second, t.unit, c.run, c.step,
+c.current) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 # Faults are left out by the join: they are no replies, and a call of faults alone is asked again.
 _LOOKUP = f"""SELECT c.final, c.status, c.current, {REPLY_COLUMNS} FROM calls c
 LEFT JOIN attempts a ON a.call = c.id AND a.finish IS NOT NULL WHERE c.key = ? ORDER BY a.id"""  # noqa: S608
@@ -137,7 +137,8 @@ class Session:
     def kept(self, slot: Slot) -> Request | None:
         """What was asked at this step of a task before; None where nothing was."""
         who = slot.rater
-        place = (who.stage, who.name, who.model, who.prompt, slot.item, slot.first, slot.second)
+        about = (slot.item, slot.first, slot.second, slot.unit)
+        place = (who.stage, who.name, who.model, who.prompt, *about)
         row = self.connection.execute(_KEPT, (*place, slot.run, slot.step)).fetchone()
         if row is None:
             return None

@@ -21,6 +21,7 @@ from voirdire.store.frames import (
     preferences_pages,
     raters_frame,
     ratings_pages,
+    ratings_schema,
     responses_pages,
 )
 from voirdire.store.parsed import PREFERENCES, Changed, Page
@@ -35,7 +36,6 @@ from voirdire.store.session import (
     transaction,
     usable,
 )
-from voirdire.tables import RATINGS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,7 +50,7 @@ ROWS = 50_000
 # failed, whatever is parsed.
 _NOTE = """UPDATE calls SET status = ? WHERE current = 1 AND final IS NOT NULL
 AND rater = (SELECT id FROM raters WHERE (stage, name, model, prompt) = (?, ?, ?, ?))
-AND task = (SELECT id FROM tasks WHERE (item, first, second) = (?, ?, ?)) AND run = ?"""
+AND task = (SELECT id FROM tasks WHERE (item, first, second, unit) = (?, ?, ?, ?)) AND run = ?"""
 
 
 def reparse(folder: str | Path, plugins: Plugins | None = None) -> dict[str, int]:
@@ -127,7 +127,7 @@ def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, i
 
     for name, schema, pages in (
         ("responses", RESPONSES, partial(responses_pages, panel)),
-        ("ratings", RATINGS, partial(ratings_pages, panel, hear)),
+        ("ratings", ratings_schema(panel), partial(ratings_pages, panel, hear)),
         ("preferences", PREFERENCES, partial(preferences_pages, panel, hear)),
     ):
         rows[name] = _sink(folder / f"{name}.parquet", schema, pages)
@@ -136,7 +136,7 @@ def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, i
         with transaction(connection):
             # After the tables are whole: a kill in between makes the next
             # derivation note the same again.
-            connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:5]) for c in changed))
+            connection.executemany(_NOTE, ((c.status, *astuple(c.rater), *c[1:6]) for c in changed))
     # The database's own hash is kept when it is closed.
     keep_checksums(folder, TABLES)
     return rows

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.errors import StudyError
 from voirdire.schema import Comparison, Item, Rating, Response
@@ -15,16 +15,30 @@ from voirdire.store._schema import content_hash, pack, unpack
 from voirdire.store.raters import read_response
 from voirdire.store.replies import answered
 from voirdire.store.session import transaction
+from voirdire.store.turns import TurnTaker, has_turns, turns_of, unit_query, units
 from voirdire.study import Comparisons
+from voirdire.units import WHOLE, Unit, at_unit
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
+    from voirdire.schema import Turn
     from voirdire.store.raters import Asker, TaskKind
+    from voirdire.units import Judged
 
 Task = Rating | Comparison | Item
-Names = tuple[str, str, str]
+
+
+class Names(NamedTuple):
+    """What a task is about: an item, the systems that answered it, and the key of its unit."""
+
+    item: str
+    first: str = ""
+    second: str = ""
+    unit: str = ""
+
+
 PAGE = 256
 # `changed` compares within the statement that overwrites the old text; IS NOT, since
 # a reference may be NULL.
@@ -37,6 +51,8 @@ _RESPONSE = """INSERT INTO responses (item, system, body, origin, hash, present)
 VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (item, system) DO UPDATE SET body = excluded.body,
 origin = excluded.origin, hash = excluded.hash, present = 1, forgotten = 0,
 changed = body IS NOT excluded.body"""
+_ITEM_CHANGED = "UPDATE items SET changed = 1 WHERE id = ? AND ? = ''"
+_RESPONSE_CHANGED = "UPDATE responses SET changed = 1 WHERE (item, system) = (?, ?)"
 #: What was said about a text that has changed since enters no table.
 _STALE_ITEMS = """UPDATE calls SET current = 0 WHERE task IN (SELECT t.id FROM tasks t
 JOIN items i ON i.id = t.item WHERE i.changed = 1)"""
@@ -55,21 +71,21 @@ WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
 
 def take_items(connection: sqlite3.Connection, items: Iterable[tuple[Item, str]]) -> int:
     """Take in the items (each with its reference answer); those not named are set aside."""
-    rows = (
-        (
-            item.id,
-            pack(item.text),
-            pack(reference) if reference else None,
-            extra := _json(item.extra),
-            content_hash(item.text, reference, extra or ""),
-        )
-        for item, reference in items
-    )
+    turns = TurnTaker(connection)
+
+    def row(item: Item, reference: str) -> tuple[Any, ...]:
+        turns.take(item.id, "", item.turns)
+        extra = _json(item.extra)
+        hashed = content_hash(item.text, reference, extra or "")
+        return item.id, pack(item.text), pack(reference) if reference else None, extra, hashed
+
+    rows = (row(*each) for each in items)
     with transaction(connection):
         # Set aside and not deleted: what was said about them stays, for the
         # study may go back to them.
         connection.execute("UPDATE items SET present = 0, changed = 0")
         connection.executemany(_ITEM, rows)
+        connection.executemany(_ITEM_CHANGED, turns.changed)
         connection.execute(_STALE_ITEMS)
     return count_items(connection)
 
@@ -78,12 +94,19 @@ def take_responses(
     connection: sqlite3.Connection, responses: Iterable[Response], origin: str
 ) -> None:
     """Take in the responses of one origin (``file`` or ``generated``); others of it go aside."""
-    rows = ((r.item, r.system, pack(r.text), origin, content_hash(r.text)) for r in responses)
+    turns = TurnTaker(connection)
+
+    def row(one: Response) -> tuple[Any, ...]:
+        turns.take(one.item, one.system, one.turns)
+        return one.item, one.system, pack(one.text), origin, content_hash(one.text)
+
+    rows = map(row, responses)
     with transaction(connection):
         connection.execute(
             "UPDATE responses SET present = 0, changed = 0 WHERE origin = ?", (origin,)
         )
         connection.executemany(_RESPONSE, rows)
+        connection.executemany(_RESPONSE_CHANGED, turns.changed)
         connection.execute(_STALE_RESPONSES)
 
 
@@ -114,15 +137,18 @@ def generated_responses(connection: sqlite3.Connection) -> dict[tuple[str, str],
 
 def iterate_items(connection: sqlite3.Connection) -> Iterator[Item]:
     """All items in order, a page in memory at a time."""
+    talks = has_turns(connection)
     for row in _pages(connection, _ITEMS):
-        yield item_of(row[1:])
+        yield item_of(row[1:], turns_of(connection, row[1]) if talks else ())
 
 
 def iterate_ratings(connection: sqlite3.Connection) -> Iterator[Rating]:
     """One pointwise task a response, in order."""
+    talks = has_turns(connection)
     for row in _pages(connection, _RATED):
-        item = item_of(row[1:5])
-        yield Rating(item, Response(item.id, row[5], unpack(row[6])), unpack(row[3]))
+        item = item_of(row[1:5], turns_of(connection, row[1]) if talks else ())
+        said = turns_of(connection, item.id, row[5]) if talks else ()
+        yield Rating(item, Response(item.id, row[5], unpack(row[6]), said), unpack(row[3]))
 
 
 def iterate_comparisons(
@@ -130,18 +156,27 @@ def iterate_comparisons(
 ) -> Iterator[Comparison]:
     """One pairwise task an item and pair, for the items to which both have responded."""
     sql = "SELECT system, body FROM responses WHERE present = 1 AND item = ?"
+    talks = has_turns(connection)
     for item in iterate_items(connection):
-        texts = {name: unpack(body) for name, body in connection.execute(sql, (item.id,))}
+        held = connection.execute(sql, (item.id,)).fetchall()
+        answers = {
+            name: _whole(item, Response(item.id, name, unpack(body),
+                                        turns_of(connection, item.id, name) if talks else ()))
+            for name, body in held
+        }  # fmt: skip
         for a, b in pairs:
-            if a in texts and b in texts:
-                yield Comparison(
-                    item, Response(item.id, a, texts[a]), Response(item.id, b, texts[b])
-                )
+            if a in answers and b in answers:
+                yield Comparison(answers[a].item, answers[a].response, answers[b].response)
 
 
-def item_of(row: Sequence[Any]) -> Item:
-    """An item from id, body, reference and extra."""
-    return Item(row[0], unpack(row[1]), json.loads(row[3]) if row[3] else {})
+def _whole(item: Item, response: Response) -> Rating:
+    """A response to an item, of both what can be shown."""
+    return at_unit(Rating(item, response), Unit())
+
+
+def item_of(row: Sequence[Any], turns: tuple[Turn, ...] = ()) -> Item:
+    """An item from id, body, reference and extra, and its turns."""
+    return Item(row[0], unpack(row[1]), json.loads(row[3]) if row[3] else {}, turns)
 
 
 def _pages(connection: sqlite3.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
@@ -181,42 +216,60 @@ def _generated(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterato
         for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
             # A text before an error or a filter is not what the system would have said.
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
-                _, text = read_response(asker, replies, item)
-                if text.strip():
-                    yield Response(item, asker.id.name, text)
+                _, response = read_response(asker, replies, item)
+                if response.text.strip() or response.turns:
+                    yield Response(item, asker.id.name, response.text, response.turns)
 
 
 def iterate_tasks(
-    connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparisons
+    connection: sqlite3.Connection,
+    kind: TaskKind,
+    comparisons: Comparisons,
+    judged: Judged = WHOLE,
 ) -> Iterator[tuple[Names, Task]]:
-    """Every task of that kind with its item, first and second system, in a fixed order."""
+    """Every task of that kind with what it is about, in a fixed order.
+
+    Of conversations each unit that is `judged` is a task; its texts are what a rater is shown.
+    """
     if kind == "item":
         for item in iterate_items(connection):
-            yield (item.id, "", ""), item
+            for unit in units(item.turns, judged):
+                yield Names(item.id, unit=unit.key), at_unit(item, unit, judged.past)
     elif kind == "rating":
         for rating in iterate_ratings(connection):
-            yield (rating.item.id, rating.response.system, ""), rating
+            for unit in units(rating.response.turns, judged):
+                names = Names(rating.item.id, rating.response.system, unit=unit.key)
+                yield names, at_unit(rating, unit, judged.past)
     else:
         pairs = pairs_of(connection, comparisons)
         for pair in iterate_comparisons(connection, pairs):
             for task in _shown(pair, comparisons):
-                yield (task.item.id, task.first.system, task.second.system), task
+                yield Names(task.item.id, task.first.system, task.second.system), task
 
 
-def expect(connection: sqlite3.Connection, kind: TaskKind, comparisons: Comparisons) -> None:
-    """Fill the temporary table `expected` (position, item, first, second) with those tasks."""
+def expect(
+    connection: sqlite3.Connection,
+    kind: TaskKind,
+    comparisons: Comparisons,
+    judged: Judged = WHOLE,
+) -> None:
+    """Fill the table `temp.expected` (position, item, first, second, unit) with those tasks."""
     # In the connection's own memory: many may read a session at once, each with tasks of its own.
     connection.execute("DROP TABLE IF EXISTS temp.expected")
     connection.execute(
         "CREATE TEMP TABLE expected (position INTEGER PRIMARY KEY, item TEXT, first TEXT,"
-        " second TEXT)"
+        " second TEXT, unit TEXT NOT NULL DEFAULT '')"
     )
+    if judged.placed and kind != "comparison":
+        sql = "INSERT INTO expected (item, first, second, unit) "
+        connection.execute(sql + unit_query(of_items=kind == "item"), (judged.role,))
+        return
     sql = "INSERT INTO expected (item, first, second) "
     # Within SQLite, where no text need be read; which of two is shown first only Python can say.
     if kind != "comparison":
         connection.execute(sql + (_EXPECTED_ITEMS if kind == "item" else _EXPECTED_RATINGS))
         return
-    names = (names for names, _ in iterate_tasks(connection, kind, comparisons))
+    names = (names[:3] for names, _ in iterate_tasks(connection, kind, comparisons))
     connection.executemany(sql + "VALUES (?, ?, ?)", names)
 
 

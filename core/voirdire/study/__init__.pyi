@@ -42,8 +42,10 @@ from voirdire.study._part import Part as Part
 from voirdire.study._run import STAGES as STAGES
 from voirdire.study._run import Asked as Asked
 from voirdire.study._run import Comparisons as Comparisons
+from voirdire.study._run import Conversations as Conversations
 from voirdire.study._run import GeneratorSpec as GeneratorSpec
 from voirdire.study._run import ItemsSpec as ItemsSpec
+from voirdire.study._run import MessageColumns as MessageColumns
 from voirdire.study._run import ModelLimits as ModelLimits
 from voirdire.study._run import Prices as Prices
 from voirdire.study._run import ResponsesSpec as ResponsesSpec

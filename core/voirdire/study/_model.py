@@ -13,6 +13,7 @@ from voirdire.study._part import Count, Names, Part, Share, check_once, no_secre
 from voirdire.study._run import (
     Asked,
     Comparisons,
+    Conversations,
     GeneratorSpec,
     ItemsSpec,
     ResponsesSpec,
@@ -43,8 +44,10 @@ class TableKeys(Part):
     `context` is the column of the items' texts, `response` that of the texts that were judged,
     `reason` that of what a rater said beside a score.
 
-    `cluster` to `labelled_at` name columns of facts about a row: which items belong together, how
-    the item came to be labelled (random, chosen, unknown) and with what probability, by whom, when.
+    `turn` numbers the turns of a conversation: each row is about a turn of its item, and the
+    conversation is the cluster. `cluster` to `labelled_at` name columns of facts about a row: which
+    items belong together, how the item came to be labelled (random, chosen, unknown) and with what
+    probability, by whom, when.
 
     `reader` names the reader of a file of another tool; by default its content says. `key` joins
     labels to items that another source rated: ``"ticket"``, or ``"ticket=ticket_id"`` where the
@@ -81,6 +84,7 @@ class TableKeys(Part):
     rescale: dict[str, tuple[float, float]] = Field(default_factory=dict)
     hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
+    turn: str | None = None
     cluster: str | None = None
     subgroup: str | None = None
     origin: str | None = None
@@ -234,6 +238,7 @@ class Rater(Part):
     max_tokens: Count | None = None
     seed: int | None = None
     runs: Count = 1
+    unit: Literal["whole", "turn", "first"] | None = None
     #: Calls that it may make for one task in the role it begins in, where it takes several steps.
     max_steps: Count = 16
     options: dict[str, Any] = Field(default_factory=dict)
@@ -430,6 +435,7 @@ class Study(Part):
     items: ItemsSpec | None = None
     responses: ResponsesSpec | None = None
     generators: tuple[GeneratorSpec, ...] = ()
+    conversations: Conversations = Conversations()
     comparisons: Comparisons = Comparisons()
     run: RunSpec = RunSpec()
     analysis: Analysis = Analysis()

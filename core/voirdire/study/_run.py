@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from voirdire.study._part import Count, Names, Part, Share, no_secrets
+from voirdire.units import Judged, UnitKind
 
 Seconds = Annotated[float, Field(gt=0)]
 #: Tokens that a price is for.
@@ -17,9 +18,20 @@ Stage = Literal["generate", "judge", "annotate"]
 STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
 
 
+class MessageColumns(Part):
+    """The columns of a file of one row a message, those of a conversation in their order."""
+
+    role: str = "role"
+    content: str = "content"
+    name: str = ""
+    time: str = ""
+
+
 class ItemsSpec(Part):
     """The file of items, and the columns that hold id, text and reference answer.
 
+    Where items are conversations, `messages` names the column of their turns, or the columns of a
+    file of one row a message; the text is then what a conversation begins with, and may be absent.
     `extra` names further columns that judges and annotators may read from `Item.extra`; `only` are
     ids of the items that are asked about, all of them where it is empty.
     """
@@ -28,20 +40,49 @@ class ItemsSpec(Part):
     sheet: str | None = None
     id: str = "id"
     text: str = "text"
+    messages: str | MessageColumns = ""
     reference: str = ""
     extra: Names = ()
     only: Names = ()
 
 
 class ResponsesSpec(Part):
-    """The file of responses: one row a response, or one column a system (`columns`)."""
+    """The file of responses: one row a response, or one column a system (`columns`).
+
+    Where responses are conversations, `messages` names the column of their turns, or the columns of
+    a file of one row a message.
+    """
 
     path: str
     sheet: str | None = None
     item: str = "item"
     system: str = "system"
     text: str = "text"
+    messages: str | MessageColumns = ""
     columns: dict[str, str] = Field(default_factory=dict)
+
+
+class Conversations(Part):
+    """What of a conversation is judged: the ``whole``, each ``turn``, or its ``first`` failure.
+
+    `role` says whose turns are judged; `past` is how many turns before its own a rater sees, all of
+    them where it is not given. A rater of the panel may have a `unit` of its own.
+    """
+
+    unit: Literal["whole", "turn", "first"] | None = None
+    role: str = ""
+    past: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _role_of_turns(self) -> Conversations:
+        if self.past is not None and self.unit not in (None, "turn"):
+            raise ValueError("past counts the turns before one that is judged: give unit = 'turn'")
+        return self
+
+    def judged(self, unit: UnitKind | None = None) -> Judged:
+        """Which units are asked about, by whoever has a `unit` of its own or by all."""
+        kind = unit or self.unit or "whole"
+        return Judged(kind, self.role, self.past) if kind == "turn" else Judged(kind)
 
 
 class Comparisons(Part):

@@ -17,6 +17,7 @@ from voirdire.tables._names import SYNONYMS, find, kind_of, measures, plain_word
 from voirdire.tables._numbers import are_texts, fold, folded, inside, is_numeric, order_of
 from voirdire.tables._rated import tells_apart
 from voirdire.tables._tables import finding, plural
+from voirdire.tables._turns import with_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,8 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
 
 
 def as_it_is_seen(raw: RawTable, source: Source) -> RawTable:
-    """The table with the hidden rows and columns of its sheet, or without them.
+    """The table with the hidden rows and columns of its sheet, or without them; where a column
+    numbers turns, each row is about a turn.
 
     Raises
     ------
@@ -99,7 +101,8 @@ def as_it_is_seen(raw: RawTable, source: Source) -> RawTable:
         )  # fmt: skip
         raw = raw.noted(note)
     # What was settled is not asked again of the table that is read a second time.
-    return replace(raw, unseen=Unseen()) if raw.unseen != Unseen() else raw
+    raw = replace(raw, unseen=Unseen()) if raw.unseen != Unseen() else raw
+    return with_turns(raw, source)
 
 
 def _may_count(cells: pl.Series) -> bool:

@@ -26,6 +26,7 @@ from voirdire.tables._tables import (
     finding,
     plural,
 )
+from voirdire.tables._turns import turn_column
 
 if TYPE_CHECKING:
     from voirdire.schema import Finding
@@ -368,6 +369,8 @@ def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
     need = "repeated ratings need a `run` column"
     if (column := _who_may_have_rated(raw, plan, twice)) is not None:
         need += f", or {_declare(plan, json.dumps(column))}"
+    if (column := turn_column(raw.frame.columns)) is not None:
+        need += f", or declare `turn = {json.dumps(column)}` if a row is a turn of a conversation"
     return f"{raw.name}: {first} with different values{also}; {need}"
 
 

@@ -4,6 +4,7 @@ and responses; Parquet a batch at a time.
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,17 @@ from voirdire.parsing.numbers import MISSING_WORDS
 from voirdire.schema import Item, Response
 from voirdire.tables._files import read_raw
 from voirdire.tables._ids import canonical_ids
+from voirdire.tables.turns import looks_like_turns, turn_of_row, turns_of_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from voirdire.study import ItemsSpec, ResponsesSpec, Study
+    from voirdire.study import ItemsSpec, MessageColumns, ResponsesSpec, Study
 
 #: Rows of a Parquet file that are held at once.
 BATCH = 5_000
+#: Under what name a row holds its turns: no column of a file has it.
+TURNS = "\0turns"
 
 
 def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -111,7 +115,8 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     # Hashes, and not the ids themselves: a pool of items may have millions.
     seen: set[int] = set()
     only = frozenset(spec.only)
-    for place, row in _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items"):
+    rows = _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items", spec.messages)
+    for place, row in _talks(path, rows, (spec.id,), spec.messages):
         name = _text(row[spec.id])
         if not name or hash(name) in seen:
             where = f"{path}, {place}, column {spec.id!r}"
@@ -123,7 +128,8 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
             continue
         extra = {column: row[column] for column in spec.extra}
         reference = _text(row[spec.reference]) if spec.reference else ""
-        yield Item(name, _said(row[spec.text]), extra), reference
+        text = _said_as_text(row.get(spec.text), f"{path}, {place}", "items", spec.text)
+        yield Item(name, text, extra, row[TURNS]), reference
 
 
 def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
@@ -143,7 +149,8 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
     keys = (spec.item,) if spec.columns else (spec.item, spec.system)
     seen: set[int] = set()
     only = frozenset(study.items.only) if study.items is not None else frozenset()
-    for place, row in _wanted_rows(path, spec.sheet, wanted, keys, "responses"):
+    rows = _wanted_rows(path, spec.sheet, wanted, keys, "responses", spec.messages)
+    for place, row in _talks(path, rows, keys, spec.messages):
         item = _text(row[spec.item])
         if only and item not in only:
             continue
@@ -154,24 +161,91 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
             # An empty cell of a system's column is no response; an empty text of a row is one, and
             # blank.
             if text or not spec.columns:
-                yield Response(item, system, text)
+                where, column = f"{path}, {place}", spec.text if not spec.columns else system
+                yield Response(
+                    item, system, _said_as_text(text, where, "responses", column), row[TURNS]
+                )
+
+
+def _talks(
+    path: Path,
+    rows: Iterable[tuple[str, dict[str, Any]]],
+    keys: Sequence[str],
+    messages: str | MessageColumns,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows with their turns under `TURNS`; of rows of one message each a row a conversation.
+
+    Raises
+    ------
+    TableError
+        A conversation is none, or its messages stand in two places of the file.
+    """
+    if not messages or isinstance(messages, str):
+        for place, row in rows:
+            cell = row[str(messages)] if messages else None
+            where = f"{path}, {place}, column {messages!r}"
+            yield place, row | {TURNS: turns_of_cell(cell, where)}
+        return
+    for (place, row), more in _blocks(rows, keys):
+        turns = [turn_of_row(one, messages, f"{path}, {at}") for at, one in more]
+        yield place, row | {TURNS: tuple(turns)}
+
+
+def _blocks(
+    rows: Iterable[tuple[str, dict[str, Any]]], keys: Sequence[str]
+) -> Iterator[tuple[tuple[str, dict[str, Any]], list[tuple[str, dict[str, Any]]]]]:
+    """Rows that follow one another with the same keys, each block behind its first row."""
+    for _, block in groupby(rows, key=lambda one: tuple(one[1][key] for key in keys)):
+        held = list(block)
+        yield held[0], held
 
 
 def _cells(row: dict[str, Any], spec: ResponsesSpec) -> Iterator[tuple[str, str]]:
     """Systems and their texts in one row."""
     if not spec.columns:
-        yield _text(row[spec.system]), _said(row[spec.text])
+        yield _text(row[spec.system]), _said(row.get(spec.text))
     for column, system in spec.columns.items():
         yield system, _said(row[column])
 
 
+def _said_as_text(value: Any, where: str, part: str, column: str) -> str:
+    """A text for a judge, which a conversation is not.
+
+    Raises
+    ------
+    TableError
+        It holds the turns of a conversation, which would be shown as JSON.
+    """
+    text = _said(value)
+    if looks_like_turns(text):
+        raise TableError(
+            f"{where}, column {column!r}: holds the turns of a conversation, and no text: name the "
+            f"column by the key 'messages' under [{part}] (messages = {column!r}), and say under "
+            "[conversations] what is judged: unit = 'whole', 'turn' or 'first'"
+        )
+    return text
+
+
 def _wanted_rows(
-    path: Path, sheet: str | None, wanted: Mapping[str, str], keys: Sequence[str], part: str
+    path: Path,
+    sheet: str | None,
+    wanted: Mapping[str, str],
+    keys: Sequence[str],
+    part: str,
+    messages: str | MessageColumns = "",
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows by column, each with its place in the file; keys are ids as everywhere (1.0 is 1).
 
-    `wanted` maps a column to the key that names it in that part of the study.
+    `wanted` maps a column to the key that names it in that part of the study. Where `messages` has
+    columns, the text may be absent.
     """
+    if messages:
+        named = [messages] if isinstance(messages, str) else messages.model_dump().values()
+        text = next((column for column, key in wanted.items() if key == "text"), None)
+        wanted = dict.fromkeys(filter(None, named), "messages") | {
+            column: key for column, key in wanted.items() if column != text
+        }
+        wanted |= {text: "absent"} if text else {}
     if path.suffix.lower() in (".parquet", ".pq"):
         yield from _parquet_rows(path, wanted, keys, part)
         return
@@ -188,12 +262,12 @@ def _parquet_rows(
     number = 0
     try:
         lazy = pl.scan_parquet(path)
-        _columns(path, lazy.head(0).collect(), wanted, part)
+        there = _columns(path, lazy.head(0).collect(), wanted, part).columns
         # An id is read by how the others of its column look, so these are held at once.
         ids = [canonical_ids(column) for column in lazy.select(keys).collect().get_columns()]
         for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
             own = [column.slice(number, batch.height) for column in ids]
-            for row in batch.select(*wanted).with_columns(own).iter_rows(named=True):
+            for row in batch.select(*there).with_columns(own).iter_rows(named=True):
                 number += 1
                 yield f"row {number}", row
     except pl.exceptions.PolarsError as error:
@@ -201,6 +275,7 @@ def _parquet_rows(
 
 
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
+    wanted = {c: key for c, key in wanted.items() if key != "absent" or c in frame.columns}
     # Ids last in `wanted`, and first to be missed: without them the rest says little.
     for name in reversed([*wanted]):
         advice = f"say by the key {wanted[name]!r} under [{part}] which one is meant"

@@ -71,6 +71,8 @@ class RawTable:
         Columns of a JSON file whose cells hold objects, and stand here as texts.
     unseen : Unseen
         Of a workbook: what is hidden, and formulas without values.
+    turned : str
+        The column that numbered the turns of conversations and stands in the ids of items now.
     """
 
     name: str
@@ -86,6 +88,7 @@ class RawTable:
     each: int = 1
     nested: frozenset[str] = frozenset()
     unseen: Unseen = field(default_factory=Unseen)
+    turned: str = ""
 
     def place(self, index: int) -> str:
         """Where the record of that index stands."""

@@ -1,0 +1,121 @@
+"""The turns of items and responses in a session, and which of them are asked about."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import StudyError, listed
+from voirdire.schema import Turn
+from voirdire.store._schema import content_hash, pack, unpack
+from voirdire.units import Unit
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Sequence
+
+    from voirdire.units import Judged
+
+_TAKE = """INSERT INTO messages (item, system, turn, role, name, at, body, parts, hash)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_HASHES = "SELECT hash FROM messages WHERE (item, system) = (?, ?) ORDER BY turn"
+_DROP = "DELETE FROM messages WHERE (item, system) = (?, ?)"
+_READ = """SELECT role, body, name, at, parts FROM messages WHERE (item, system) = (?, ?)
+ORDER BY turn"""
+_ROLES = """SELECT role, count(*) FROM messages m WHERE {} GROUP BY role ORDER BY 2 DESC, 1"""
+_OF_ITEMS = "m.system = '' AND EXISTS (SELECT 1 FROM items i WHERE i.id = m.item AND i.present)"
+_OF_RESPONSES = """m.system != '' AND EXISTS (SELECT 1 FROM responses r
+WHERE (r.item, r.system) = (m.item, m.system) AND r.present)"""
+#: Items, or responses, each with the units that are asked about, in order.
+_UNITS_OF_ITEMS = """SELECT i.id, '', '', 'turn ' || m.turn FROM items i
+JOIN messages m ON (m.item, m.system) = (i.id, '') WHERE i.present = 1 AND m.role = ?
+ORDER BY i.position, m.turn"""
+_UNITS_OF_RESPONSES = """SELECT r.item, r.system, '', 'turn ' || m.turn FROM responses r
+JOIN items i ON i.id = r.item JOIN messages m ON (m.item, m.system) = (r.item, r.system)
+WHERE r.present = 1 AND i.present = 1 AND m.role = ? ORDER BY r.position, m.turn"""
+
+
+class TurnTaker:
+    """Takes in turns beside their items or responses, and knows whose have changed.
+
+    `changed` names those whose turns were others before: what was said of them is of another text.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        # Most sessions have no turns: then no item is looked up.
+        self._held = has_turns(connection)
+        self.changed: list[tuple[str, str]] = []
+
+    def take(self, item: str, system: str, turns: Sequence[Turn]) -> None:
+        """The turns of an item (`system` empty) or response, in place of those it had."""
+        if not turns and not self._held:
+            return
+        rows = [_row(turn) for turn in turns]
+        if self._held:
+            before = self._connection.execute(_HASHES, (item, system)).fetchall()
+            if before == [(row[-1],) for row in rows]:
+                return
+            self._connection.execute(_DROP, (item, system))
+            self.changed.append((item, system))
+        self._connection.executemany(
+            _TAKE, ((item, system, at, *row) for at, row in enumerate(rows, 1))
+        )
+
+
+def _row(turn: Turn) -> tuple[Any, ...]:
+    parts = json.dumps([dict(part) for part in turn.parts], default=str) if turn.parts else ""
+    digest = content_hash(turn.role, turn.content, turn.name, turn.time, parts)
+    return (
+        turn.role, turn.name, turn.time or None, pack(turn.content), pack(parts) if parts else None,
+        digest,
+    )  # fmt: skip
+
+
+def has_turns(connection: sqlite3.Connection) -> bool:
+    """Whether anything in a session is a conversation."""
+    return connection.execute("SELECT 1 FROM messages LIMIT 1").fetchone() is not None
+
+
+def turns_of(connection: sqlite3.Connection, item: str, system: str = "") -> tuple[Turn, ...]:
+    """The turns of an item, or of a system's response to it; none where it is a text."""
+    return tuple(
+        Turn(role, unpack(body), name, at or "", tuple(json.loads(unpack(parts) or "[]")))
+        for role, body, name, at, parts in connection.execute(_READ, (item, system))
+    )
+
+
+def units(turns: Sequence[Turn], judged: Judged) -> Iterator[Unit]:
+    """What of a conversation is asked about, in order."""
+    if not judged.placed:
+        yield Unit()
+        return
+    yield from (Unit("turn", at) for at, turn in enumerate(turns, 1) if turn.role == judged.role)
+
+
+def unit_query(*, of_items: bool) -> str:
+    """Item, first, second and unit of every turn that is asked about, for a role."""
+    return _UNITS_OF_ITEMS if of_items else _UNITS_OF_RESPONSES
+
+
+def check_role(connection: sqlite3.Connection, judged: Judged, *, of_items: bool) -> None:
+    """See that turns of the role that is judged are there.
+
+    Raises
+    ------
+    StudyError
+        Nothing is a conversation, or nobody speaks in that role.
+    """
+    sql = _ROLES.format(_OF_ITEMS if of_items else _OF_RESPONSES)
+    roles = [role for role, _ in connection.execute(sql)]
+    what = "items" if of_items else "responses"
+    if not roles:
+        raise StudyError(
+            f"conversations.unit is {judged.kind!r}, and no {what} have turns: say by the key "
+            f"'messages' under [{what}] which column holds them, or give unit = 'whole'"
+        )
+    if judged.role not in roles:
+        named = f"{judged.role!r} is not the role of any turn" if judged.role else "is missing"
+        raise StudyError(
+            f"conversations.role: {named}: whose turns are judged? (roles: {listed(roles)})"
+        )

@@ -1,0 +1,267 @@
+"""Conversations through a session: read, asked about by turn, kept, changed and gone on with."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import polars as pl
+import pytest
+
+from voirdire.errors import StudyError, TableError
+from voirdire.running import run, session_status
+from voirdire.schema import Turn
+from voirdire.store import ratings_frame, replies_frame, responses_frame
+from voirdire.store.replies import shown_messages
+from voirdire.study import build_study
+from voirdire.tables.turns import looks_like_turns, turns_of_cell
+
+
+def said(name, turns=6):
+    return [
+        {"role": "user" if at % 2 == 0 else "assistant", "content": f"{name}, {at + 1}"}
+        for at in range(turns)
+    ]
+
+
+def study_of(folder, *, talks=None, unit="turn", role="assistant", panel=None, **more):
+    pl.DataFrame({"id": ["c1", "c2"], "text": ["A scene.", "Another."]}).write_csv(
+        folder / "items.csv"
+    )
+    talks = talks or {(c, s): said(c + s) for s in "ab" for c in ("c1", "c2")}
+    lines = [{"item": c, "system": s, "messages": t} for (c, s), t in talks.items()]
+    (folder / "talks.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    conversations = {"unit": unit, "role": role} if unit else {}
+    raw = {
+        "name": "talks", "rubric": {"attributes": [{"name": "Warm"}]},
+        "panel": panel or [{"name": "ann", "use": "rubric", "model": "simulated:x"}],
+        "items": {"path": "items.csv"},
+        "responses": {"path": "talks.jsonl", "messages": "messages"},
+        "conversations": conversations,
+    }  # fmt: skip
+    return build_study({**raw, **more}, folder=str(folder))
+
+
+def went(folder, study, **more):
+    return run(study, folder / "s", quiet=True, **more)
+
+
+def test_each_turn_of_a_role_is_a_unit_and_its_conversation_the_cluster(tmp_path):
+    result = went(tmp_path, study_of(tmp_path))
+    (ann,) = result.raters
+    assert (ann.tasks, ann.done) == (12, 12)
+    ratings = ratings_frame(tmp_path / "s")
+    assert ratings["item"].to_list()[:4] == ["c1 turn 2", "c1 turn 4", "c1 turn 6", "c2 turn 2"]
+    assert ratings["cluster"].to_list()[:4] == ["c1", "c1", "c1", "c2"]
+    kept = pl.read_parquet(tmp_path / "s" / "ratings.parquet")
+    assert kept.select("item", "cluster").equals(ratings.select("item", "cluster"))
+    assert set(replies_frame(tmp_path / "s")["item"]) == set(ratings["item"])
+
+
+def test_a_judge_is_shown_the_past_of_a_turn_and_nothing_after_it(tmp_path):
+    went(tmp_path, study_of(tmp_path))
+    _, asked = shown_messages(tmp_path / "s", "ann", "c2 turn 4", "b", 1)
+    assert "Another." in asked.text
+    assert "[2] assistant: c2b, 2" in asked.text
+    assert "[4] assistant: c2b, 4" in asked.text
+    assert "c2b, 5" not in asked.text
+
+
+def test_the_past_may_be_declared_away(tmp_path):
+    study = study_of(tmp_path, conversations={"unit": "turn", "role": "assistant", "past": 0})
+    went(tmp_path, study)
+    _, asked = shown_messages(tmp_path / "s", "ann", "c2 turn 4", "b", 1)
+    assert "c2b, 4" in asked.text
+    assert "c2b, 3" not in asked.text
+
+
+def test_whole_and_turns_are_judged_beside_each_other(tmp_path):
+    panel = [
+        {"name": name, "use": "rubric", "model": "simulated:x", "unit": unit}
+        for name, unit in (("parts", "turn"), ("whole", "whole"))
+    ]
+    went(tmp_path, study_of(tmp_path, panel=panel))
+    counts = ratings_frame(tmp_path / "s").group_by("rater").len().rows()
+    assert sorted(counts) == [("parts", 12), ("whole", 4)]
+    responses = responses_frame(tmp_path / "s")
+    assert responses["text"][0].startswith("[1] user: c1a, 1\n[2] assistant: c1a, 2\n")
+
+
+def test_a_changed_turn_sets_its_replies_aside_and_no_others(tmp_path):
+    went(tmp_path, study_of(tmp_path))
+    assert went(tmp_path, study_of(tmp_path), resume=True).raters[0].calls == 12
+    talks = {(c, s): said(c + s) for s in "ab" for c in ("c1", "c2")}
+    talks["c1", "a"][5]["content"] = "another end"
+    study = study_of(tmp_path, talks=talks)
+    result = went(tmp_path, study, resume=True, ask_again=True)
+    assert result.raters[0].done == 12
+    # The texts of turns 2 and 4 are what they were: their replies count again.
+    assert result.raters[0].calls == 13
+
+
+def test_a_conversation_that_grew_has_more_units(tmp_path):
+    went(tmp_path, study_of(tmp_path))
+    talks = {(c, s): said(c + s, 8) for s in "ab" for c in ("c1", "c2")}
+    result = went(tmp_path, study_of(tmp_path, talks=talks), resume=True, ask_again=True)
+    assert (result.raters[0].tasks, result.raters[0].calls) == (16, 16)
+    assert session_status(tmp_path / "s").raters[0].done == 16
+
+
+def test_the_unit_is_asked_for_and_so_is_the_role(tmp_path):
+    with pytest.raises(StudyError, match=r"\[conversations\] whether unit = 'whole'"):
+        went(tmp_path, study_of(tmp_path, unit=None))
+    with pytest.raises(StudyError, match=r"role: is missing.*roles: 'assistant', 'user'"):
+        went(tmp_path, study_of(tmp_path, role=""))
+    with pytest.raises(StudyError, match="'bot' is not the role of any turn"):
+        went(tmp_path, study_of(tmp_path, role="bot"))
+
+
+def test_turns_never_reach_a_judge_as_json(tmp_path):
+    study = study_of(tmp_path, responses={"path": "talks.jsonl", "text": "messages"})
+    with pytest.raises(TableError, match=r"line 1.*holds the turns.*messages = 'messages'"):
+        went(tmp_path, study)
+
+
+def test_items_of_turns_are_labelled_turn_by_turn(tmp_path):
+    lines = [{"id": c, "messages": said(c)} for c in ("c1", "c2")]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    raw = {
+        "name": "labels", "items": {"path": "items.jsonl", "messages": "messages"},
+        "conversations": {"unit": "turn", "role": "user"},
+        "panel": [{"name": "ann", "kind": "annotator", "use": "choice", "model": "simulated:x",
+                   "options": {"options": ["calm", "tense"], "prompt": "Which? {text}"}}],
+    }  # fmt: skip
+    study = build_study(raw, folder=str(tmp_path))
+    result = went(tmp_path, study)
+    assert result.raters[0].done == 6
+    frame = ratings_frame(tmp_path / "s")
+    assert frame["item"].unique(maintain_order=True).to_list()[:2] == ["c1 turn 1", "c1 turn 3"]
+
+
+def test_rows_of_one_message_each_are_a_conversation(tmp_path):
+    rows = [
+        {"item": c, "system": "a", "who": one["role"], "said": one["content"], "at": at}
+        for c in ("c1", "c2") for at, one in enumerate(said(c))
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(tmp_path / "long.csv")
+    columns = {"role": "who", "content": "said", "time": "at"}
+    study = study_of(tmp_path, responses={"path": "long.csv", "messages": columns})
+    assert went(tmp_path, study).raters[0].done == 6
+    with closing(sqlite3.connect(tmp_path / "s" / "session.sqlite")) as connection:
+        kept = connection.execute("SELECT turn, role, at, body FROM messages LIMIT 2").fetchall()
+    assert kept == [(1, "user", "0", "c1, 1"), (2, "assistant", "1", "c1, 2")]
+
+
+def test_parquet_of_nested_messages(tmp_path):
+    frame = pl.DataFrame(
+        {"item": ["c1", "c2"], "system": ["a", "a"], "messages": [said("c1"), said("c2", 2)]}
+    )
+    frame.write_parquet(tmp_path / "talks.parquet")
+    responses = {"path": "talks.parquet", "messages": "messages"}
+    assert went(tmp_path, study_of(tmp_path, responses=responses)).raters[0].done == 4
+
+
+EXPORT = {
+    "root": {"message": None, "parent": None, "children": ["a"]},
+    "a": {"message": {"author": {"role": "user"}, "content": {"parts": ["Hi"]},
+                      "create_time": 1.5}, "parent": "root", "children": ["b"]},
+    "b": {"message": {"author": {"role": "assistant"}, "content": {"parts": ["Hello"]}},
+          "parent": "a", "children": []},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cell", "turns"),
+    [
+        (None, ()),
+        ("", ()),
+        ([{"role": "user", "content": "Hi"}], (Turn("user", "Hi"),)),
+        ('[{"from": "human", "value": "Hi"}]', (Turn("human", "Hi"),)),
+        ({"conversations": [{"from": "gpt", "value": "a"}]}, (Turn("gpt", "a"),)),
+        ([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "u": 1}]}],
+         (Turn("user", "a", parts=({"type": "image", "u": 1},)),)),
+        ([{"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}],
+         (Turn("assistant", "", parts=({"type": "tool_call", "id": "1"},)),)),
+        ({"mapping": EXPORT}, (Turn("user", "Hi", time="1.5"), Turn("assistant", "Hello"))),
+    ],
+)  # fmt: skip
+def test_the_forms_of_a_conversation(cell, turns):
+    assert turns_of_cell(cell, "x") == turns
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("Hello", "x: 'Hello' is no JSON"),
+        ([{"speaker": "ann", "said": "Hi"}], "message 1: keys 'said', 'speaker'|said, speaker"),
+        ([{"role": None, "content": "Hi"}], "role is None, and must say who speaks"),
+        ({"a": 1}, "no conversation"),
+        ([{"role": "user", "content": 4}], "message 1, content: 4 is neither"),
+        ({"mapping": {**EXPORT, "c": {"message": None, "parent": "a", "children": []}}},
+         "2 branches"),
+    ],
+)  # fmt: skip
+def test_what_is_no_conversation_is_said_with_its_place(cell, message):
+    with pytest.raises(TableError, match=message):
+        turns_of_cell(cell, "x")
+
+
+def test_a_text_is_not_taken_for_a_conversation():
+    assert not looks_like_turns('{"a": [1]}')
+    assert not looks_like_turns("[]")
+    assert looks_like_turns(json.dumps(said("c1")))
+
+
+def rated(folder, rows, **columns):
+    frame = pl.DataFrame(rows, schema=["conversation", "turn", "human", "judge"], orient="row")
+    frame.rename(columns).write_csv(folder / "rated.csv")
+    return folder / "rated.csv"
+
+
+ROWS = [(f"c{c}", t, 1 + (c + t) % 5, 1 + (c * t) % 5) for c in range(8) for t in range(1, 4)]
+
+
+def test_rows_about_turns_have_ids_of_their_own_and_their_conversation_as_cluster(tmp_path):
+    from voirdire.study import Source
+    from voirdire.tables import read_tables
+
+    rated(tmp_path, ROWS)
+    data = {"sources": [{"path": "rated.csv", "turn": "turn", "item": "conversation"}]}
+    ratings = read_tables(build_study({"name": "t", "data": data}, folder=str(tmp_path))).ratings
+    assert ratings.height == 2 * len(ROWS)
+    assert set(ratings.select("item", "cluster").rows()) == {
+        (f"{c} turn {t}", c) for c, t, _, _ in ROWS
+    }
+    assert Source(path="x").turn is None
+
+
+@pytest.mark.parametrize("turn", [0, 1.5, None, "second"])
+def test_a_turn_that_is_none_is_said_with_its_row(tmp_path, turn):
+    from voirdire.tables import read_tables
+
+    rows = [*ROWS, ("c9", turn, 3, 3)]
+    frame = pl.DataFrame(
+        [(c, None if t is None else str(t), h, j) for c, t, h, j in rows],
+        schema=["conversation", "turn", "human", "judge"], orient="row",
+    )  # fmt: skip
+    frame.write_csv(tmp_path / "rated.csv")
+    data = {"sources": [{"path": "rated.csv", "turn": "turn"}]}
+    study = build_study({"name": "t", "data": data}, folder=str(tmp_path))
+    with pytest.raises(TableError, match=r"rated.csv: line 26, column 'turn': .* is no turn"):
+        read_tables(study)
+
+
+def test_a_column_that_looks_like_turns_is_said_and_nothing_is_done(tmp_path):
+    from voirdire.tables import read_tables
+
+    path = rated(tmp_path, ROWS)
+    study = build_study({"name": "t", "data": {"sources": [{"path": path.name}]}},
+                        folder=str(tmp_path))  # fmt: skip
+    with pytest.raises(TableError, match=r'declare `turn = "turn"` if a row is a turn'):
+        read_tables(study)
+    frame = pl.read_csv(path).with_columns(system=pl.concat_str(pl.lit("s"), pl.col("turn")))
+    frame.write_csv(path)
+    tables = read_tables(study)
+    assert "turns_not_declared" in [one.kind for one in tables.findings]
+    assert "cluster" not in tables.ratings.columns

@@ -265,11 +265,10 @@ EmptyOption = Annotated[
     ),
 ]
 FirstOption = Annotated[
-    Literal["a", "b", "drawn", "unknown"] | None,
+    Literal["a", "b"] | None,
     typer.Option(
         "--first",
-        help="Which of the two systems of a row was shown first, in every row; drawn: the order "
-        "was drawn each time and not recorded; unknown: nobody knows it.",
+        help="Which of the two systems of a row was shown first, in every row.",
         show_default=False,
     ),
 ]

@@ -88,6 +88,7 @@ class ReadingBuilder:
     notes: list[Finding] = field(default_factory=list)
     records: int = 0
     silent: int = 0
+    clusters: dict[str, str] = field(default_factory=dict)
 
     def each(self, records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """The records of a file, each with its place, counted for the account of the file.
@@ -104,24 +105,36 @@ class ReadingBuilder:
         """
         for place, record in records:
             self.records += 1
-            made, left = self._made(), sum(map(len, self.unused.values()))
+            made, left = self.made, sum(map(len, self.unused.values()))
             if isinstance(record, dict):
                 yield place, record
-            if self._made() > made:
+            if self.made > made:
                 continue
             self.silent += 1
             if sum(map(len, self.unused.values())) == left:
                 why = "nothing in it is a judgement" if isinstance(record, dict) else "is no object"
                 self.leave_out(why, place)
 
-    def _made(self) -> int:
+    @property
+    def made(self) -> int:
+        """How many judgements there are so far."""
         return len(self.given) + len(self.labelled) + len(self.compared)
 
     def item(
-        self, item: object, text: str | None = None, facts: Mapping[str, object] | None = None
+        self,
+        item: object,
+        text: str | None = None,
+        facts: Mapping[str, object] | None = None,
+        *,
+        cluster: str = "",
     ) -> str:
-        """Make an item known, with its text and what labels may be joined by; gives its id."""
+        """Make an item known, with its text and what labels may be joined by; gives its id.
+
+        Items of one `cluster` belong together, as the steps of a run or the runs of a conversation.
+        """
         name = str(item).strip()
+        if cluster:
+            self.clusters[name] = cluster
         entry = self.items.setdefault(name, {"text": None})
         if entry["text"] is None:
             entry["text"] = text
@@ -241,6 +254,12 @@ class ReadingBuilder:
         """Count a row that is no rating."""
         self.unused.setdefault(reason, []).append(place)
 
+    def skip(self, reason: str, place: str) -> None:
+        """Count a whole record of which nothing is made, where `each` does not go through them."""
+        self.records += 1
+        self.silent += 1
+        self.leave_out(reason, place)
+
     def note(self, kind: str, message: str, consequence: str, *, serious: bool = True) -> None:
         """Add a finding about the file."""
         severity: Severity = "serious" if serious else "note"
@@ -282,7 +301,7 @@ class ReadingBuilder:
             schema=dict(RATINGS),
             orient="row",
         )
-        ratings = self._once(ratings)
+        ratings = self._clustered(self._once(ratings))
         findings = (self._read_as(ratings), *self._left_out(), *self.notes)
         account = self._account(ratings.height)
         return Reading(
@@ -351,7 +370,7 @@ class ReadingBuilder:
             return None
         last = {one[:5]: one for one in rows}
         table = [(*key, list(one.labels)) for key, one in last.items()]
-        return pl.DataFrame(table, schema=dict(CHOSEN), orient="row")
+        return self._clustered(pl.DataFrame(table, schema=dict(CHOSEN), orient="row"))
 
     def _inferred(self, name: str, labels: Sequence[str]) -> None:
         self.note(
@@ -416,6 +435,16 @@ class ReadingBuilder:
                 )
             )
         return once
+
+    def _clustered(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The rows with their clusters, where any are known."""
+        if not self.clusters:
+            return table
+        of = pl.DataFrame(
+            {"item": list(self.clusters), "cluster": list(self.clusters.values())},
+            schema={"item": pl.String, "cluster": pl.String},
+        )
+        return table.join(of, on="item", how="left", maintain_order="left")
 
     def _read_as(self, ratings: pl.DataFrame) -> Finding:
         people = [name for name, (kind, _) in self.raters.items() if kind == "human"]

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from voirdire.tables import Reading
 
-#: How sure a reader is by keys that other tools write too in part, and by keys of its tool alone.
-_LIKELY, _SURE = 0.9, 0.95
+#: How sure a reader is by keys that other tools write too in part, by keys of its tool alone, and
+#: where it knows more of a file than another that is sure of it.
+_LIKELY, _SURE, _SURER = 0.9, 0.95, 0.97
 _JSON = (".json", ".jsonl")
 
 
@@ -237,6 +238,26 @@ def _is_mlflow(path: Path, head: bytes) -> float:
     return _SURE * (trace and path.suffix in _JSON)
 
 
+def _is_opentelemetry(path: Path, head: bytes) -> float:
+    """By the signals of OTLP; of protobuf by the suffix and how its first message begins."""
+    if path.suffix in (".binpb", ".pb", ".otlp"):
+        return _SURE * (head[:1] == b"\n" or head[4:5] == b"\n")
+    spans = has(head, '"resourceSpans"') and (
+        has(head, '"scopeSpans"') or has(head, '"instrumentationLibrarySpans"')
+    )
+    logs = has(head, '"resourceLogs"') and (
+        has(head, '"scopeLogs"') or has(head, '"instrumentationLibraryLogs"')
+    )
+    return _SURE * ((spans or logs) and path.suffix in _JSON)
+
+
+def _is_openinference(path: Path, head: bytes) -> float:
+    """By the context of a span; MLflow's spans have one too."""
+    span = has(head, '"context"', '"trace_id"', '"span_id"', '"parent_id"', '"attributes"')
+    # Annotations may stand behind the spans, which the reader of Phoenix knows as well.
+    return _SURER * (span and not has(head, '"assessments"') and path.suffix in _JSON)
+
+
 def _is_openai_evals(path: Path, head: bytes) -> float:
     """By the kind of its objects."""
     has_keys = has(head, '"eval.run.output_item"') or has(
@@ -376,6 +397,16 @@ OPENAI_EVALS = Export(
     "OpenAI evals: the output items of a run (client.evals.runs.output_items.list)",
     _is_openai_evals,
 )
+OPENINFERENCE = Export(
+    "openinference",
+    "OpenInference: spans with annotations as JSON lines, by ConsoleSpanExporter or Phoenix's API",
+    _is_openinference,
+)
+OPENTELEMETRY = Export(
+    "opentelemetry",
+    "OpenTelemetry: traces and logs as OTLP JSON, or protobuf (pip install 'voirdire[otlp]')",
+    _is_opentelemetry,
+)
 PHOENIX = Export(
     "phoenix",
     "Phoenix: annotations of spans, GET /v1/projects/{project}/span_annotations, or the table of "
@@ -395,8 +426,8 @@ TRULENS = Export(
 WEAVE = Export("weave", "Weave: calls of an evaluation, exported as JSON or CSV", _is_weave)
 READERS = (
     "ALPACA_EVAL", "ARGILLA", "BRAINTRUST", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO",
-    "LANGFUSE", "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "PHOENIX", "PRODIGY",
-    "PROMPTFOO", "RAGAS", "TRULENS", "WEAVE",
+    "LANGFUSE", "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "OPENINFERENCE",
+    "OPENTELEMETRY", "PHOENIX", "PRODIGY", "PROMPTFOO", "RAGAS", "TRULENS", "WEAVE",
 )  # fmt: skip
 
 

@@ -9,7 +9,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import voirdire
 from voirdire.lazy import require
 from voirdire.tables import Reading, ReadingBuilder
+from voirdire.units import Unit
 from voirdire_plugins.readers.files import check_archive, facts_of, json_of, objects, parsed, part
+from voirdire_plugins.readers.steps import Trajectory, steps_of_message, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,6 +70,7 @@ def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -
     epoch = sample.get("epoch")
     run = epoch if isinstance(epoch, int) and epoch > 0 else 1
     rows.respond(item, _completion(sample), model, run)
+    _steps(rows, sample, str(name), model, run)
     scores = sample.get("scores")
     if not isinstance(scores, dict) or not scores:
         why = "it ended in an error" if sample.get("error") else "it was not scored"
@@ -86,6 +89,40 @@ def _sample(rows: ReadingBuilder, sample: dict[str, Any], model: str, at: int) -
             rows.rater(who, "human")
             why = part(edit, "provenance", "reason")
             _score(rows, item, who, edit.get("value"), model, run, base=scorer, reason=why)
+
+
+def _steps(rows: ReadingBuilder, sample: dict[str, Any], name: str, model: str, epoch: int) -> None:
+    """Scores on the way (`score` in a solver), of the last message that was there by then."""
+    events = objects(sample.get("events"))
+    if not any(one.get("event") == "score" and one.get("intermediate") for one in events):
+        return
+    run = Trajectory()
+    for message in objects(sample.get("messages")):
+        run.add(text_of(message.get("id")), (), steps_of_message(message))
+    # Each epoch has steps of its own, and is no second look at those of another.
+    whole = name if epoch == 1 else f"{name} epoch {epoch}"
+    last = ""
+    for one in events:
+        kind = one.get("event")
+        if kind == "model":
+            last = text_of(part(one, "output", "choices", 0, "message", "id"))
+        elif kind == "tool":
+            last = text_of(one.get("message_id"))
+        elif kind == "score" and one.get("intermediate"):
+            position = run.ends.get(last)
+            if position is None:
+                why = "a score on the way follows no message that the sample still has"
+                rows.leave_out(why, f"sample {name}, epoch {epoch}")
+                continue
+            rows.item(name, cluster=name)
+            item = rows.item(Unit("step", position).of(whole), run.asked, cluster=name)
+            rows.respond(item, run.steps[position - 1].content, model)
+            said, who = facts_of(one.get("score")), text_of(one.get("scorer")) or "scorer"
+            value = said.get("value")
+            values = value if isinstance(value, dict) else {"score": value}
+            rows.explain(item, who, None, said.get("explanation"), system=model)
+            for key, each in values.items():
+                _add(rows, item, who, f"{key} (step)", each, model, 1)
 
 
 def _score(

@@ -56,7 +56,6 @@ def judge_judgements(
     *,
     reference: Sequence[str] = (),
     blocked: Collection[tuple[str, str]] = (),
-    drawn: bool = False,
 ) -> Judged:
     """Verdicts on every judge and question of labels, probabilities and preferences.
 
@@ -72,15 +71,13 @@ def judge_judgements(
         The humans.
     blocked : collection of (str, str)
         Judges and attributes on which a finding of the audit forbids a verdict.
-    drawn : bool
-        Whether an order of comparisons that is not recorded was drawn each time.
     """
     critical = {part.name for part in study.rubric.attributes if part.safety_critical}
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
     rankings: dict[str, Ranking] = {}
     calibrations: list[tuple[str, str, CalibrationError]] = []
-    for case in _cases(study, read, preferences, reference, drawn=drawn):
+    for case in _cases(study, read, preferences, reference):
         ground = ground_of(case, study)
         evidence.append(_evidence(ground))
         if isinstance(ground, ProbabilityGround) and ground.claims.n:
@@ -123,8 +120,6 @@ def _cases(
     read: ReadJudgements | None,
     preferences: pl.DataFrame | None,
     reference: Sequence[str],
-    *,
-    drawn: bool,
 ) -> Iterator[Any]:
     if read is not None and read.questions:
         yield from label_cases(read, reference)
@@ -132,7 +127,7 @@ def _cases(
     if table is not None:
         raters = map(str, table["rater"].unique())
         own = {name: own_systems(study.rater(name) or Rater(name=name), study) for name in raters}
-        yield from compared_cases(table, reference, own, drawn=drawn)
+        yield from compared_cases(table, reference, own)
 
 
 def _asked(study: Study, ground: Ground) -> Iterator[tuple[Ground, Any, str]]:
@@ -190,11 +185,7 @@ def judged_kinds(inputs: Inputs, read: ReadJudgements | None) -> Judged:
         for judge in ([finding.table] if finding.table else [])
         for attribute in finding.attributes
     }
-    inputs.ask_order()
-    return judge_judgements(
-        inputs.study, read, compared, reference=reference, blocked=blocked,
-        drawn=inputs.preferences is not None and inputs.preferences.order == "drawn",
-    )  # fmt: skip
+    return judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
 
 
 def kind_sections(judged: Judged) -> tuple[Section, ...]:

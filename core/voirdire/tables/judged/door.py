@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,7 +149,11 @@ def _of_a_tool(
     ]
     rows = reading.labels.with_columns(
         pl.Series("cell", cells, pl.String),
-        *(pl.lit(None, LABELS[fact]).alias(fact) for fact in ("cluster", "subgroup", "origin")),
+        *(
+            pl.lit(None, LABELS[fact]).alias(fact)
+            for fact in ("cluster", "subgroup", "origin")
+            if fact not in reading.labels.columns
+        ),
     )
     said = judgements_of(
         rows, sets, path.name, read, reference or people, None,
@@ -330,35 +333,6 @@ def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFr
         name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")
     }
     return table.with_columns(**made)
-
-
-def draft_judged(
-    path: Path, *, reference: Sequence[str] = (), folder: Path, read: ReadOptions
-) -> Study | None:
-    """A study of a file of labels, preferences or probabilities; None for any other file.
-
-    It says by `kind` what the file holds, and all that `read` says, so that nothing is asked of it.
-    `folder` is where the study will lie.
-
-    Raises
-    ------
-    QuestionError
-        The file may be read in two ways.
-    """
-    found = read_judged(path, reference=reference, read=read)
-    if found is None:
-        return None
-    study, said = found
-    kinds = {
-        "probability" if one.probability else "label set" if one.sets else "label"
-        for one in said.questions
-    } or {"preference"}  # fmt: skip
-    keys = read.keys_set()
-    if len(kinds) == 1:  # labels beside probabilities are recognised once more
-        keys.setdefault("kind", min(kinds))
-    at = Path(os.path.relpath(path, folder)).as_posix()
-    data = study.data.model_copy(update={"sources": (Source(path=at, **keys),)})
-    return study.model_copy(update={"data": data, "folder": str(folder)})
 
 
 def _study(name: str, files: Sequence[Path], found: ReadJudgements) -> Study:

@@ -53,16 +53,9 @@ FEWEST_IN_PAIR = 10
 
 
 def compared_components(
-    panel: ComparisonPanel,
-    margins: Margins,
-    subgroups: NDArray[np.str_] | None = None,
-    *,
-    drawn: bool = False,
+    panel: ComparisonPanel, margins: Margins, subgroups: NDArray[np.str_] | None = None
 ) -> dict[str, Component]:
-    """Every component that the comparisons can tell.
-
-    `drawn` says that an order which is not recorded was drawn each time.
-    """
+    """Every component that the comparisons can tell."""
     names = [str(name) for name in panel.systems]
     of_systems = _system_groups(panel)
     of_subgroups = _subgroup_groups(subgroups)
@@ -72,7 +65,7 @@ def compared_components(
     parts = [
         _reading(read, margins),
         *_shared(panel, margins),
-        _position(panel, drawn=drawn),
+        _position(panel),
         _length(panel),
         *_ordered(panel, margins, names),
         replace(inside("LEVEL", comparisons.favour_by_system(panel), FAVOUR * panel.width, names)),
@@ -113,10 +106,10 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
     ]  # fmt: skip
 
 
-def _position(panel: ComparisonPanel, *, drawn: bool) -> Component:
+def _position(panel: ComparisonPanel) -> Component:
     found = comparisons.position(panel)
     if found is None:
-        return untested("POSITION", "order drawn" if drawn else "order not recorded")
+        return untested("POSITION", "order not recorded")
     return inside("POSITION", found, PLACE * panel.width)
 
 

@@ -41,8 +41,6 @@ class ComparedCase:
         What is left out at a time, by default each comparison; declared groups of comparisons.
     asked : bool
         Whether the judge has a row at all.
-    drawn : bool
-        Whether an order that is not recorded was drawn each time.
     """
 
     judge: str
@@ -56,7 +54,6 @@ class ComparedCase:
     subgroups: NDArray[np.str_] | None = None
     pooled: bool = False
     asked: bool = True
-    drawn: bool = False
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -153,7 +150,7 @@ class ComparedGround(Ground):
         """Every component that the comparisons can tell."""
         groups = self.case.subgroups
         kept = None if groups is None else groups[self.case.paired].astype(str)
-        return compared_components(self.panel, self.margins, kept, drawn=self.case.drawn)
+        return compared_components(self.panel, self.margins, kept)
 
     @cached_property
     def as_scores(self) -> tuple[Case, Any]:

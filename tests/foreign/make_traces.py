@@ -222,6 +222,7 @@ def phoenix():
             for key in ("created_at", "updated_at"):
                 if key in one:
                     one[key] = "2024-01-01T00:00:00+00:00"
+    HERE.mkdir(exist_ok=True)
     lines = [json.dumps(page) for page in pages]
     (HERE / "phoenix.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -20,6 +20,7 @@ from voirdire.examining.parts.prompts import PROMPTS_PART as PROMPTS_PART
 from voirdire.examining.parts.ratings import RATINGS_PART as RATINGS_PART
 from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
 from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
+from voirdire.examining.parts.wholes import WHOLES_PART as WHOLES_PART
 from voirdire.identity import built_in
 from voirdire.progress import stage
 from voirdire.schema import RULE, by_severity
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 #: stand before ratings, which ask whether anything can be said without a reference.
 PARTS: tuple[ExaminationPart[Any], ...] = (
     DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
-    JURIES_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
+    WHOLES_PART, JURIES_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
 )  # fmt: skip
 #: What the numbers depend on.
 PACKAGES = ("numpy", "numba", "scipy", "polars")

@@ -147,7 +147,8 @@ def _of_a_tool(
         json.dumps(labels) if sets[attribute] else labels[0]
         for attribute, labels in reading.labels.select("attribute", "labels").iter_rows()
     ]
-    rows = reading.labels.with_columns(
+    # What is a label is decided by the words of people: those of the file are cells until then.
+    rows = reading.labels.drop("labels").with_columns(
         pl.Series("cell", cells, pl.String),
         *(
             pl.lit(None, LABELS[fact]).alias(fact)

@@ -35,7 +35,7 @@ def listed(folder, how="good"):
     notes = folder / "notes.txt"
     command = [sys.executable, str(PEER), how, str(notes)]
     said = invoke(
-        ["mcp", " ".join(f"'{word}'" for word in command), "--out", folder / "drugs.json"]
+        ["tools", " ".join(f"'{word}'" for word in command), "--out", folder / "drugs.json"]
     )
     return said, command, notes
 
@@ -75,7 +75,7 @@ def test_a_server_is_listed_by_a_command_and_started_by_a_call_alone(tmp_path):
         ({"only": ["dosis"]}, "tool 'dosis' is unknown"),
         ({"only": ["dose"], "address": "http://127.0.0.1:1/mcp"}, "either command or address"),
         ({"only": ["dose"], "command": "", "address": "ftp://x"}, "begins with http"),
-        ({"only": ["dose"], "listing": "none.json"}, "write it by voirdire mcp"),
+        ({"only": ["dose"], "listing": "none.json"}, "write it by voirdire tools"),
         ({"only": ["dose"], "time": 3}, "option 'time' is unknown"),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_server_that_does_not_start_says_what_it_wrote(tmp_path, monkeypatch):
     assert isinstance(said.exception, InputError)
     assert "no such database: /srv/drugs" in str(said.exception)
     assert "\x1b" not in str(said.exception)
-    missing = invoke(["mcp", "no-such-program-anywhere", "--out", tmp_path / "x.json"])
+    missing = invoke(["tools", "no-such-program-anywhere", "--out", tmp_path / "x.json"])
     assert "no-such-program-anywhere" in str(missing.exception)
     monkeypatch.setattr(tool, "START", 0.5)
     said, _, _ = listed(tmp_path, "silent")
@@ -220,7 +220,7 @@ def test_a_true_server_at_an_address(tmp_path):
                 break
             time.sleep(0.05)
         address = f"http://127.0.0.1:{port}/mcp"
-        said = invoke(["mcp", address, "--out", tmp_path / "words.json"])
+        said = invoke(["tools", address, "--out", tmp_path / "words.json"])
         assert "words 3 offers 'count'" in said.output
         spec = {"use": "mcp", "address": address, "listing": str(tmp_path / "words.json")}
         tools = make_tools([{**spec, "only": ["count"]}], None, plugins())

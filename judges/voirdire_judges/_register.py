@@ -85,7 +85,7 @@ def voirdire_register_classifiers(register: Any) -> None:
 
 @hookimpl
 def voirdire_register_commands(app: Any) -> None:
-    """`voirdire classify` and `voirdire mcp`."""
+    """`voirdire classify` and `voirdire tools`."""
     from voirdire.cli.declared import add_commands
 
     for room in ("classifiers", "tools"):

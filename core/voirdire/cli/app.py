@@ -116,6 +116,8 @@ COMMANDS = {
     "new": ("new",),
     "plugins": ("plugins",),
     "schemas": ("schema",),
+    "mcp": ("mcp",),
+    "skill": ("skill",),
 }
 HELP = """
 Run panels of LLM judges, annotators and classifiers, and examine whether they can be trusted.
@@ -134,6 +136,7 @@ GROUPS = {
     "Numbers from few labels": ("correct", "calibrate", "plan", "escalate", "cascade"),
     "Releases": ("decide", "compare", "gate", "watch"),
     "Run": ("run", "session", "humans", "import"),
+    "Agents": ("mcp", "skill"),
 }
 REST = "More"
 LAST = ("paper", "new", "plugins", "schema")

@@ -68,6 +68,12 @@ def emit(answer: Mapping[str, Any], record: Any) -> None:
         collected.answer, collected.record = dict(answer), record
 
 
+def collect(answer: Mapping[str, Any], record: Any) -> None:
+    """Give a program the answer and the record of a command that prints for people besides."""
+    if COLLECTED.get() is not None:
+        emit(answer, record)
+
+
 def event(kind: str, **facts: Any) -> None:
     """One line of JSON on standard error."""
     line = json.dumps({"event": kind, **facts}, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -172,7 +173,34 @@ def run(
         _print_pilot(result, pilot, whole, study)
         raise typer.Exit(result.exit_code)
     _print_next(result, study)
+    _collect(result, study)
     raise typer.Exit(result.exit_code)
+
+
+def _collect(result: RunResult, study: Path) -> None:
+    """The same for a program."""
+    from voirdire.cli.machine import MOST, answer_of, collect
+
+    calls = sum(rater.calls for rater in result.raters)
+    end = result.stopped or ("complete" if result.complete else "not complete")
+    session = str(result.folder)
+    words = ["run", str(study), "--out", session, "--resume"]
+    step = shlex.join(["voirdire", *(["examine", session] if result.complete else words)])
+    sentence = f"The run is {end}: {calls:,} calls, cost {money(result.cost, result.currency)}."
+    numbers = [
+        {"rater": one.name, "stage": one.stage, "tasks": one.tasks, "done": one.done,
+         "calls": one.calls, "cost": one.cost}
+        for one in result.raters
+    ]  # fmt: skip
+    collect(
+        answer_of(
+            sentence, "interrupted" if result.stopped == "interrupted" else "ok",
+            numbers=numbers[:MOST], more=max(len(numbers) - MOST, 0),
+            next=[{"say": "", "command": step}],
+        ),
+        {"session": result.folder, "raters": result.raters, "calls": calls, "cost": result.cost,
+         "complete": result.complete, "stopped": result.stopped},
+    )  # fmt: skip
 
 
 def _print_pilot(result: RunResult, items: int, whole: int, study: Path) -> None:
@@ -294,6 +322,25 @@ def _print_plan(plan: tuple[DryRater, ...]) -> None:
         typer.echo(
             f"{finding.severity}: {visible(f'{finding.message} {finding.consequence}'.strip())}"
         )
+    _collect_plan(plan, calls)
+
+
+def _collect_plan(plan: tuple[DryRater, ...], calls: int) -> None:
+    """The same for a program."""
+    from voirdire.cli.machine import MOST, answer_of, collect
+
+    cost = plan_cost(plan)
+    numbers = [
+        {"rater": one.name, "stage": one.stage, "model": one.model, "calls": one.calls,
+         "cost": one.cost}
+        for one in plan
+    ]  # fmt: skip
+    sentence = f"Nobody was asked: the run would make {calls:,} calls, cost {money(cost)}."
+    collect(
+        answer_of(sentence, numbers=numbers[:MOST], more=max(len(numbers) - MOST, 0)),
+        {"session": None, "raters": plan, "calls": calls, "cost": cost, "complete": False,
+         "stopped": ""},
+    )  # fmt: skip
 
 
 def plan_cost(plan: Iterable[DryRater]) -> float | None:

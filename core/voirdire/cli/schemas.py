@@ -100,6 +100,10 @@ RECORDS: dict[str, dict[str, Any]] = {
     "item": _TABLES,
     "plugins": {"plugins": _list(OBJECT)},
     "plugins check": {"outcomes": _list(OBJECT)},
+    "run": {
+        "session": ANY, "raters": _list(OBJECT), "calls": WHOLE, "cost": MAYBE, "complete": FLAG,
+        "stopped": TEXT,
+    },
     "session status": {},
     "session check": {"sound": FLAG, "problems": _list(OBJECT)},
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """`mcp`: tools of an MCP server, started by a command or met at an address, as a listing has them.
 
-What a server offers is listed once, by `voirdire mcp`, into a file that the study names. Reading a
+What a server offers is listed once, by `voirdire tools`, into a file that the study names. Reading a
 study, or a session, reads that file and starts nothing. A run meets the server at the first call,
 and calls it only while it is the one that was listed.
 """
@@ -88,7 +88,7 @@ def read_listing(path: str | Path) -> Listing:
         tools = {one["name"]: (one["description"], one["parameters"]) for one in raw["tools"]}
         return Listing(str(raw["name"]), str(raw["version"]), tools, str(raw["listed"]))
     except FileNotFoundError:
-        how = 'write it by voirdire mcp "COMMAND or address" --out'
+        how = 'write it by voirdire tools "COMMAND or address" --out'
         raise InputError(f"tool mcp: there is no {path}: {how} {Path(path).name}") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         what = f"{type(error).__name__}: {error}"
@@ -96,7 +96,7 @@ def read_listing(path: str | Path) -> Listing:
 
 
 def list_tools(server: str, out: Path, env: Sequence[str] = (), token: str = "") -> str:
-    """`voirdire mcp`: start or meet a server, and keep in a file what it offers.
+    """`voirdire tools`: start or meet a server, and keep in a file what it offers.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def make(
     Parameters
     ----------
     listing : str
-        The file of `voirdire mcp`, relative to the study.
+        The file of `voirdire tools`, relative to the study.
     only : sequence of str
         The tools that may be called.
     command, address : str

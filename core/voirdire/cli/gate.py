@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli import UNMET
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.machine import MOST, emit, sections_answer
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument, require_option
@@ -233,10 +234,11 @@ def check(
     if look is None:
         changing.write_lock(lock, remembered)
     held = hold_gates(wanted, (*changing.check_values(outcome), *_probed(Path(today))))
-    _show(outcome, held, junit, markdown, as_json=as_json)
+    code = outcome.exit_code(strict=strict)
+    _show(outcome, held, junit, markdown, as_json=as_json, failed=code == UNMET)
     for line in must_hold(held):
         typer.echo(line, err=as_json)
-    raise typer.Exit(outcome.exit_code(strict=strict))
+    raise typer.Exit(code)
 
 
 def new_folder(lock: Path) -> Path:
@@ -295,6 +297,7 @@ def _show(
     markdown: Path | None,
     *,
     as_json: bool,
+    failed: bool,
 ) -> None:
     from voirdire.cli.showing import with_gates
     from voirdire.examining import changing
@@ -313,9 +316,10 @@ def _show(
     if as_json:
         rows = [changing.gate_sentence(row) for row in outcome.rows]
         answer = sections_answer(title, sections, held)
-        emit({**answer, "sentences": rows[:MOST] or answer["sentences"],
-              "sentence": answer["sentence"] if answer["state"] == "unmet" or not rows else rows[0],
-              }, with_gates(outcome, held))  # fmt: skip
+        first = answer["sentence"] if answer["state"] == "unmet" or not rows else rows[0]
+        state = "unmet" if failed else answer["state"]
+        told = {"sentence": first, "state": state, "sentences": rows[:MOST] or answer["sentences"]}
+        emit({**answer, **told}, with_gates(outcome, held))
         return
     print_sections(title, sections, outcome.findings)
     for row in outcome.rows:

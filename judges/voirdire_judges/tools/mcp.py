@@ -1,7 +1,7 @@
 """`mcp`: tools of an MCP server, started by a command or met at an address, as a listing has them.
 
-What a server offers is listed once, by `voirdire tools`, into a file that the study names. Reading a
-study, or a session, reads that file and starts nothing. A run meets the server at the first call,
+What a server offers is listed once, by `voirdire tools`, into a file that the study names. Reading
+a study, or a session, reads that file and starts nothing. A run meets the server at the first call,
 and calls it only while it is the one that was listed.
 """
 

@@ -3,6 +3,7 @@
 python summary.py FOLDER > summary.md
 """
 
+# ruff: noqa: INP001 - a script, no part of a package
 from __future__ import annotations
 
 import json

@@ -1,4 +1,8 @@
-"""`pytest --voirdire judge.lock`: one test for each judge and attribute, held to a lock."""
+"""`pytest --voirdire judge.lock`: one test for each judge and attribute, held to a lock.
+
+Two fixtures besides: `voirdire_judge` asks a panel about an answer and keeps its replies, and
+`voirdire_holds` fails where a requirement on judges does not hold.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from voirdire.examining.changing import GateCheck, Lock
     from voirdire.study import Study
 
@@ -41,7 +47,62 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="COST",
         help="stop before the canary costs more",
     )
+    group.addoption(
+        "--voirdire-keep",
+        metavar="FOLDER",
+        help="where the fixture voirdire_judge keeps what it asked, so that nothing is paid twice "
+        "and the session can be examined. By default a folder of this test run",
+    )
     parser.addini("voirdire_source", "today's session, study or ratings, for --voirdire")
+
+
+@pytest.fixture(scope="session")
+def voirdire_judge(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., dict[str, float | None]]:
+    """``voirdire_judge(study, judge)(output, context=..., item=..., system=...)``: its scores.
+
+    Attribute -> score, None where none could be read. Replies of the whole panel are kept in
+    ``FOLDER/STUDY/session`` with ``--voirdire-keep FOLDER``.
+    """
+    from voirdire.running.growing import GrowingSession, Handed  # noqa: PLC0415 - where it is used
+
+    kept = pytestconfig.getoption("--voirdire-keep")
+    place = Path(kept) if kept else tmp_path_factory.mktemp("voirdire")
+
+    def of(study: str | Path, judge: str) -> Callable[..., dict[str, float | None]]:
+        cost = pytestconfig.getoption("--voirdire-max-cost")
+        session = GrowingSession(study, place / Path(study).stem, cost, wait=0)
+
+        def judged(output: str, **more: str) -> dict[str, float | None]:
+            scores = session.judged_now(Handed(output, **more))
+            if judge not in scores:
+                pytest.fail(f"{judge} gave nothing (the panel: {', '.join(scores) or 'not asked'})")
+            return scores[judge]
+
+        return judged
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def voirdire_holds() -> Callable[..., None]:
+    """``voirdire_holds(source, "verdict.gate=yes", reference=["ann"])``: fails where it does not.
+
+    Further keywords are those of `voirdire.examine`.
+    """
+    from voirdire.errors import RequirementUnmetError  # noqa: PLC0415 - where it is used
+    from voirdire.examining import examine, with_requirements  # noqa: PLC0415
+    from voirdire.examining.gates import must_hold  # noqa: PLC0415
+
+    def held(source: Any, *requirements: str, **more: Any) -> None:
+        found = with_requirements(examine(source, **{"resamples": 0, **more}), requirements)
+        try:
+            must_hold(found.requirements)
+        except RequirementUnmetError as error:
+            pytest.fail(str(error), pytrace=False)
+
+    return held
 
 
 def pytest_collection_modifyitems(

@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def voirdire_judge(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., dict[str, float | None]]:
+) -> Callable[[str | Path, str], Callable[..., dict[str, float | None]]]:
     """``voirdire_judge(study, judge)(output, context=..., item=..., system=...)``: its scores.
 
     Attribute -> score, None where none could be read. Replies of the whole panel are kept in
@@ -97,10 +97,13 @@ def voirdire_holds() -> Callable[..., None]:
 
     def held(source: Any, *requirements: str, **more: Any) -> None:
         found = with_requirements(examine(source, **{"resamples": 0, **more}), requirements)
+        said = ""
         try:
             must_hold(found.requirements)
         except RequirementUnmetError as error:
-            pytest.fail(str(error), pytrace=False)
+            said = str(error)
+        if said:
+            pytest.fail(said, pytrace=False)
 
     return held
 

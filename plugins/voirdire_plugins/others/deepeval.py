@@ -54,12 +54,13 @@ def judge_metric(
             self.threshold = at_least
             self.score: float | None = None
             self.success = False
-            self.reason = self.error = None
+            self.reason: str | None = None
+            self.error: str | None = None
             self.async_mode = True
             self.include_reason = True
 
         @property
-        def __name__(self) -> str:  # type: ignore[override]
+        def __name__(self) -> str:
             return f"voirdire, {judge}"
 
         def measure(self, test_case: Any, *_: Any, **__: Any) -> float | None:

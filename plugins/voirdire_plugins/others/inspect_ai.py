@@ -59,7 +59,7 @@ def judge_scorer(
             scores = await session.judged(_handed(state))
             value = score_of(scores, judge, attribute) if scores else None
             if value is None:
-                why = "the judge's reply holds no score" if scores else "not asked: the budget"
+                why = "no score could be read, or the budget did not allow to ask"
                 return inspect.Score.unscored(explanation=why, metadata={"voirdire": scores})
             answer = state.output.completion
             return inspect.Score(value=value, answer=answer, metadata={"voirdire": scores})

@@ -168,6 +168,7 @@ def test_fixtures_ask_a_panel_and_hold_a_requirement(study, tmp_path):
 # --- inspect_ai ---
 
 
+@pytest.mark.filterwarnings("ignore")  # of the tool's own libraries
 def test_a_scorer_of_inspect_ai_stores_into_a_session(study, tmp_path, monkeypatch):
     inspect = pytest.importorskip("inspect_ai", reason="pip install inspect-ai")
     from inspect_ai.dataset import Sample
@@ -210,7 +211,7 @@ get_assert = assertion("study.toml", "north", folder="judged", at_least=1, attri
 """
 CONFIG = """
 prompts: ["Answer: {{question}}"]
-providers: [echo]
+providers: [{id: echo, label: mine}]
 tests:
   - vars: {question: "I cannot sleep", id: a}
   - vars: {question: "I shout", id: b}
@@ -239,7 +240,7 @@ def test_an_assertion_of_promptfoo_stores_into_a_session(study, tmp_path):
     frame = ratings_frame(tmp_path / "judged" / "session").filter(rater="north", attribute="calm")
     scores = dict(zip(frame["item"], frame["score"], strict=True))
     assert set(scores) == {"a", "b"}
-    assert frame["system"].unique().to_list() == ["echo"]
+    assert frame["system"].unique().to_list() == ["mine"]
     for one in results:
         (graded,) = one["gradingResult"]["componentResults"]
         assert graded["pass"] is True
@@ -259,6 +260,7 @@ def test_an_answer_without_a_score_does_not_pass(study, tmp_path):
 # --- DeepEval ---
 
 
+@pytest.mark.filterwarnings("ignore")  # of the tool's own libraries
 def test_a_metric_of_deepeval_stores_into_a_session(study, tmp_path, monkeypatch):
     monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
     monkeypatch.chdir(tmp_path)

@@ -56,10 +56,15 @@ def assertion(
 
 
 def _handed(output: str, context: Mapping[str, Any]) -> Handed:
-    """An output with its prompt; the variable `id`, where there is one, is the item's id."""
+    """An output with its prompt; the variable `id`, where there is one, is the item's id.
+
+    The system is the provider's label: give each a label where several are compared.
+    """
     given = context.get("vars") or {}
     prompt = context.get("prompt")
     text = prompt if isinstance(prompt, str) else json.dumps(given, sort_keys=True)
     provider = context.get("provider")
-    system = provider.get("id") if isinstance(provider, dict) else provider
-    return Handed(output, text, str(given.get("id", "")), str(system or "output"))
+    told = provider if isinstance(provider, dict) else {"label": provider}
+    # promptfoo hands over the label of a provider, and its id to some versions alone.
+    system = str(told.get("label") or told.get("id") or "")
+    return Handed(output, text, str(given.get("id", "")), system or "output")

@@ -25,6 +25,8 @@ UNIT_KINDS: tuple[UnitKind, ...] = get_args(UnitKind)
 NEVER = 0
 #: Units that stand in a place of their own within a conversation.
 _PLACED = ("turn", "step")
+#: Roles of a trajectory that are no step of the agent: what it was given.
+GIVEN = ("system", "user")
 _ID = re.compile(rf"(?s)(?P<item>.*) (?P<kind>{'|'.join(_PLACED)}) (?P<position>[1-9][0-9]*)")
 
 
@@ -100,21 +102,32 @@ class Judged:
     Attributes
     ----------
     kind : UnitKind
-        The whole, each turn, or the first turn where something fails.
+        The whole, each turn or step, or the first turn where something fails.
     role : str
-        Whose turns are judged; empty where wholes are.
+        Whose turns are judged; empty where wholes are, or each step but those of `GIVEN`.
     past : int or None
         How many turns before its unit a rater sees; None for all of them.
+    longest : int or None
+        How many characters of each turn before its unit a rater sees; None for all of them.
     """
 
     kind: UnitKind = "whole"
     role: str = ""
     past: int | None = None
+    longest: int | None = None
 
     @property
     def placed(self) -> bool:
         """Whether one conversation holds several units."""
         return self.kind in _PLACED
+
+    def asks_about(self, role: str) -> bool:
+        """Whether what is said in a role is a unit.
+
+        >>> Judged("step").asks_about("tool call"), Judged("step").asks_about("user")
+        (True, False)
+        """
+        return role == self.role or (self.kind == "step" and not self.role and role not in GIVEN)
 
 
 #: What is judged where nothing is a conversation.
@@ -163,7 +176,7 @@ _SO_FAR = "The conversation so far:"
 _THE_TURN = "The turn that is asked about:"
 
 
-def at_unit(task: Task, unit: Unit, past: int | None = None) -> Task:
+def at_unit(task: Task, unit: Unit, past: int | None = None, longest: int | None = None) -> Task:
     r"""The task about one unit of it, in texts that any rater can show.
 
     Of a rating the response's text becomes the turn, and the turns before it stand behind the text
@@ -176,7 +189,9 @@ def at_unit(task: Task, unit: Unit, past: int | None = None) -> Task:
     unit : Unit
         Which turn; of a whole the transcript is the text.
     past : int, optional
-        How many turns before it are shown; all of them without.
+        How many turns before it are shown; all of them without. What is left out is said.
+    longest : int, optional
+        How many characters of each of them are shown; the text says how many are not.
 
     Raises
     ------
@@ -198,7 +213,7 @@ def at_unit(task: Task, unit: Unit, past: int | None = None) -> Task:
         turns = task.response.turns
         if not turns:
             return replace(task, item=item)
-        before, text = _around(turns, unit, past, task.item.id)
+        before, text = _around(turns, unit, past, longest, task.item.id)
         context = "\n\n".join(filter(None, (item.text, before)))
         response = replace(task.response, text=text)
         return replace(task, item=replace(item, text=context), response=response)
@@ -206,7 +221,7 @@ def at_unit(task: Task, unit: Unit, past: int | None = None) -> Task:
         return task
     if not unit.position:
         return replace(task, text=_of_item(task))
-    before, own = _around(task.turns, unit, past, task.id)
+    before, own = _around(task.turns, unit, past, longest, task.id)
     shown = "\n".join(filter(None, (_THE_TURN, own)))
     return replace(task, text="\n\n".join(filter(None, (task.text, before, shown))))
 
@@ -216,7 +231,9 @@ def _of_item(item: Item) -> str:
     return "\n\n".join(filter(None, (item.text, transcript(item.turns))))
 
 
-def _around(turns: Sequence[Turn], unit: Unit, past: int | None, name: str) -> tuple[str, str]:
+def _around(
+    turns: Sequence[Turn], unit: Unit, past: int | None, longest: int | None, name: str
+) -> tuple[str, str]:
     """The turns before a unit as they are shown, and the unit itself."""
     at = unit.position
     if not at:
@@ -224,8 +241,19 @@ def _around(turns: Sequence[Turn], unit: Unit, past: int | None, name: str) -> t
     if at > len(turns):
         raise InputError(f"item {name!r} has {len(turns)} turns, and turn {at} is asked about")
     start = 0 if past is None else max(0, at - 1 - past)
-    before = transcript(turns[start : at - 1], start + 1)
-    return "\n".join([_SO_FAR, before] if before else []), transcript(turns[at - 1 : at], at)
+    before = transcript([_cut(turn, longest) for turn in turns[start : at - 1]], start + 1)
+    # What a rater is not shown it must not take for what was not said.
+    left_out = f"[1 to {start}: not shown]" if start else ""
+    shown = list(filter(None, (left_out, before)))
+    return "\n".join([_SO_FAR, *shown] if shown else []), transcript(turns[at - 1 : at], at)
+
+
+def _cut(turn: Turn, longest: int | None) -> Turn:
+    """A turn of at most so many characters, with how many are not shown."""
+    over = 0 if longest is None else len(turn.content) - longest
+    if over <= 0:
+        return turn
+    return replace(turn, content=f"{turn.content[:longest]} [{over:,} characters not shown]")
 
 
 def positions(turns: Sequence[Turn], role: str) -> tuple[int, ...]:

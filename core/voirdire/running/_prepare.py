@@ -341,8 +341,8 @@ def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[
             raise StudyError(
                 f"study {study.name!r}: there are conversations, and {asker.id.name!r} is to judge "
                 "them: say under [conversations] whether unit = 'whole' (one judgement of each), "
-                "'turn' (each turn of a role, given its past) or 'first' (the first turn where it "
-                "fails)"
+                "'turn' (each turn of a role, given its past), 'step' (each step of an agent) or "
+                "'first' (the first turn or step where it fails)"
             )
         # The turns of a conversation that is still to be generated are not there yet.
         if asker.judged.placed and not generated:

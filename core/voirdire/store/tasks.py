@@ -234,12 +234,15 @@ def iterate_tasks(
     if kind == "item":
         for item in iterate_items(connection):
             for unit in units(item.turns, judged):
-                yield Names(item.id, unit=unit.key), at_unit(item, unit, judged.past)
+                yield (
+                    Names(item.id, unit=unit.key),
+                    at_unit(item, unit, judged.past, judged.longest),
+                )
     elif kind == "rating":
         for rating in iterate_ratings(connection):
             for unit in units(rating.response.turns, judged):
                 names = Names(rating.item.id, rating.response.system, unit=unit.key)
-                yield names, at_unit(rating, unit, judged.past)
+                yield names, at_unit(rating, unit, judged.past, judged.longest)
     else:
         pairs = pairs_of(connection, comparisons)
         for pair in iterate_comparisons(connection, pairs):
@@ -262,7 +265,8 @@ def expect(
     )
     if judged.placed and kind != "comparison":
         sql = "INSERT INTO expected (item, first, second, unit) "
-        connection.execute(sql + unit_query(of_items=kind == "item"), (judged.role,))
+        query, values = unit_query(connection, judged, of_items=kind == "item")
+        connection.execute(sql + query, values)
         return
     sql = "INSERT INTO expected (item, first, second) "
     # Within SQLite, where no text need be read; which of two is shown first only Python can say.

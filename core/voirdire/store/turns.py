@@ -27,12 +27,12 @@ _OF_ITEMS = "m.system = '' AND EXISTS (SELECT 1 FROM items i WHERE i.id = m.item
 _OF_RESPONSES = """m.system != '' AND EXISTS (SELECT 1 FROM responses r
 WHERE (r.item, r.system) = (m.item, m.system) AND r.present)"""
 #: Items, or responses, each with the units that are asked about, in order.
-_UNITS_OF_ITEMS = """SELECT i.id, '', '', 'turn ' || m.turn FROM items i
-JOIN messages m ON (m.item, m.system) = (i.id, '') WHERE i.present = 1 AND m.role = ?
+_UNITS_OF_ITEMS = """SELECT i.id, '', '', ? || m.turn FROM items i
+JOIN messages m ON (m.item, m.system) = (i.id, '') WHERE i.present = 1 AND m.role IN ({})
 ORDER BY i.position, m.turn"""
-_UNITS_OF_RESPONSES = """SELECT r.item, r.system, '', 'turn ' || m.turn FROM responses r
+_UNITS_OF_RESPONSES = """SELECT r.item, r.system, '', ? || m.turn FROM responses r
 JOIN items i ON i.id = r.item JOIN messages m ON (m.item, m.system) = (r.item, r.system)
-WHERE r.present = 1 AND i.present = 1 AND m.role = ? ORDER BY r.position, m.turn"""
+WHERE r.present = 1 AND i.present = 1 AND m.role IN ({}) ORDER BY r.position, m.turn"""
 
 
 class TurnTaker:
@@ -90,12 +90,24 @@ def units(turns: Sequence[Turn], judged: Judged) -> Iterator[Unit]:
     if not judged.placed:
         yield Unit()
         return
-    yield from (Unit("turn", at) for at, turn in enumerate(turns, 1) if turn.role == judged.role)
+    for at, turn in enumerate(turns, 1):
+        if judged.asks_about(turn.role):
+            yield Unit(judged.kind, at)
 
 
-def unit_query(*, of_items: bool) -> str:
-    """Item, first, second and unit of every turn that is asked about, for a role."""
-    return _UNITS_OF_ITEMS if of_items else _UNITS_OF_RESPONSES
+def unit_query(
+    connection: sqlite3.Connection, judged: Judged, *, of_items: bool
+) -> tuple[str, tuple[str, ...]]:
+    """Item, first, second and unit of all that is asked about, as a query and its values."""
+    asked = [role for role in _roles(connection, of_items=of_items) if judged.asks_about(role)]
+    query = _UNITS_OF_ITEMS if of_items else _UNITS_OF_RESPONSES
+    return query.format(",".join("?" * len(asked))), (f"{judged.kind} ", *asked)
+
+
+def _roles(connection: sqlite3.Connection, *, of_items: bool) -> list[str]:
+    """Roles of turns, the most frequent first."""
+    sql = _ROLES.format(_OF_ITEMS if of_items else _OF_RESPONSES)
+    return [role for role, _ in connection.execute(sql)]
 
 
 def check_role(connection: sqlite3.Connection, judged: Judged, *, of_items: bool) -> None:
@@ -106,15 +118,14 @@ def check_role(connection: sqlite3.Connection, judged: Judged, *, of_items: bool
     StudyError
         Nothing is a conversation, or nobody speaks in that role.
     """
-    sql = _ROLES.format(_OF_ITEMS if of_items else _OF_RESPONSES)
-    roles = [role for role, _ in connection.execute(sql)]
+    roles = _roles(connection, of_items=of_items)
     what = "items" if of_items else "responses"
     if not roles:
         raise StudyError(
             f"conversations.unit is {judged.kind!r}, and no {what} have turns: say by the key "
             f"'messages' under [{what}] which column holds them, or give unit = 'whole'"
         )
-    if judged.role not in roles:
+    if not any(map(judged.asks_about, roles)):
         named = f"{judged.role!r} is not the role of any turn" if judged.role else "is missing"
         raise StudyError(
             f"conversations.role: {named}: whose turns are judged? (roles: {listed(roles)})"

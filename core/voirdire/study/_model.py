@@ -19,6 +19,7 @@ from voirdire.study._run import (
     ResponsesSpec,
     RunSpec,
 )
+from voirdire.units import UnitKind  # noqa: TC001 - pydantic reads it
 
 Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
 OffScale = Literal["missing", "keep", "error"]
@@ -237,7 +238,7 @@ class Rater(Part):
     max_tokens: Count | None = None
     seed: int | None = None
     runs: Count = 1
-    unit: Literal["whole", "turn", "first"] | None = None
+    unit: UnitKind | None = None
     #: Calls that it may make for one task in the role it begins in, where it takes several steps.
     max_steps: Count = 16
     options: dict[str, Any] = Field(default_factory=dict)

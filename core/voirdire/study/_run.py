@@ -63,26 +63,34 @@ class ResponsesSpec(Part):
 
 
 class Conversations(Part):
-    """What of a conversation is judged: the ``whole``, each ``turn``, or its ``first`` failure.
+    """What is judged: the ``whole``, each ``turn`` or ``step``, or the ``first`` failure.
 
-    `role` says whose turns are judged; `past` is how many turns before its own a rater sees, all of
-    them where it is not given. A rater of the panel may have a `unit` of its own.
+    `role` says whose turns are judged; of steps it may be left out, and all that an agent did is.
+    `past` is how many turns before its own a rater sees, and `longest` how many characters of each
+    of them; without them all is seen. A rater of the panel may have a `unit` of its own.
     """
 
-    unit: Literal["whole", "turn", "first"] | None = None
+    unit: UnitKind | None = None
     role: str = ""
     past: Annotated[int, Field(ge=0)] | None = None
+    longest: Count | None = None
 
     @model_validator(mode="after")
     def _role_of_turns(self) -> Conversations:
-        if self.past is not None and self.unit not in (None, "turn"):
-            raise ValueError("past counts the turns before one that is judged: give unit = 'turn'")
+        window = self.past is not None or self.longest is not None
+        if window and self.unit not in (None, "turn", "step"):
+            raise ValueError(
+                "past and longest say what of the turns before one that is judged is shown: give "
+                "unit = 'turn' or unit = 'step'"
+            )
         return self
 
     def judged(self, unit: UnitKind | None = None) -> Judged:
         """Which units are asked about, by whoever has a `unit` of its own or by all."""
         kind = unit or self.unit or "whole"
-        return Judged(kind, self.role, self.past) if kind == "turn" else Judged(kind)
+        if kind not in ("turn", "step"):
+            return Judged(kind)
+        return Judged(kind, self.role, self.past, self.longest)
 
 
 class Comparisons(Part):

@@ -25,6 +25,8 @@ UNIT_KINDS: tuple[UnitKind, ...] = get_args(UnitKind)
 NEVER = 0
 #: Units that stand in a place of their own within a conversation.
 _PLACED = ("turn", "step")
+#: Roles of a trajectory: what a model thought, which tool it called, and what the tool gave.
+THOUGHT, CALL, RESULT = "thought", "tool call", "tool result"
 #: Roles of a trajectory that are no step of the agent: what it was given.
 GIVEN = ("system", "user")
 _ID = re.compile(rf"(?s)(?P<item>.*) (?P<kind>{'|'.join(_PLACED)}) (?P<position>[1-9][0-9]*)")

@@ -13,11 +13,11 @@ from voirdire.cli.machine import answer_of, emit
 from voirdire.cli.options import JsonOption, ReferenceOption
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
-    from voirdire.schema import Finding
+    from voirdire.schema import Finding, Rating
     from voirdire.study import ReadOptions
     from voirdire.tables import Reading, Tables
 
@@ -31,6 +31,8 @@ Examples:
   voirdire import run1.eval run2.eval --out ratings.csv
 
   voirdire import big.parquet more.csv --partition --out ratings
+
+  voirdire import traces.jsonl --messages --out runs.jsonl
 """
 
 
@@ -67,6 +69,14 @@ def import_files(
             "than memory.",
         ),
     ] = False,
+    messages: Annotated[
+        bool,
+        typer.Option(
+            "--messages",
+            help="Write the runs that are in traces, logs and sessions, a line each with its steps "
+            "as messages, to be judged; judgements are left out.",
+        ),
+    ] = False,
     read: Any = None,
     reference: ReferenceOption = None,
     as_json: JsonOption = False,
@@ -86,6 +96,9 @@ def import_files(
         )
     if out.exists() and not force:
         raise InputError(f"{out} exists already: give --force to overwrite it, or another --out")
+    if messages:
+        _messages(files, out)
+        return
     if partition:
         answered(lambda asked, named: _partition(files, out, asked, named), read, reference)
         return
@@ -99,6 +112,57 @@ def import_files(
     _say([finding for _, findings in tables for finding in findings])
     what = "ratings" if "rank" in table.columns else "comparisons"
     typer.echo(f"Wrote {out}: {table.height:,} {what}.")
+
+
+def _messages(files: Sequence[Path], out: Path) -> None:
+    """Runs with their steps as JSON lines, which a study names as items and as responses."""
+    import json
+
+    from voirdire.errors import TableError, not_one_of
+    from voirdire.files import whole
+
+    if out.suffix != ".jsonl":
+        raise not_one_of("suffix", out.suffix, (".jsonl",), out)
+    runs = steps = 0
+    seen: set[tuple[str, str]] = set()
+    with whole(out) as draft, draft.open("w", encoding="utf-8") as file:
+        for rating in (one for source in files for one in _runs(source)):
+            key = rating.item.id, rating.response.system
+            if key in seen:
+                raise TableError(f"{out}: the run {key[0]!r} of {key[1]!r} is there twice")
+            seen.add(key)
+            turns = [
+                {"role": turn.role, "content": turn.content}
+                | ({"name": turn.name} if turn.name else {})
+                for turn in rating.response.turns
+            ]
+            line = {
+                "item": rating.item.id, "system": rating.response.system,
+                "text": rating.item.text, "messages": turns,
+            }  # fmt: skip
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            runs, steps = runs + 1, steps + len(turns)
+        if not runs:
+            raise TableError(f"{', '.join(map(str, files))}: there is no run with steps")
+    typer.echo(f"Wrote {out}: {runs:,} runs with {steps:,} steps.")
+    typer.echo('Next: a study with messages = "messages" under [responses]')
+
+
+def _runs(source: Path) -> Iterator[Rating]:
+    """The runs of a file that a reader knows, or of a session's raters of several steps."""
+    from voirdire.errors import TableError
+    from voirdire.store import is_session
+    from voirdire.tables import reader_of
+
+    if source.is_dir() and is_session(source):
+        from voirdire.store.trajectories import iterate_trajectories
+
+        return iterate_trajectories(source)
+    found = getattr(reader_of(source), "conversations", None)
+    if found is None:
+        raise TableError(f"{source}: no reader knows runs in it (voirdire import --list)")
+    runs: Iterator[Rating] = found(source)
+    return runs
 
 
 def _partition(

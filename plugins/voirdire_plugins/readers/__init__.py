@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from voirdire.schema import Rating
     from voirdire.tables import Reading
 
 #: How sure a reader is by keys that other tools write too in part, by keys of its tool alone, and
@@ -48,6 +49,20 @@ class Export:
         """The file as tidy tables."""
         reading: Reading = importlib.import_module(f"{__name__}.{self.name}").read(path)
         return reading
+
+    def conversations(self, path: Path) -> Iterator[Rating]:
+        """The runs in the file, each with its steps as the turns of a response.
+
+        Raises
+        ------
+        TableError
+            The format has none, or none are read.
+        """
+        module = importlib.import_module(f"{__name__}.{self.name}")
+        found: Callable[[Path], Iterator[Rating]] | None = getattr(module, "conversations", None)
+        if found is None:
+            raise voirdire.TableError(f"{path.name}: of {self.name} no steps of runs are read")
+        return found(path)
 
 
 def has(head: bytes, *marks: str) -> bool:
@@ -194,6 +209,12 @@ def _is_langfuse(path: Path, head: bytes) -> float:
     return _LIKELY * (
         has_keys and (has(head, '"traceId"') or has(head, '"subject"', '"projectId"'))
     )
+
+
+def _is_langgraph(path: Path, head: bytes) -> float:
+    """By the messages of a state, as LangChain dumps them."""
+    dumped = has(head, '"messages"', '"type"', '"data"', '"additional_kwargs"')
+    return _LIKELY * (dumped and has(head, '"response_metadata"') and path.suffix in _JSON)
 
 
 def _is_langsmith(path: Path, head: bytes) -> float:
@@ -370,6 +391,11 @@ LANGFUSE = Export(
     "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores (and v3)",
     _is_langfuse,
 )
+LANGGRAPH = Export(
+    "langgraph",
+    "LangGraph: states with their messages (messages_to_dict) as JSON lines, to be judged",
+    _is_langgraph,
+)
 LANGSMITH = Export(
     "langsmith",
     "LangSmith: runs (client.list_runs, or the bulk export as Parquet), feedback "
@@ -426,8 +452,9 @@ TRULENS = Export(
 WEAVE = Export("weave", "Weave: calls of an evaluation, exported as JSON or CSV", _is_weave)
 READERS = (
     "ALPACA_EVAL", "ARGILLA", "BRAINTRUST", "DEEPEVAL", "DOCCANO", "INSPECT_AI", "LABEL_STUDIO",
-    "LANGFUSE", "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS", "OPENINFERENCE",
-    "OPENTELEMETRY", "PHOENIX", "PRODIGY", "PROMPTFOO", "RAGAS", "TRULENS", "WEAVE",
+    "LANGFUSE", "LANGGRAPH", "LANGSMITH", "LM_EVAL", "MLFLOW", "MT_BENCH", "OPENAI_EVALS",
+    "OPENINFERENCE", "OPENTELEMETRY", "PHOENIX", "PRODIGY", "PROMPTFOO", "RAGAS", "TRULENS",
+    "WEAVE",
 )  # fmt: skip
 
 

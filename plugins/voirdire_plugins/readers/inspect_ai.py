@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from voirdire.schema import Status
+    from voirdire.schema import Rating, Status
 
 NAME, VERSIONS = "inspect_ai", (2,)
 #: What a grade counts as, by inspect_ai's own `value_to_float`; N (no answer) is 0 as well there.
@@ -33,12 +33,7 @@ _MOST = 2**30
 def read(path: Path) -> Reading:
     """Scorers (raters) of samples (items) by epoch (run); the model is the system."""
     rows = ReadingBuilder(NAME, path.name)
-    if path.suffix == ".eval":
-        head, samples = _archive(path)
-    else:
-        head = json_of(path)
-        listed = part(head, "samples")
-        samples = iter(listed if isinstance(listed, list) else [])
+    head, samples = _opened(path)
     rows.version(part(head, "version"), VERSIONS)
     _state(rows, head)
     scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
@@ -49,6 +44,34 @@ def read(path: Path) -> Reading:
     for at, (_, sample) in enumerate(rows.each(numbered), 1):
         _sample(rows, sample, model, at)
     return rows.reading()
+
+
+def conversations(path: Path) -> Iterator[Rating]:
+    """Each sample of each epoch as a run with its steps; the model is the system."""
+    head, samples = _opened(path)
+    model = str(part(head, "eval", "model") or "model")
+    for at, sample in enumerate(samples, 1):
+        epoch = sample.get("epoch") or 1
+        name = f"{sample.get('id', at)}" if epoch == 1 else f"{sample.get('id', at)} epoch {epoch}"
+        run = _trajectory(sample)
+        if run.steps:
+            yield run.of(name, model)
+
+
+def _opened(path: Path) -> tuple[Any, Iterator[dict[str, Any]]]:
+    """The head of a log and its samples."""
+    if path.suffix == ".eval":
+        return _archive(path)
+    head = json_of(path)
+    listed = part(head, "samples")
+    return head, iter(listed if isinstance(listed, list) else [])
+
+
+def _trajectory(sample: dict[str, Any]) -> Trajectory:
+    run = Trajectory()
+    for message in objects(sample.get("messages")):
+        run.add(text_of(message.get("id")), (), steps_of_message(message))
+    return run
 
 
 def _state(rows: ReadingBuilder, head: Any) -> None:
@@ -96,9 +119,7 @@ def _steps(rows: ReadingBuilder, sample: dict[str, Any], name: str, model: str, 
     events = objects(sample.get("events"))
     if not any(one.get("event") == "score" and one.get("intermediate") for one in events):
         return
-    run = Trajectory()
-    for message in objects(sample.get("messages")):
-        run.add(text_of(message.get("id")), (), steps_of_message(message))
+    run = _trajectory(sample)
     # Each epoch has steps of its own, and is no second look at those of another.
     whole = name if epoch == 1 else f"{name} epoch {epoch}"
     last = ""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from voirdire.schema import Rating
+
 NAME = "openinference"
 
 
@@ -25,6 +27,13 @@ def read(path: Path) -> Reading:
         collect(path, kept, rows)
         kept.judge(rows)
         return rows.reading()
+
+
+def conversations(path: Path) -> Iterator[Rating]:
+    """Each trace as a run with its steps, annotated or not."""
+    with traces() as kept:
+        collect(path, kept, ReadingBuilder(NAME, path.name))
+        yield from kept.trajectories()
 
 
 def collect(path: Path, kept: Traces, rows: ReadingBuilder) -> None:

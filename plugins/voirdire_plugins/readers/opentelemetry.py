@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from voirdire.schema import Rating
+
 NAME = "opentelemetry"
 EVENT = "gen_ai.evaluation.result"
 #: The event that holds what a model was given and said, where its span does not.
@@ -40,6 +42,13 @@ def read(path: Path) -> Reading:
         collect(path, kept, rows)
         kept.judge(rows)
         return rows.reading()
+
+
+def conversations(path: Path) -> Iterator[Rating]:
+    """Each trace as a run with its steps, evaluated or not."""
+    with traces() as kept:
+        collect(path, kept, ReadingBuilder(NAME, path.name))
+        yield from kept.trajectories()
 
 
 def collect(path: Path, kept: Traces, rows: ReadingBuilder) -> None:

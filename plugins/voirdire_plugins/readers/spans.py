@@ -19,6 +19,7 @@ from voirdire_plugins.readers.steps import Step, Trajectory, numbered, steps_of_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from voirdire.schema import Rating
     from voirdire.tables import ReadingBuilder
 
 #: Words for who evaluated that speak of people, and of programs; any other is said and asked about.
@@ -194,6 +195,13 @@ class Traces:
             run.add(*columns)
         if run is not None:
             yield run
+
+    def trajectories(self) -> Iterator[Rating]:
+        """Each run that has steps, as what a judge is asked about."""
+        self.database.executescript(_READY)
+        for run in self.runs():
+            if run.trajectory.steps:
+                yield run.trajectory.of(run.trace, run.system or "agent")
 
     def judge(self, rows: ReadingBuilder) -> None:
         """Add the evaluations, as judgements of runs and steps."""

@@ -10,15 +10,13 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from voirdire.schema import Turn
+from voirdire.schema import Item, Rating, Response, Turn
+from voirdire.units import CALL, RESULT, THOUGHT
 from voirdire_plugins.readers.files import facts_of, nested_of, objects, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-#: Roles of steps that are no plain message: what a model thought, which tool it called, and what
-#: the tool gave.
-THOUGHT, CALL, RESULT = "thought", "tool call", "tool result"
 #: LangChain's and the API's words for who speaks.
 _ROLES = {
     "human": "user",
@@ -273,6 +271,11 @@ class Trajectory:
         self._known[step.role, step.content] += 1
         if step.call:
             self._calls.add((step.role, step.call))
+
+    def of(self, name: str, system: str) -> Rating:
+        """The run as what a judge is asked about: its steps are the turns of the response."""
+        turns = tuple(step.turn for step in self.steps)
+        return Rating(Item(name, self.asked or ""), Response(name, system, "", turns))
 
     @property
     def asked(self) -> str | None:

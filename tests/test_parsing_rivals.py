@@ -53,6 +53,12 @@ UNDECIDED = [
     ("preference", "[[A]]\nThat undersells B, which deserves it."),
     ("preference", "Gana A.\nAunque, viéndolo bien, B."),
     ("yes or no", "Calm: yes\nNo, that was too quick."),
+    ("label", "Final answer: Anger\nFear after all."),
+    ("label", "Final answer: Anger. Fear after all."),
+    ("label", "Label: Anger\nFear after all."),
+    ("label", "**Answer:** Anger\nFear fits better."),
+    ("preference", "Answer: A\nB after all."),
+    ("choice", "Answer: A. B after all."),
 ]
 #: The other value decides: words lead to it.
 LED = [
@@ -77,6 +83,8 @@ EXPLAINED = [
     ("choice", "Answer: A\nB is wrong.", "A"),
     ("preference", "[[A]]\nResponse B misses the question.", 1.0),
     ("yes or no", "Calm: yes\nNo further comments.", 1.0),
+    ("label", "Final answer: Anger\nFear is absent.", "Anger"),
+    ("label", "Final label: Anger\nHe shouts, and there is no fear.", "Anger"),
 ]
 
 

@@ -80,6 +80,38 @@ def test_an_unknown_verdict_leaves_its_label_missing(
     assert _scores(text) == (anger, fear, joy)
 
 
+#: Brackets behind a label that hold a word of a verdict, and what they say of *Anger*.
+BRACKETS = [
+    ("Secondary: Anger (he may hide)", 1.0),
+    ("Secondary: Anger (he is absent)", 1.0),
+    ("Secondary: **Anger** (she would not say so)", 1.0),
+    ("Anger (he says no)", 1.0),
+    ("Secondary: Anger (unclear)", None),
+    ("Secondary: Anger (possibly)", None),
+    ("Secondary: Anger (not stated)", None),
+    ("Secondary: Anger (absent father)", None),
+    ("Secondary: Anger (if any)", None),
+    ("Secondary: Anger (no)", 0.0),
+]
+
+
+@pytest.mark.parametrize("head", ["", "Primary: Fear\n"])
+@pytest.mark.parametrize(("text", "score"), BRACKETS)
+def test_brackets_behind_a_label_never_deny_it_in_silence(
+    head: str, text: str, score: float | None
+) -> None:
+    scores = parse_labels(head + text, LabelSet(("Anger", "Fear", "Joy"))).scores
+    if score == 0.0 and not head:
+        score = None
+    assert scores["Anger"] == score
+    assert scores["Fear"] == (1.0 if head else None if score is None else 0.0)
+
+
+def test_in_a_list_of_verdicts_an_explained_label_is_there() -> None:
+    told = parse_labels("Fear (no), Anger (he may hide)", LabelSet(("Anger", "Fear", "Joy")))
+    assert told.scores == {"Anger": 1.0, "Fear": 0.0, "Joy": 0.0}
+
+
 def test_a_label_without_a_known_verdict_says_why() -> None:
     parsed = parse_labels("Anger: yes\nFear: perhaps\nJoy: no", FEELINGS)
     assert (parsed.status, parsed.reasons) == ("unparsable", {"Fear": "not_yes_no"})

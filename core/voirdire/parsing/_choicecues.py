@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from voirdire.parsing._rivals import Bare
+from voirdire.parsing._statements import BETWEEN, verdict_words
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_NOUNS,
     FINAL_NOUNS,
-    FOREIGN_VERDICTS,
-    VERDICTS,
     Rank,
     either,
     rank_of,
@@ -25,29 +24,17 @@ _WRAP = (
 # What closes it again: "B)", "B**", "B}$".
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
 # What the letter is called: "answer", "Antwort", "my pick", "the correct response".
-_NOUN = either(
-    (
-        *(
-            "answer",
-            "answers",
-            r"ans\.",
-            "ans",
-            "solution",
-            "choices",
-            "option",
-            "options",
-            "letter",
-        ),
-        *("selection", "selections", "selected", "pick", "picks", "letter", "letters"),
-        *(
-            f"{right}{noun}"
-            for right in ("correct", "best", "right")
-            for noun in ("", *(rf"\s+{each}" for each in ("one", "response", "reply", "statement")))
-        ),
-        *("antworten", "lösung", "réponses", "reponse", "respuestas", "jawaban", "cevap", "svar"),
-        *("odpowiedź", "ответ", "الإجابة", "الجواب", "उत्तर"),
-        *map(re.escape, (*VERDICTS, *FOREIGN_VERDICTS, *FINAL_NOUNS, *DRAFT_NOUNS)),
-    )
+_NOUNS = (
+    *("answer", "answers", r"ans\.", "ans", "solution", "choices", "option", "options", "letter"),
+    *("selection", "selections", "selected", "pick", "picks", "letter", "letters"),
+    *(
+        f"{right}{noun}"
+        for right in ("correct", "best", "right")
+        for noun in ("", *(rf"\s+{each}" for each in ("one", "response", "reply", "statement")))
+    ),
+    *("antworten", "lösung", "réponses", "reponse", "respuestas", "jawaban", "cevap", "svar"),
+    *("odpowiedź", "ответ", "الإجابة", "الجواب", "उत्तर"),
+    *map(re.escape, (*FINAL_NOUNS, *DRAFT_NOUNS)),
 )
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
@@ -59,23 +46,10 @@ _ABOUT = (
     r"(?:\s+(?:to|for)\s+(?:the|this)\s+question|\s+here|\s+(?:correcta|correcte|corretta)"
     r"|\s+i\s+(?:choose|chose|pick|select|would\s+(?:choose|pick|give)))?"
 )
-# "Final answer, after weighing it: B", "Answer before review: A".
-_BETWEEN = (
-    r"(?:,?\s+(?P<between>(?:before|after|having|upon|given|considering|all\s+things)\b[^,.:;\n]{0,50}),?"
-    r"(?=[*_]{0,2}[:：]))?"
-)
 # "is", "must be", "lautet", "seems to be most likely".
 _IS = (
     r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be|ist|lautet|est|es|è|é)\b"
     rf"(?:\s+(?:{_THINKS}|{_SURELY}|be)\b){{0,4}}"
-)
-# A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces.
-_STRONG = (
-    rf"(?:(?<![^\W_]){_NOUN}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}{_BETWEEN}"
-    rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
-    r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
-    rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
-    rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
 )
 # "I'd go with C", "pick (B)", "not A but C": only a capital may follow "not".
 _VERB = (
@@ -184,6 +158,20 @@ class Patterns:
     bare: Bare
 
 
+@cache
+def _strong() -> str:
+    """A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces."""
+    noun = either((*_NOUNS, *map(re.escape, verdict_words())))
+    return (
+        rf"(?:(?<![^\W_]){noun}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}{BETWEEN}"
+        rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
+        r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
+        rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
+        rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}"
+        rf"|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
+    )
+
+
 @lru_cache(maxsize=64)
 def patterns(letters: tuple[str, ...]) -> Patterns:
     """The places in which one of these letters answers."""
@@ -196,7 +184,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
     return Patterns(
         strong=(
             # "The answer is B and C", "Final answer: none".
-            re.compile(rf"{_STRONG}(?:{several}|{none})", flags),
+            re.compile(rf"{_strong()}(?:{several}|{none})", flags),
             # "I choose **B**".
             re.compile(rf"{_VERB}{_WRAP}{several}", flags),
             # "B is correct".
@@ -221,7 +209,10 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
         # "A, B & D". Possessive, so that a long run cannot be tried again in every split.
         many=re.compile(rf"(?>{_WRAP}{token}{_CLOSE}[\s,;&.]{{0,4}})++", flags),
         letter=re.compile(token, flags),
-        bare=Bare(re.compile(rf"[(\[*\"']{{0,3}}{token}[)\]*\"']{{0,3}}"), heads=len(letters) > 2),
+        bare=Bare(
+            re.compile(rf"[(\[*\"']{{0,3}}{token}[)\]*\"']{{0,3}}"),
+            heads=12 if len(letters) > 2 else 0,
+        ),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import LabelSet, label_at
+from voirdire.parsing._labelverdicts import verdict
 from voirdire.parsing._languages import denies, hedges, is_foreign, truth
 from voirdire.parsing._spelling import WORD, spelled, word_form
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
@@ -107,6 +108,8 @@ _EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORE
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 # "Anger ✗, Fear ✓"
 _CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
+# "Anger (he may hide)": what brackets say behind a label.
+_REMARK = re.compile(r"[ \t*_`]{0,4}[(（](?P<told>[^()（）\n]{1,200})[)）]")
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
 _SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
 _BEFORE, _BEHIND = ("non-", "anti-", "self-"), "-free"
@@ -143,13 +146,15 @@ _DEGREES = frozenset(
 )
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
+_MAX_REMARKS, _LONGEST_LABEL = 100, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """Labels named by a line, unknown entries, and what kind of line it is.
 
-    `kind`: ``"list"``, ``"lead"`` (a label, then an explanation) or ``"prose"``.
+    `kind`: ``"list"``, ``"lead"`` (a label, then an explanation) or ``"prose"``. `unread` are
+    labels behind which brackets say neither yes nor no.
     """
 
     kind: str
@@ -157,6 +162,7 @@ class Line:
     unknown: tuple[str, ...] = ()
     marked: bool = False
     final: bool = False
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -172,9 +178,65 @@ class _Entry:
 
 def read_line(labels: LabelSet, raw: str) -> Line:
     """The labels of one line."""
+    raw, unread = _without_remarks(labels, raw)
     raw = _ticked(OTHER_VALUE.sub("", raw))
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
+    if unread and line.endswith((":", "：")):  # nothing is left behind its head
+        return Line("prose", unread=unread)
+    return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
+
+
+def _without_remarks(labels: LabelSet, line: str) -> tuple[str, tuple[str, ...]]:
+    """The line without what brackets say of whether a label is there, and labels left open.
+
+    *Anger (he may hide)* explains the label, *Anger (unclear)* says neither yes nor no.
+    """
+    kept, unread, at = "", list[str](), 0
+    for remark in islice(_REMARK.finditer(line), _MAX_REMARKS):
+        told, start = remark["told"], max(at, remark.start() - _LONGEST_LABEL)
+        if not _is_like_a_verdict(told) or _names_any(labels, told):
+            continue
+        label = _label_before(labels, line[start : remark.start()])
+        if label is None:
+            continue
+        if (says := verdict(told)) == "explained":
+            kept += line[at : remark.start()]
+        elif says is None:
+            kept += line[at : start + label[1]]
+            unread.append(label[0])
+        else:
+            continue
+        at = remark.end()
+    return kept + line[at:], tuple(unread)
+
+
+def _label_before(labels: LabelSet, text: str) -> tuple[str, int] | None:
+    """The label with which a text ends, and where it begins."""
+    words = list(WORD.finditer(text))[-labels.longest :]
+    forms = [word_form(word.group()) for word in words]
+    for at in range(len(words)):
+        named = label_at(labels, text, words, forms, at)
+        if named and at + named[1] == len(words):
+            return named[0], words[at].start()
+    return None
+
+
+def _is_like_a_verdict(text: str) -> bool:
+    """Whether words in brackets deny, weigh or suppose, whatever they speak of."""
+    forms = {word_form(word) for word in WORD.findall(text)}
+    return not (_DENIES | _WEIGHED | {"none", "nil"}).isdisjoint(forms) or (
+        _SUPPOSES.search(text) is not None or hedges(text) or any(map(denies, forms))
+    )
+
+
+def _names_any(labels: LabelSet, text: str) -> bool:
+    words = list(WORD.finditer(text))
+    forms = [word_form(word.group()) for word in words]
+    return any(label_at(labels, text, words, forms, at) for at in range(len(words)))
+
+
+def _read(labels: LabelSet, raw: str, line: str) -> Line:
     bullet = _BULLET.match(line)
     line = line[bullet.end() :] if bullet else line
     # Half of a bracket: a piece of a list or of code that goes on, and names nothing alone.

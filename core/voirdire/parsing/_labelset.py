@@ -78,6 +78,7 @@ def _bare(labels: LabelSet) -> Bare:
     either = "|".join(filter(None, spelled_out)) or r"(?!)"
     return Bare(
         re.compile(rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE),
+        heads=4,
         parts=lambda named: named.labels,
     )
 

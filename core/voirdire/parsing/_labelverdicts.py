@@ -100,11 +100,10 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     ]
     if not listed or (len(listed) == 1 and values[id(listed[0])] is None and len(entries) > 1):
         return None
-    return _settled([each for each in entries if each in listed or _explains(each, values)], text)
-
-
-def _explains(entry: _Entry, values: dict[int, bool | str | None]) -> bool:
-    return entry.sign == "colon" and values[id(entry)] == "explained"
+    # In a list of verdicts a label with an explanation is there: "Fear (no), Anger (he may hide)".
+    signs = {each.sign for each in listed} | {"colon"}
+    kept = [e for e in entries if e in listed or (e.sign in signs and values[id(e)] == "explained")]
+    return _settled(kept, text)
 
 
 def verdict(text: str) -> bool | str | None:

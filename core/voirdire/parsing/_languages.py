@@ -14,6 +14,7 @@ import tomllib
 import unicodedata
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +38,8 @@ _SCRIPTS = (
 _ENGLISH_ENOUGH = 0.7
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
+#: A side and its noun behind a head, and no more.
+_SHORT = 16
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
 _CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
@@ -97,18 +100,32 @@ def folded(text: str) -> str:
     >>> folded("EVET, İkinci")
     'evet, ikinci'
     """
-    plain = unicodedata.normalize("NFC", text).replace("İ", "i").casefold()
-    return plain if plain.isascii() else _VOWEL_SIGNS.sub("", plain)
+    return _composed(text).casefold()
+
+
+def _composed(text: str) -> str:
+    """A text whose signs stand where they do in the folded one."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFC", text).replace("İ", "i").replace("ß", "ss")
+    return _VOWEL_SIGNS.sub("", plain)
+
+
+@cache
+def _by_hand() -> dict[str, dict[str, str]]:
+    return tomllib.loads((_FOLDER / "words.toml").read_text("utf-8"))
 
 
 @cache
 def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
     """Language -> use -> phrases with the number that they stand for, or -1."""
-    words = tomllib.loads((_FOLDER / "words.toml").read_text("utf-8"))
+    words = _by_hand()
     cldr = json.loads((_FOLDER / "cldr.json").read_text("utf-8"))["languages"]
     data: dict[str, dict[str, list[tuple[str, int]]]] = {}
     for code in {**cldr, **words}:
-        own = {use: text.split("|") for use, text in words.get(code, {}).items()}
+        # Heads of lines tell no language.
+        spoken = {use: text for use, text in words.get(code, {}).items() if use != "verdict"}
+        own = {use: text.split("|") for use, text in spoken.items()}
         given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
         for use in ("yes", "no"):
             own[use] = [*given[use], *own.get(use, [])]
@@ -159,6 +176,13 @@ def _words() -> _Words:
 def answer_words() -> tuple[str, ...]:
     """All words for yes and no, the longest first."""
     return _words().answers
+
+
+@cache
+def verdict_nouns() -> tuple[str, ...]:
+    """Nouns of a verdict in other languages than English: what *score* and *answer* are."""
+    by_language = (uses.get("verdict", "") for uses in _by_hand().values())
+    return tuple(dict.fromkeys(w for some in by_language for w in some.split("|") if w))
 
 
 def hear(text: str) -> list[Heard]:
@@ -335,8 +359,32 @@ def given_score(text: str, high: float) -> Given | None:
     >>> given_score("Zwischen 3 und 4, genauer kann ich es nicht sagen.", 5) is None
     True
     """
-    given = {_given(heard, high) for heard in hear(text)}
+    given = {_given(_without_reasons(heard), high) for heard in hear(text)}
     return given.pop() if len(given) == 1 else None
+
+
+#: What stands in a verdict, and so in no reason that may be passed over.
+_OF_VERDICTS = ("better", "worse", "final", "back", "gives", "units", "draft", "same", "choose")
+_ANY_DIGIT = re.compile(r"\d")
+
+
+def _without_reasons(heard: Heard) -> Heard:
+    """What is heard but for what stands behind *because*, up to the end of its sentence."""
+    text, spans = heard.text, list[tuple[int, int]]()
+    for hit in heard.of("because"):
+        opens = not _SENTENCE.split(text[: hit.start])[-1].strip()
+        ends = _SENTENCE.search(text, hit.end)
+        span = hit.start, ends.start() if ends else len(text)
+        # "Because A listens, it is better", "because it is short, but B is better after all".
+        verdict = any(heard.any(use, *span) for use in _OF_VERDICTS) or _ANY_DIGIT.search(
+            text, *span
+        )
+        if not (opens or verdict):
+            spans.append(span)
+    for start, end in spans:
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    kept = tuple(h for h in heard.hits if not any(a <= h.start < b for a, b in spans))
+    return Heard(heard.language, text, kept) if spans else heard
 
 
 def _given(heard: Heard, high: float) -> Given | None:
@@ -449,8 +497,8 @@ def preferred(text: str) -> int | None:
     >>> preferred("A ist wärmer, B ist konkreter; das kann ich nicht entscheiden.") is None
     True
     """
-    text = unicodedata.normalize("NFC", text.strip())
-    sides = {_preferred(heard, text) for heard in hear(text)}
+    text = _composed(text.strip())
+    sides = {_preferred(_without_reasons(heard), text) for heard in hear(text)}
     return sides.pop() if len(sides) == 1 else None
 
 
@@ -458,8 +506,8 @@ def _preferred(heard: Heard, text: str) -> int | None:
     if heard.of("maybe") or "?" in text:
         return None
     sides = _sides(heard, text)
-    votes = set[int]()
-    for start, end in _spans(heard.text, _CLAUSE):
+    votes, upto = set[int](), 0
+    for start, end in _verdict_spans(heard.text):
         better = heard.any("better", start, end)
         if not better and not heard.any("worse", start, end):
             continue
@@ -470,8 +518,11 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if len(here) > 1:
             return None
         votes |= here if better else {1 - which for which in here}
+        upto = max(hit.end for hit in heard.of("better", "worse") if hit.start < end)
     taken_back = [hit for hit in heard.of("back") if _opens_clause(heard, hit)]
-    if (taken_back or heard.of("draft")) and not heard.of("final"):
+    # What comes first in the reasons behind a verdict makes no draft of it.
+    drafted = heard.any("draft", 0, upto or None)
+    if (taken_back or drafted) and not heard.of("final"):
         return None
     if not votes:
         tie = heard.of("same") and not heard.of("not") and (heard.of("both") or not sides)
@@ -533,6 +584,14 @@ def _is_word(text: str, at: int, behind: str, heard: Heard) -> bool:
     )
 
 
+def _verdict_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The clauses of a text; a head and the short rest of its line are one: *Besser: A*."""
+    spans = [*_spans(text, _CLAUSE), (0, 0)]
+    for (start, end), (begins, ends) in pairwise(spans):
+        headed = text[end : end + 1] in (":", "：") and ends - begins <= _SHORT
+        yield start, ends if headed else end
+
+
 def _spans(text: str, breaks: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     start = 0
     for match in breaks.finditer(text):
@@ -547,7 +606,7 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     >>> chosen("Rätt svar är D.", "ABCD"), chosen("A eller C.", "ABCD")
     ('D', None)
     """
-    text = unicodedata.normalize("NFC", text.strip())
+    text = _composed(text.strip())
     one = "|".join(map(re.escape, letters))
     found = list(re.finditer(rf"(?<![A-Za-z'’])(?:{one})(?![\w'’]*[a-z])", text))
     picked = set[str | None]()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._languages import hear
+from voirdire.parsing._languages import hear, truth
 from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
 
@@ -41,6 +41,9 @@ _SET_AGAINST = _DENIES | {
     *("both", "turn", "turns", "step", "item", "items", "question", "point", "message", "line"),
     *("level", "levels", "part", "section", "paragraph", "example", "case", "number", "response"),
 }
+_ADDS = frozenset({"also", "too", "well", "both", "and"})
+#: Behind a value, where they end its clause: *B after all.*
+REPLACES = re.compile(r",?\s+(?:after\s+all|instead|rather|it\s+is|then)\W*", re.IGNORECASE)
 # Behind a number these say something of it; another word is what it counts: "2 questions".
 _SAYS = re.compile(
     r"\s+(?:is|it|fits|seems|feels|would|will|then|instead|after|rather|suits|works)\b",
@@ -68,7 +71,7 @@ class Bare:
         Whether it may count things, as *2 questions*. One that may not may be the subject of a
         clause that explains, as *B ignores the question*: it is a claim at the end of a clause.
     heads
-        Whether it is one too where it begins a short line that is all of the rest.
+        Before how many words it is one too where it begins a line that is all of the rest.
     most
         With how many words before it a value ends a clause as a claim.
     agree
@@ -79,7 +82,7 @@ class Bare:
 
     pattern: re.Pattern[str]
     counts: bool = False
-    heads: bool = False
+    heads: int = 0
     most: int = 2
     agree: Callable[[Any, Any], bool] = eq
     parts: Callable[[Any], Iterable[Any]] = _alone
@@ -103,7 +106,7 @@ class Bare:
 #: Numbers as scores; no date, no share, no range, no number in brackets.
 NUMBERS = Bare(
     re.compile(
-        r"(?<![\w.,/+(\[-])(?<!\d\s[–-]\s)\d{1,3}(?:[.,]\d)?(?:\s?/\s?\d{1,3})?"
+        r"(?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?<![.,/+(\[-])(?<!\d\s[–-]\s)\d{1,3}(?:[.,]\d)?(?:\s?/\s?\d{1,3})?"
         r"(?![A-Za-z0-9_%/]|[.,]\d|\s?%|[–-]\d|\s[–-]\s\d)"
     ),
     counts=True,
@@ -176,6 +179,8 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
     if _JOINED.search(before + behind):
         ends = not behind.strip() or (bare.counts and _JOINED_BEHIND.match(behind))
         return bool(ends) and len(before) <= 4 * _MOST_WORDS
+    if not bare.counts and rest and not words:
+        return REPLACES.fullmatch(behind) is not None
     against = not _SET_AGAINST.isdisjoint(words) or any(w.endswith(("n't", "n’t")) for w in words)
     if against or (rest and (words or not bare.counts)) or len(rest) > _MOST_WORDS:
         return False
@@ -196,9 +201,10 @@ def _heads(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
         "\n" in between
         and not between.strip(" \n*_`.)]}\"'")
         and "\n" not in line
-        and 0 < len(words) <= 2 * _MOST_WORDS
+        and 0 < len(words) <= bare.heads
         and line[:1] not in ").:"
-        and _DENIES.isdisjoint(words)
+        and (_DENIES | _ADDS).isdisjoint(words)
+        and not any(truth(word) is False for word in words)
     )
 
 

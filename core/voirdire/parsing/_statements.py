@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key, plain_key
+from voirdire.parsing._languages import verdict_nouns
 from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import (
     DENIED,
@@ -20,7 +21,6 @@ from voirdire.parsing._words import (
     DRAFT_NOUNS,
     FINAL_MARKS,
     FINAL_NOUNS,
-    FOREIGN_VERDICTS,
     MARK,
     VERDICTS,
     Rank,
@@ -47,19 +47,21 @@ _BELOW = (
 )
 # What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break.
 _SIGN = (
-    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores|ist|lautet|est|es|è|é|är|er|jest)\b(?:\s*[:：])?(?:\s+an?\b)?"
+    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores|at|ist|lautet|est|es|è|é|är|er|jest)\b(?:\s*[:：])?(?-i:\s+an?\b)?"
     rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
 )
-# "Final answer, after weighing it: 4", "Score before review: 2": what stands between key and colon.
-_BETWEEN = (
+#: "Final answer, after weighing it: 4", "Score before review: 2": between key and colon.
+BETWEEN = (
     r"(?:,?\s+(?P<between>(?:before|after|having|upon|given|considering|all\s+things)\b[^,.:;\n]{0,50}),?"
     r"(?=[*_]{0,2}[:：]))?"
 )
 # Where a field ends: with its line, cell or tag, or where the next name and colon begin; the sign
 # of "A<B" is no tag.
 _ENDS = re.compile(
-    r"\n|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
+    r"\n|。|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
 )
+# A word of a script that has capitals, and puts blanks between words.
+_HAS_CASE = re.compile(r"[a-z\u00c0-\u04ff]")
 # What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#✅✔✓☑\ufe0f\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 # The word right before a key, as "final" in "Final **Empathy**".
@@ -205,11 +207,18 @@ def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
     return stated
 
 
-def verdicts(text: str, words: Sequence[str] = (*VERDICTS, *FOREIGN_VERDICTS)) -> list[Statement]:
+@lru_cache(maxsize=16)
+def verdict_words(*more: str) -> tuple[str, ...]:
+    """The nouns of a verdict in every language, and further heads."""
+    return (*VERDICTS, *verdict_nouns(), *more)
+
+
+def verdicts(text: str, words: Sequence[str] = ()) -> list[Statement]:
     """What stands behind words of verdict, under the key ``""``: ``Score: 4``, ``Final: B``.
 
     Not of another thing: ``Confidence score: 5``.
     """
+    words = words or verdict_words()
     for cell in _verdict_cells(text):  # a table's heads are no cues
         if mark_rank(cell.key.partition(" ")[0]) != "said":
             text = _without(text, cell)
@@ -318,6 +327,15 @@ def _joined(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?P<first>{_any_of(keys)}){_JOINT}$", re.IGNORECASE)
 
 
+@cache
+def _noun_behind() -> str:
+    """A noun of a score right behind its key: *Empathy score*, *Empati puanı*, 共情评分."""
+    words = ("score", "rating", "level", *verdict_nouns())
+    joined = [word for word in words if not (word.isascii() or _HAS_CASE.match(word))]
+    spaced = either(tuple(word for word in words if word not in joined))
+    return rf"{_MARKS}\b{spaced}\w{{0,2}}|{_MARKS}(?:{either(tuple(joined))})"
+
+
 @lru_cache(maxsize=64)
 def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
@@ -327,10 +345,10 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     # "final_Empathy score (1-5): 4", "**Empathy** [4]": a mark of what is final before the key,
     # "score" behind it, then the number itself in brackets or a sign that it follows.
     return re.compile(
-        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})(?!\w)"
-        rf"(?:{_MARKS}(?:score|rating|level))?{_MARKS}"
+        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})"
+        rf"(?:{_noun_behind()})?(?!\w){_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
-        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{_BETWEEN}{_MARKS}{_SIGN}{_MARKS})",
+        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{BETWEEN}{_MARKS}{_SIGN}{_MARKS})",
         re.IGNORECASE,
     )
 

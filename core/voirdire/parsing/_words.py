@@ -23,17 +23,6 @@ VERDICTS = (
     *("judgment", "conclusion", "assessment", "evaluation", "overall", "mark", "total rating"),
     *("choice", "label", "preference", "winner"),
 )
-#: The same in other languages in which rubrics are asked.
-FOREIGN_VERDICTS = (
-    *("bewertung", "punktzahl", "note", "urteil", "ergebnis", "endergebnis", "antwort"),
-    *("puntuación", "puntaje", "calificación", "valoración", "respuesta", "nota"),
-    *("évaluation", "réponse", "voto", "valutazione", "punteggio", "risposta"),
-    *("pontuação", "avaliação", "resposta", "beoordeling", "antwoord", "оценка", "ocena", "betyg"),
-    *("评分", "分数", "得分", "答案", "スコア", "評価", "점수", "평점"),
-    *("التقييم", "الدرجة", "النتيجة", "الإجابة", "الجواب", "puan", "skor", "cevap", "अंक", "स्कोर"),
-    *("रेटिंग", "उत्तर", "karakter", "hodnocení", "známka", "punctaj", "оцінка", "балл", "бал"),
-    *("cijfer", "svar", "svaret", "ответ", "відповідь", "odpowiedź", "odpověď", "poäng", "정답"),
-)
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
 FINAL_NOUNS = (
     *("final", "finally", "revised", "corrected", "correction", "updated", "amended"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.errors import InputError
@@ -20,6 +22,7 @@ from voirdire.parsing._labellines import (
 from voirdire.parsing._labelverdicts import verdicts_on
 from voirdire.parsing._languages import says_none
 from voirdire.parsing._parsed import REASONS, missing, worst_status
+from voirdire.parsing._rivals import REPLACES, rivals
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     Source,
@@ -30,26 +33,25 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import WORD, spelled, word_form
-from voirdire.parsing._statements import set_apart, verdicts
+from voirdire.parsing._statements import set_apart, verdict_words, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,
-    FOREIGN_VERDICTS,
     SAYS_DRAFT,
     TAKES_BACK,
     TURNS,
     TURNS_AT_ONCE,
     TURNS_TO,
-    VERDICTS,
     headings,
 )
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.parsing._labelset import LabelSet
+    from voirdire.parsing._statements import Statement
     from voirdire.schema import FinishReason
 
 _ASIDE = frozenset(
@@ -67,7 +69,7 @@ _NONE_OF = re.compile(
 # "Was: Anger", "Before: Anger": what stood before.
 _BEFORE = re.compile(r"\W*(?:was|before|previously|earlier|old|originally)\W*", re.IGNORECASE)
 #: Heads of the answer beside the words of verdict that all parsers know.
-_HEADS = (*VERDICTS, *FOREIGN_VERDICTS, "labels", "answers", "category", "categories", "class")
+_HEADS = ("labels", "answers", "category", "categories", "class")
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
 _OF_SEVERAL = re.compile(
     r"\b(?:response|reply|answer|text|post|output|assistant|model|system|comment|message|item|turn)"
@@ -78,6 +80,8 @@ _OF_SEVERAL = re.compile(
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # "Present: Anger. Absent: Fear": another head in the same line.
 _HEAD_BEHIND = re.compile(r"(?<=[.;])[ \t]+(?=([^\W\d_]{1,20}(?: [^\W\d_]{1,20})?)[:：] )")
+# What another value says of itself behind one: "Fear after all."
+_LAST_CLAUSE = re.compile(rf"(?<=[.;!?])\s+[^.;!?\n]{{1,60}}?{REPLACES.pattern}$", re.IGNORECASE)
 # A line that names all of so many labels, or so many lines, repeat the prompt.
 _FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
@@ -215,7 +219,7 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
         behind = source.reading.behind
         # Behind an object a plain sentence explains it; only what calls itself final
         # or corrects replaces it.
-        final = [each for each in verdicts(behind, _HEADS) if each.final]
+        final = [each for each in verdicts(behind, verdict_words(*_HEADS)) if each.final]
         settles = with_last_words(
             named, source, final, lambda text: _of_line(text, labels), labels.bare
         )
@@ -240,16 +244,35 @@ def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
     boxes = set_apart(text)
     # Plain statements count only at a cut: "Label: Anger" on each of three
     # lines names three labels.
-    stated = [*boxes, *verdicts(text, _HEADS)]
-    values = {each.text: _of_line(each.text, labels) for each in stated}
+    stated = [*boxes, *verdicts(text, verdict_words(*_HEADS))]
+    # "Final answer: Anger. Fear after all.": the last clause is another statement.
+    values = {each.text: _of_line(_LAST_CLAUSE.sub("", each.text), labels) for each in stated}
     naming = [each for each in stated if values[each.text] is not None]
     marked = any(each.final or each in boxes for each in naming) or (
-        naming and TURNS_TO.search(text, min(each.at for each in naming))
+        naming
+        and (
+            TURNS_TO.search(text, min(each.at for each in naming))
+            or (len(naming) == 1 and _is_followed(naming[0], values, text, labels))
+        )
     )
     if not marked and not (cut and len(stated) > 1 and naming):
         return None
     read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
     return settled(stated, text, read, cut=cut, bare=labels.bare)
+
+
+def _is_followed(
+    stated: Statement, values: Mapping[str, _Named | None], text: str, labels: LabelSet
+) -> bool:
+    """Whether another label is claimed behind the one that a plain statement names."""
+    value = values[stated.text]
+    start = labels.bare.behind(
+        value, text, stated.value_at, stated.end, partial(_of_line, labels=labels)
+    )
+    return any(
+        (other := _of_line(each.text, labels)) is not None and other != value
+        for each in rivals(text, start, len(text), labels.bare)
+    )
 
 
 def _of_line(text: str, labels: LabelSet) -> _Named | None:
@@ -403,7 +426,17 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
 
 def _of_lines(raw: list[str], labels: LabelSet, *, none: bool) -> _Named | None:
     """What lines name that list no verdicts; `none`: all of them says that nothing applies."""
-    readings = ((read_line(labels, line), line) for line in raw)
+    readings = [(read_line(labels, line), line) for line in raw]
+    named = _of_readings(readings, raw, labels, none=none)
+    unread = {*chain(*(line.unread for line, _ in readings))} - {*(named.labels if named else ())}
+    if not unread:
+        return named
+    return replace(named or _Named(()), unread=tuple(unread), explicit_none=False)
+
+
+def _of_readings(
+    readings: list[tuple[Line, str]], raw: list[str], labels: LabelSet, *, none: bool
+) -> _Named | None:
     lines = [one for one, line in readings if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
@@ -440,7 +473,7 @@ def _in_final_section(text: str, labels: LabelSet) -> str:
 
 def _is_draft(line: str) -> bool:
     """Whether a line gives a first try only: *Initial label: Anger*."""
-    stated = verdicts(line, _HEADS)
+    stated = verdicts(line, verdict_words(*_HEADS))
     if stated:
         return all(each.rank == "draft" for each in stated)
     head, colon, _ = line.partition(":")
@@ -495,11 +528,12 @@ def _says_none(labels: LabelSet, line: str) -> bool:
     return re.match(pattern, line, re.IGNORECASE) is not None
 
 
-def _together(lines: list[Line]) -> _Named:
+def _together(lines: Sequence[Line]) -> _Named:
     unknown = tuple(entry for line in lines for entry in line.unknown)
     real = tuple(entry for entry in unknown if spelled(entry) not in _NO_ENTRY)
     named = tuple(label for line in lines for label in line.labels)
-    return _Named(named, real, explicit_none=not named and not real)
+    unread = tuple(label for line in lines for label in line.unread if label not in named)
+    return _Named(named, real, explicit_none=not (named or real or unread), unread=unread)
 
 
 def _parsed(

@@ -66,11 +66,12 @@ _SAME = re.compile(
 )
 # "I prefer B", "the better response is A", "A over B", "A beats B".
 _PICKS = re.compile(
-    rf"(?:\bi\s+(?:would\s+)?(?:prefer|choose|pick|favou?r)|\b(?:better|best|preferred|winning)"
+    rf"(?:\bi\s+(?:would\s+)?(?:prefer|choose|pick|favou?r|lean\s+towards?)|\b(?:better|best|preferred|winning)"
     rf"(?:\s+(?:one|response|answer|reply))?\s*(?:\bis\b|:))[*\s]+{_ONE}(?![\w'’])"
     rf"|\b{_ONE.replace('left', 'over')}\s+"
     rf"(?:(?:is\s+)?(?:chosen\s+)?over|beats|outperforms)\s+{_TWO}\b"
-    rf"|\b{_ONE.replace('left', 'won')}\s+(?:wins|is\s+the\s+(?:better|best|winner|winning))\b",
+    rf"|\b{_ONE.replace('left', 'won')}\s+"
+    r"(?:wins|takes\s+it|is\s+the\s+(?:better|best|stronger|winner|winning))\b",
     re.IGNORECASE,
 )
 # "At first A is better", "plan A": no verdict on A.
@@ -94,6 +95,11 @@ _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 _ALONE = re.compile(
     rf"\W*{_SIDE}(?P<left>[AB])\)?(?:\s*\([^()\n]{{1,60}}\))?"
     r"(?:\s+(?:is\s+better|better|wins(?:\s+by\s+[\w\s]{1,20})?))?\W*",
+    re.IGNORECASE,
+)
+# "A: it is warmer": a verdict and its reasons, which name no other letter.
+_EXPLAINED = re.compile(
+    rf"\W*{_SIDE}(?P<left>[AB])(?:[:,;]|\s[–—-])\s(?:[^\W\d]{{2,}}\W+){{2}}(?-i:(?!.*\b[A-Z]\b))",
     re.IGNORECASE,
 )
 # "Both are good" says that neither is better, where nothing else is said.
@@ -195,7 +201,10 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
 
 def _read(text: str) -> float | str | None:
     level = _level_of(text[:_LONGEST])
-    return None if level == "no_answer" else level
+    if level == "no_answer":
+        explained = _EXPLAINED.match(text)
+        return (1.0 if explained["left"].upper() == "A" else -1.0) if explained else None
+    return level
 
 
 def _plain(text: str) -> str:

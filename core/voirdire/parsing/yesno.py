@@ -20,8 +20,8 @@ from voirdire.parsing._source import (
     values_by_key,
     why_no_answer,
 )
-from voirdire.parsing._statements import set_apart, statements, verdicts
-from voirdire.parsing._words import FOREIGN_VERDICTS, TAKES_BACK, VERDICTS
+from voirdire.parsing._statements import set_apart, statements, verdict_words, verdicts
+from voirdire.parsing._words import TAKES_BACK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,6 @@ _BELOW = re.compile(
 _ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
 # What may follow a yes or no of another language: its clause ends.
 _PAUSES = ".,;:!(–—-\n。，、；：！؛،।…"
-_CUES = (*VERDICTS, *FOREIGN_VERDICTS, "response")
 
 
 def said_yes(value: Any) -> bool | None:
@@ -181,7 +180,10 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
     text, cut = source.text, not source.keep_cut
     stated = statements(text, keys)
     if len(keys) == 1:
-        generic = [replace(e, key=keys[0]) for e in (*verdicts(text, _CUES), *set_apart(text))]
+        generic = [
+            replace(e, key=keys[0])
+            for e in (*verdicts(text, verdict_words("response")), *set_apart(text))
+        ]
         # A statement of the key itself goes before general ones, unless
         # those are final or set apart.
         is_stated = any(_read(each.text) is not None for each in stated)

@@ -21,6 +21,7 @@ from test_models_faults import (
     _responses,
     ask,
     close,
+    provider,
 )
 from test_models_odd import CALL, chat, claude, gemini, outcome, responses
 from wire_server import WireServer
@@ -187,9 +188,59 @@ def test_a_wait_in_the_text_comes_over_the_wire():
     assert (found.kind, found.retry_after) == ("rate_limit", 62.0)
 
 
-def test_a_filter_that_only_a_text_names_is_a_filter():
+#: A body or a header of a 429 -> the seconds that it asks to wait.
+ASKED_FOR = [
+    ({"error": {"message": "Rate limit reached. Please try again in 1m2s."}}, {}, 62.0),
+    ({"error": {"message": "slow"}, "retry_after": 12}, {}, 12.0),
+    ({"error": {"message": "slow", "metadata": {"retry_after_seconds": 5}}}, {}, 5.0),
+    ({"error": {"message": "slow"}}, {"x-ratelimit-reset-requests": "6m0s"}, 360.0),
+    ({"error": {"message": "slow"}}, {"x-ratelimit-reset-tokens": "12s"}, 12.0),
+    ({"error": {"message": "slow"}}, {"ratelimit-reset": "30"}, 30.0),
+]
+
+
+@pytest.mark.parametrize(("body", "headers", "seconds"), ASKED_FOR)
+@provider
+def test_every_format_hears_what_it_is_asked_to_wait(make, body, headers, seconds):
+    found = outcome(make, body, 429, headers=headers)
+    assert (found.kind, found.retry_after) == ("rate_limit", pytest.approx(seconds))
+
+
+#: How a format says that an answer is whole, and where it counts what was written.
+WHOLE = {
+    _openai: (chat({"content": '{"Empathy": 1'}), "completion_tokens 3"),
+    _compatible: (chat({"content": '{"Empathy": 1'}), "completion_tokens 3"),
+    _langchain: (
+        chat({"content": '{"Empathy": 1'})
+        | {"usage": {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}},
+        "completion_tokens 3",
+    ),
+    _responses: (responses(('{"Empathy": 1', {})), "status max_output_tokens"),
+    _anthropic: (claude([{"type": "text", "text": '{"Empathy": 1'}]), "output_tokens 2"),
+    _google: (
+        gemini([{"text": '{"Empathy": 1'}])
+        | {"usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 2}},
+        "candidatesTokenCount 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("make", WHOLE)
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_many_tokens_as_were_allowed_are_a_cut_in_every_format(make, more):
+    content, ended = WHOLE[make]
+    cap = int(ended[-1]) if ended[-1].isdigit() else 3
+    with WireServer() as server:
+        server.fault("raw", times=None, status=200, content=json.dumps(content))
+        found = ask(make, server, replace(ASKED, max_tokens=cap + more), timeout=60)
+    assert found.finish_reason == ("stop" if more else "length")
+    assert (found.ended_by == ended) is not bool(more)
+
+
+@provider
+def test_a_filter_that_only_a_text_names_is_a_filter(make):
     said = "litellm.BadRequestError: litellm.ContentPolicyViolationError: flagged"
-    found = outcome(_compatible, {"error": {"message": said, "code": "400"}}, 400)
+    found = outcome(make, {"error": {"message": said, "code": "400"}}, 400)
     assert (found.text, found.finish_reason) == ("", "content_filter")
 
 

@@ -24,6 +24,7 @@ _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
 # What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
+_JOINS = frozenset({"and", "or", "vs", "versus"})
 # "Anger - he shouts": spaces are asked for, since "self-blame" is one word.
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 # "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
@@ -50,6 +51,7 @@ _SETTLES = re.compile(
 _CONFIDENCE = re.compile(
     r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|(?<![:=])(?<![:=]\s)\b\d+\.\d+\b"
 )
+_ANY_DIGIT = re.compile(r"\d")
 # "Free of anger" denies it.
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
 # "Secondary: None" speaks of a second place.
@@ -181,7 +183,9 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     raw, unread = _without_remarks(labels, raw)
     raw = _ticked(OTHER_VALUE.sub("", raw))
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
-    line = _FREE_OF.sub("not", _CONFIDENCE.sub("", _behind_last(_ECHO, line)))
+    line = _behind_last(_ECHO, line) if "?" in line else line
+    line = _FREE_OF.sub("not", line)
+    line = _CONFIDENCE.sub("", line) if _ANY_DIGIT.search(line) else line
     if unread and line.endswith((":", "：")):  # nothing is left behind its head
         return Line("prose", unread=unread)
     return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
@@ -263,10 +267,17 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
 
 def _listed(labels: LabelSet, body: str) -> Line | None:
     """The entries of a list; None where the line is a sentence."""
-    entries = list(_entries(labels, body))
-    if spelled(body) in _NO_ENTRY or body.endswith("?") or _is_either(body, entries):
+    if body.endswith("?") or (len(body) < _LONGEST_LABEL and spelled(body) in _NO_ENTRY):
         return Line("prose")
-    if not entries or not all(_is_entry(entry) for entry in entries):
+    entries = list[_Entry]()
+    undecided = _OR.search(body) is not None
+    for entry in _entries(labels, body):
+        if not (undecided or _is_entry(entry)):
+            return None
+        entries.append(entry)
+    if undecided and _is_either(body, entries):
+        return Line("prose")
+    if not entries or not all(map(_is_entry, entries)):
         return None
     unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
     named = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
@@ -347,7 +358,7 @@ def _ticked(raw: str) -> str:
     """A line without its box; nothing where the box is empty or crossed."""
     box = _BOX.match(raw)
     if box is None:
-        return _CROSSED.sub("", raw)
+        return raw if raw.isascii() else _CROSSED.sub("", raw)
     return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
 
 
@@ -371,10 +382,10 @@ def _further(labels: LabelSet, line: str) -> Iterator[str]:
 
 def _at_start(labels: LabelSet, line: str) -> tuple[str, int, list[str]] | None:
     """The label with which a text begins, where it ends, and the words that follow."""
-    words = list(WORD.finditer(line[:400]))
+    words = list(islice(WORD.finditer(line, 0, 400), labels.longest + _MAX_REMARK + 1))
     forms = [word_form(word.group()) for word in words]
-    named = label_at(labels, line, words, forms, 0) if words else None
-    if named is None or words[0].start() > 2:
+    named = label_at(labels, line, words, forms, 0) if words and words[0].start() <= 2 else None
+    if named is None:
         return None
     label, count = named
     return label, words[count - 1].end(), forms[count:]
@@ -397,11 +408,13 @@ def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
     entry, at = _Entry(), 0
     while at < len(words):
         start = words[at].start()
-        if (entry.labels or entry.rest) and _BREAK.search(line, entry.end, start):
+        # Nearly always no sign parts words, but a blank.
+        begun = entry.labels or entry.rest
+        if begun and line[entry.end : start] != " " and _BREAK.search(line, entry.end, start):
             yield entry
             entry = _Entry(start=start)
         # *and* parts two entries, unless a label begins with it.
-        if _BREAK.fullmatch(words[at].group()) and not label_at(labels, line, words, forms, at):
+        if forms[at] in _JOINS and not label_at(labels, line, words, forms, at):
             entry.end = entry.end or start
             if entry.labels or entry.rest:
                 yield entry

@@ -49,6 +49,7 @@ class LabelSet:
     other: str | None = None
     forms: Mapping[str, str] = field(init=False, repr=False, compare=False)
     longest: int = field(init=False, repr=False, compare=False)
+    beginnings: frozenset[str] = field(init=False, repr=False, compare=False)
     offered: tuple[str, ...] = field(init=False, repr=False, compare=False)
     bare: Bare = field(init=False, repr=False, compare=False)
 
@@ -64,6 +65,8 @@ class LabelSet:
             object.__setattr__(self, "none", none)
         # The class is frozen, and these follow from its fields.
         object.__setattr__(self, "forms", _all_forms(self))
+        starts = {form[:upto] for form in self.forms for upto in range(len(form) + 1)}
+        object.__setattr__(self, "beginnings", frozenset(starts))
         object.__setattr__(self, "offered", _offered(self))
         object.__setattr__(self, "bare", _bare(self))
         words = (len(WORD.findall(text)) for text in (*self.labels, *self.synonyms))
@@ -125,12 +128,16 @@ def label_at(
     labels: LabelSet, line: str, words: Sequence[re.Match[str]], forms: Sequence[str], at: int
 ) -> tuple[str, int] | None:
     """The longest label that begins at a word, and how many words it takes."""
-    # The longest first: "Mind Reading" before a label "Mind".
-    for count in range(min(labels.longest, len(words) - at), 0, -1):
-        label = labels.forms.get("".join(forms[at : at + count]))
+    form, found = "", None
+    # Most words begin no label, and are no more than looked up.
+    for count, word in enumerate(forms[at : at + labels.longest], 1):
+        form += word
+        if form not in labels.beginnings:
+            break
+        label = labels.forms.get(form)
         if label is not None and _joined(line, words[at : at + count], label):
-            return label, count
-    return None
+            found = label, count
+    return found
 
 
 def _joined(line: str, words: Sequence[re.Match[str]], label: str) -> bool:

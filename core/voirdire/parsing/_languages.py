@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from voirdire.parsing._spelling import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 #: Languages that put no blanks between words, or join particles to them.
@@ -204,21 +204,26 @@ def _hear(text: str) -> tuple[Heard, ...]:
     for at, (token, start, _) in enumerate(tokens):
         for parts, code, use, number in words.by_first.get(token, ()):
             last = at + len(parts)
-            if last <= len(tokens) and all(
-                tokens[at + k][0] == part for k, part in enumerate(parts)
-            ):
+            if last == at + 1 or tuple(each[0] for each in tokens[at:last]) == parts:
                 hits.setdefault(code, []).append(Hit(use, start, tokens[last - 1][2], number))
     # By the letters that are of words of a language: a long phrase says more than a short one.
-    weight = {
-        code: len({at for hit in some for at in range(hit.start, hit.end)})
-        for code, some in hits.items()
-    }
+    weight = {code: _covered(some) for code, some in hits.items()}
     most = max(weight.values(), default=0)
     # Other languages share words with English, which has rules of its own.
     if not most or weight.get("en", 0) >= _ENGLISH_ENOUGH * most:
         return ()
     best = [code for code, each in weight.items() if each == most]
     return tuple(Heard(code, text, _outermost(hits[code])) for code in best)
+
+
+def _covered(hits: Iterable[Hit]) -> int:
+    """How many letters of a text belong to hits, which are in its order."""
+    letters = upto = 0
+    for hit in hits:
+        if hit.end > upto:
+            letters += hit.end - max(hit.start, upto)
+            upto = hit.end
+    return letters
 
 
 def _outermost(hits: Sequence[Hit]) -> tuple[Hit, ...]:

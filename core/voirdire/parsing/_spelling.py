@@ -1,6 +1,7 @@
 """How words are spelled and compared; light, since readers of tables ask for it as well."""
 
 import re
+from functools import lru_cache
 
 #: Signs that belong to the letter before them: accents, points and vowel signs.
 MARKS = (
@@ -34,6 +35,7 @@ def spelled(text: str) -> str:
     return "".join(word_form(word) for word in WORD.findall(text))
 
 
+@lru_cache(maxsize=8192)
 def word_form(word: str) -> str:
     """One word as it is compared."""
     word = word if word.isascii() else word.translate(FULL_WIDTH)

@@ -163,7 +163,7 @@ def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     cells = _table_cells(text, keys)
     for cell in cells:  # a table's words are no cues
         text = _without(text, cell)
-    return cells + _in_lines(text, tuple(keys))
+    return [*cells, *_in_lines(text, tuple(keys))]
 
 
 @lru_cache(maxsize=64)
@@ -176,7 +176,9 @@ def _without(text: str, cell: Statement) -> str:
     return f"{text[: cell.at]}{' ' * (cell.end - cell.at - 1)}\n{text[cell.end :]}"
 
 
-def _in_lines(text: str, names: tuple[str, ...]) -> list[Statement]:
+# A text is asked more than once for what stands behind words of verdict.
+@lru_cache(maxsize=4)
+def _in_lines(text: str, names: tuple[str, ...]) -> Sequence[Statement]:
     cue = _cue(names)
     if cue is None:
         return []
@@ -355,11 +357,10 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
 
 def _table_cells(text: str, keys: Sequence[str]) -> list[Statement]:
     """What the tables of a text state of the keys."""
-    forms = key_forms(keys)
     return [
         Statement(name, cell, table.start(), table.end(), closed=True)
         for table in tables(text)
-        for name, cell in _cells_of(table.group(), forms)
+        for name, cell in _cells_of(table.group(), key_forms(keys))
     ]
 
 
@@ -369,8 +370,9 @@ def _verdict_cells(text: str) -> list[Statement]:
     A mark may stand before the word; where all columns are such words, each is a cell under its
     head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
-    forms, cells = key_forms((*VERDICTS, *_MARKED_NOUNS)), list[Statement]()
+    cells = list[Statement]()
     for table in tables(text):
+        forms = key_forms((*VERDICTS, *_MARKED_NOUNS))
         head, *rows = rows_of(table.group())
         # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:

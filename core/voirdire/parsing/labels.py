@@ -421,13 +421,13 @@ def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
         return None
     if sorts_all(labels, raw):
         return None
-    return _of_lines(raw, labels, none=says_none(text))
+    return _of_lines(raw, labels, text)
 
 
-def _of_lines(raw: list[str], labels: LabelSet, *, none: bool) -> _Named | None:
-    """What lines name that list no verdicts; `none`: all of them says that nothing applies."""
+def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
+    """What lines of a text name that lists no verdicts."""
     readings = [(read_line(labels, line), line) for line in raw]
-    named = _of_readings(readings, raw, labels, none=none)
+    named = _of_readings(readings, raw, labels, text)
     unread = {*chain(*(line.unread for line, _ in readings))} - {*(named.labels if named else ())}
     if not unread:
         return named
@@ -435,12 +435,12 @@ def _of_lines(raw: list[str], labels: LabelSet, *, none: bool) -> _Named | None:
 
 
 def _of_readings(
-    readings: list[tuple[Line, str]], raw: list[str], labels: LabelSet, *, none: bool
+    readings: list[tuple[Line, str]], raw: list[str], labels: LabelSet, text: str
 ) -> _Named | None:
     lines = [one for one, line in readings if not _is_offer(one, line, len(raw) == 1, labels)]
     if any(line.final and (line.labels or line.unknown) for line in lines):
         lines = [[line for line in lines if line.final][-1]]
-    silent = none and not any(one.labels for one in lines)
+    silent = not any(one.labels for one in lines) and says_none(text)
     lists = [line for line in lines if line.kind != "prose" and (line.labels or line.marked)]
     # A list without a mark counts where it is all: in a longer text it is a phrase of a sentence.
     lists = lists or [line for line in lines if line.kind == "list" and len(lines) == 1]

@@ -424,9 +424,17 @@ def is_filtered(results: Any) -> bool:
 
 
 def sure_end(
-    reason: str, native: str, usage: Usage, cap: int | None, *, filtered: bool = False
+    reason: str,
+    native: str,
+    usage: Usage,
+    cap: int | None,
+    *,
+    filtered: bool = False,
+    names: tuple[str, str] = ("finish_reason", "completion_tokens"),
 ) -> tuple[str, str]:
     """The word for how a reply ended, and the field that says so, where several do.
+
+    `names` are what a format calls the reason and the tokens that were written.
 
     Some servers and routers say *stop* of every reply: the provider's own word goes before it
     (``native_finish_reason``), a filter's result, and as many tokens as were allowed.
@@ -444,8 +452,8 @@ def sure_end(
     if word in ENDED - _CALLED and cap is not None and usage.output is not None:
         reasoning = usage.reasoning or 0
         if usage.output == cap or usage.output - reasoning == cap:
-            return "length", ended_by("completion_tokens", str(cap))
-    return reason, ended_by("finish_reason", reason)
+            return "length", ended_by(names[1], str(cap))
+    return reason, ended_by(names[0], reason)
 
 
 #: Ends that a call of a tool gives: whatever it counts, the call is whole.

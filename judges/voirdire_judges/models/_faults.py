@@ -385,9 +385,22 @@ def wire_error(error: BaseException) -> WireError | None:
     body = getattr(error, "body", None)
     if body is None:
         body = getattr(error, "details", None)
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    response = getattr(error, "response", None)
+    headers = getattr(response, "headers", None) or {}
     lowered = {str(name).lower(): str(value) for name, value in headers.items()}
+    beside = _fields_beside(response)
+    if beside and isinstance(body, dict):
+        body = {**beside, **body}
     return WireError(status, body if body is not None else str(error), lowered)
+
+
+def _fields_beside(response: Any) -> dict[str, Any]:
+    """What a body asks to wait beside its error: OpenAI's exceptions hold the error alone."""
+    try:
+        whole = json.loads(response.content)
+    except (AttributeError, TypeError, ValueError, RuntimeError, RecursionError):
+        return {}
+    return {k: whole[k] for k in _FIELDS if k in whole} if isinstance(whole, dict) else {}
 
 
 def model_error(

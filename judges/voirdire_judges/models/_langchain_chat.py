@@ -15,7 +15,6 @@ from voirdire_judges.models._body import (
     arguments_of,
     asked_calls,
     call_parts,
-    ended_by,
     finish_of,
     given_to,
     items,
@@ -23,6 +22,7 @@ from voirdire_judges.models._body import (
     object_in,
     parts_in,
     stated_error,
+    sure_end,
     text,
     texts_in,
     unknown_finish,
@@ -293,12 +293,14 @@ def read(
     answer = texts_in(getattr(message, "content", ""))
     if not calls:
         answer = answer or given_to(c.get("args") for c in made)
-    reason = _reason(meta)
+    usage = usage_of(mapping(getattr(message, "usage_metadata", None)))
+    native = text(meta.get("native_finish_reason"))
+    reason, ended = sure_end(_reason(meta), native, usage, request.max_tokens)
     refusal = text(extra.get("refusal")) or _refusals(getattr(message, "content", ""))
     return Reply(
         text=answer or refusal,
         finish_reason=finish_of(reason, answer or ("call" if calls else ""), refusal),
-        usage=usage_of(mapping(getattr(message, "usage_metadata", None))),
+        usage=usage,
         model=text(meta.get("model_name")) or text(meta.get("model")),
         params=dict(sent),
         provider_id=text(meta.get("id")) or text(getattr(message, "id", "")),
@@ -307,7 +309,7 @@ def read(
         tool_calls=calls,
         thoughts=_thoughts(getattr(message, "content", ""), extra) if calls else (),
         parts=(*parts_in(getattr(message, "content", "")), *call_parts(calls)),
-        ended_by=ended_by("finish_reason", reason),
+        ended_by=ended,
     )
 
 

@@ -25,13 +25,13 @@ from voirdire_judges.models._body import (
     asked_calls,
     content_of,
     count,
-    ended_by,
     finish_of,
     items,
     mapping,
     object_in,
     parse_body,
     parts_in,
+    sure_end,
     text,
     unknown_finish,
     unknown_parts,
@@ -177,19 +177,23 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     # The tool named `answer` is ours: what it was called with is the reply.
     given = [] if calls else [block.get("input") for block in uses]
     answer = "\n".join([*texts, *(json.dumps(part, ensure_ascii=False) for part in given)])
-    reason = text(body.get("stop_reason"))
+    usage, reason = billed(body), text(body.get("stop_reason"))
+    # Of a server that speaks this format in front of other models *end_turn* may mean nothing.
+    native = text(body.get("native_finish_reason"))
+    names = ("stop_reason", "output_tokens")
+    reason, ended = sure_end(reason, native, usage, request.max_tokens, names=names)
     notes = (Note("option_logprobs", "", "Anthropic gives none"),) if request.options else ()
     return Reply(
         text=answer,
         finish_reason=finish_of(reason, answer or ("call" if calls else "")),
-        usage=billed(body),
+        usage=usage,
         model=text(body.get("model")),
         provider_id=text(body.get("id")),
         notes=(*notes, *unknown_finish(reason), *unknown_parts(blocks)),
         tool_calls=calls,
         thoughts=tuple(blocks) if calls and _thinks(blocks) else (),
         parts=tuple(parts_in(blocks)),
-        ended_by=ended_by("stop_reason", reason),
+        ended_by=ended,
     )
 
 

@@ -20,6 +20,7 @@ from voirdire_judges.models._body import (
     mapping,
     object_in,
     parse_body,
+    sure_end,
     text,
     unknown_finish,
     usage_of,
@@ -183,7 +184,9 @@ def read(body: dict[str, Any], request: Request) -> Reply:
     calls = asked_calls((_call(part) for part in parts if part.get("functionCall")), request)
     if not calls:
         answer = answer or given_to(mapping(part.get("functionCall")).get("args") for part in parts)
-    reason = text(candidate.get("finishReason"))
+    usage, reason = billed(body), text(candidate.get("finishReason"))
+    names = ("finishReason", "candidatesTokenCount")
+    reason, ended = sure_end(reason, "", usage, request.max_tokens, names=names)
     notes = [Note("block_reason", "", blocked)] if blocked else []
     notes += [Note("finish_reason", "", reason)] if reason not in _PLAIN else []
     notes += unknown_finish(reason)
@@ -192,14 +195,14 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         finish_reason=finish_of(
             "content_filter" if blocked else reason, answer or ("call" if calls else "")
         ),
-        usage=billed(body),
+        usage=usage,
         model=text(body.get("modelVersion")),
         provider_id=text(body.get("responseId")),
         notes=tuple(notes),
         option_logprobs=option_logprobs(_positions(candidate), request.options, answer),
         tool_calls=calls,
         parts=tuple(filter(None, map(_part, parts))),
-        ended_by=ended_by("blockReason", blocked) or ended_by("finishReason", reason),
+        ended_by=ended_by("blockReason", blocked) or ended,
         candidate=count(candidate.get("index")) or 0,
     )
 

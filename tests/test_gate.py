@@ -280,7 +280,9 @@ def test_a_check_reads_as_the_freeze_read(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Verdicts at the freeze" in done.stdout
-    assert read_lock(tmp_path / "judge.lock").read == {"item": "ticket"}
+    assert read_lock(tmp_path / "judge.lock").read == {
+        "item": "ticket", "rater": "rater", "score": "score", "attribute": "attribute"
+    }  # fmt: skip
     checked = voirdire("gate", "check", "now.csv", "--lock", "judge.lock", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "Look 1 of 26 planned" in " ".join(checked.stdout.split())

@@ -364,7 +364,17 @@ def test_a_judges_file_and_one_of_labels_whose_columns_have_other_names(tmp_path
     mine.write_text("ticket_id,label\n" + "".join(
         f"t{at},{max(1, 1 + at % 5 - (at % 7 == 0))}\n" for at in range(0, 300, 2)
     ))  # fmt: skip
-    found = verdicts(judge, mine)
+    with pytest.raises(
+        QuestionError, match="people scored 'label' and the judges 'score'"
+    ) as asked:
+        run("examine", judge, mine)
+    assert asked.value.choices == ("score=label", "none")
+    assert "name it by --human" in asked.value.question
+    found = verdicts(judge, mine, "--same", "score=label")
+    assert {(one["judge"], one["attribute"]) for one in found["verdicts"]} == {
+        ("gpt_score", "label")
+    }
+    found = verdicts(judge, mine, "--same", "none")
     (apart,) = [one for one in found["findings"] if one["kind"] == "attributes_apart"]
     assert apart["message"].startswith("People scored 'label' and the judges 'score'")
     assert "say --human labels.csv" in apart["consequence"]

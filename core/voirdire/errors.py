@@ -174,7 +174,7 @@ class QuestionError(TableError):
         questions = (self, *self.more)
         # Words of a later question hold those of the earlier ones.
         last = {question.key: question for question in questions}
-        several = ("judge", "reference", "ignore", "only", "rescale")
+        several = ("judge", "reference", "ignore", "only", "rescale", "same")
         return " ".join(
             self.option(question.key, question.choices[0])
             for question in questions

@@ -39,6 +39,7 @@ from voirdire.cli.options import (
     RescaleOption,
     ResponseOption,
     RunOption,
+    SameOption,
     ScoreOption,
     SheetOption,
     StatusOption,
@@ -79,6 +80,7 @@ OPTIONS: dict[str, Any] = {
     "run": RunOption,
     "words": WordsOption,
     "rescale": RescaleOption,
+    "same": SameOption,
     "ignore": IgnoreOption,
     "hidden": HiddenOption,
     "only": OnlyOption,
@@ -176,6 +178,7 @@ def read_options(
     *,
     words: str | None = None,
     rescale: Sequence[str] | None = None,
+    same: Sequence[str] | None = None,
     family: Sequence[str] | None = None,
     **given: Any,
 ) -> ReadOptions:
@@ -185,7 +188,7 @@ def read_options(
     ------
     InputError
         `--words` is not written as pairs of a word and a number, `--rescale` as one of a rater and
-        two ends, or `--family` as one of a name and its maker.
+        two ends, `--same` as one of two names, or `--family` as one of a name and its maker.
 
     Examples
     --------
@@ -194,10 +197,11 @@ def read_options(
     """
     from voirdire.identity import answers
     from voirdire.study import ReadOptions
-    from voirdire.tables import ends_of, numbers_of
+    from voirdire.tables import ends_of, names_kept, numbers_of
 
     keys = {key: value for key, value in given.items() if value}
     keys |= {"rescale": ends_of(rescale)} if rescale else {}
+    keys |= {"same": names_kept(same)} if same else {}
     return ReadOptions(
         words=numbers_of(words) if words else {}, families=answers(family or ()), **keys
     )

@@ -142,6 +142,15 @@ RescaleOption = Annotated[
         show_default=False,
     ),
 ]
+SameOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--same",
+        help="Attributes that are one under two names, the name that is kept behind: "
+        "'Clarté=Klarheit', by commas. [dim]none[/dim] says that they differ.",
+        show_default=False,
+    ),
+]
 IgnoreOption = Annotated[
     list[str] | None,
     typer.Option("--ignore", help="A column to leave out. May be repeated.", show_default=False),
@@ -167,7 +176,8 @@ SheetOption = Annotated[
     str | None,
     typer.Option(
         "--sheet",
-        help="The sheet of a workbook to read. By default it is the first one.",
+        help="The sheet of a workbook to read; '*' reads all that have the same columns, with a "
+        "column 'sheet'. By default it is the first one.",
         show_default=False,
     ),
 ]

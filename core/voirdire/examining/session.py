@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.files import file_hash
 from voirdire.schema import RULE, Finding
 from voirdire.store import is_session, session_study
 from voirdire.store.findings import kept_findings, reply_findings_frame, schema_answers
 from voirdire.store.frames import session_rule
 from voirdire.store.health import changed_database, changed_tables, damage, older_tables
+from voirdire.store.readings import keep_readings, kept_readings
 from voirdire.store.session import RATERS
 from voirdire.study import Rater, Source, Study, load_study
+from voirdire.tables import COLUMN_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from voirdire.schema import Severity
+    from voirdire.tables import Tables
 
 #: From which share of replies with little probability on the levels on that is serious.
 MOSTLY = 0.5
@@ -140,8 +145,48 @@ def study_of_session(folder: Path) -> Study:
     study = session_study(folder) if is_session(folder) else load_study(folder / "study.toml")
     # Beside the study's own sources: human ratings may lie in files of their own.
     source = Source(path=_beside(ratings, study.folder), layout="long")
-    data = study.data.model_copy(update={"sources": (*study.data.sources, source)})
+    own = tuple(_as_before(folder, study))
+    data = study.data.model_copy(update={"sources": (*own, source)})
     return study.model_copy(update={"data": data, "panel": _panel(folder, study)})
+
+
+def _as_before(folder: Path, study: Study) -> Iterator[Source]:
+    """The study's own files, read as the session keeps that they were read, while they are the
+    same.
+    """
+    kept = kept_readings(folder) if study.data.sources else {}
+    for source in study.data.sources:
+        path = Path(study.folder) / source.path
+        there = any(name == source.path for name, _ in kept) and path.is_file()
+        reading = kept.get((source.path, file_hash(path))) if there else None
+        keys = {} if reading is None else reading[0].keys
+        found = {k: v for k, v in keys.items() if k in COLUMN_KEYS and not getattr(source, k)}
+        yield source.model_copy(update=found)
+
+
+def reading_kept(folder: Path, rated: Tables) -> tuple[Finding, ...]:
+    """Keep in a session how the study's own files were read, and a note on each that is kept."""
+    derived = (folder / "ratings.parquet").resolve()
+    own = [
+        one for one in rated.readings if (Path(folder) / one.source).resolve() != derived
+        and Path(one.source).name != derived.name
+    ]  # fmt: skip
+    keep_readings(folder, own)
+    known = kept_readings(folder) if own else {}
+    notes = []
+    for one in own:
+        if (kept := known.get((one.source, one.content))) is None:
+            continue
+        day = dt.datetime.fromtimestamp(kept[1], dt.UTC).date().isoformat()
+        columns = [f"{key} = {value}" for key, value in one.keys.items() if key in COLUMN_KEYS]
+        notes.append(
+            Finding(
+                "reading_kept", "note", one.source, 1, tuple(columns),
+                f"Read as the session keeps since {day} that it is read.",
+                "A file that changes is looked at anew.",
+            )
+        )  # fmt: skip
+    return tuple(notes)
 
 
 def session_as_study(data: Path | None, needs: str) -> Study:

@@ -68,6 +68,12 @@ def open_source(
         except QuestionError as question:
             # A study names its file, so that the answer is a key of the study and no option.
             raise (question if question.key == "reference" else question.in_study()) from None
+    if rated is not None and opened.session is not None:
+        from voirdire.examining.session import (  # noqa: PLC0415 - loads the store
+            reading_kept,
+        )
+
+        rated = replace(rated, findings=(*rated.findings, *reading_kept(opened.session, rated)))
     path = labelled_at(source, opened.session)
     if rated is not None and path is not None and path.is_file():
         study, rated = with_hand_labels(study, rated, path)
@@ -81,13 +87,16 @@ def options_of(sources: Sequence[object], read: ReadOptions | None) -> tuple[Rea
     judges are. Where all are such, each is given them, so that the first says so.
     """
     read = read or ReadOptions()
-    takes = [
-        isinstance(one, pl.DataFrame | list | tuple)
-        or (isinstance(one, str | Path) and Path(one).is_file() and Path(one).suffix != ".toml")
-        for one in sources
-    ]
+    takes = [is_of_files(one) for one in sources]
     rest = ReadOptions(families=read.families)
     return tuple(read if has or not any(takes) else rest for has in takes)
+
+
+def is_of_files(source: object) -> bool:
+    """Whether a source is files or a frame, and no study, session or benchmark."""
+    return isinstance(source, pl.DataFrame | list | tuple) or (
+        isinstance(source, str | Path) and Path(source).is_file() and Path(source).suffix != ".toml"
+    )
 
 
 def labelled_at(source: AnySource, session: Path | None) -> Path | None:

@@ -82,10 +82,13 @@ class FrameSource:
     frame: pl.DataFrame
     reference: tuple[str, ...]
     read: ReadOptions
+    name: str = "frame"
 
     def open(self) -> Opened:
         """Draft a study and read by it."""
-        return Opened(*tables.from_frame(self.frame, reference=self.reference, read=self.read))
+        return Opened(
+            *tables.from_frame(self.frame, reference=self.reference, read=self.read, name=self.name)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +234,10 @@ def _judged(source: AnySource, reference: tuple[str, ...], read: ReadOptions) ->
     nested = nested_table(source, read)
     if nested is not None:
         table, people = nested
-        return FrameSource(table, reference or tuple(people), read)
+        stems = [path.stem for path in _paths(source)]
+        more = f" and {len(stems) - 2} more" if len(stems) > 2 else ""
+        name = f"{' and '.join(stems[:2])}{more}"
+        return FrameSource(table, reference or tuple(people), read, name)
     found = read_judged(source, reference=reference, read=read)
     return None if found is None else JudgementsSource(*found)
 

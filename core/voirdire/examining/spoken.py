@@ -149,11 +149,13 @@ def _argument(option: re.Match[str]) -> str:
 
 def _value(name: str, value: str, more: str) -> str:
     """A value as Python writes it; a word in capital letters stands for one and has no quotes."""
-    from voirdire.tables import ends_of, numbers_of  # noqa: PLC0415 - as above
+    from voirdire.tables import ends_of, names_kept, numbers_of  # noqa: PLC0415 - as above
 
     typed = shlex.split(value)[0] if value.startswith("'") else value
-    if value.startswith("'") and name in ("words", "rescale"):
+    if value.startswith("'") and name in ("words", "rescale", "same"):
         blank = typed.replace("=NUMBER", "=nan")
+        if name == "same":
+            return _literal(names_kept([blank]))
         return _literal(numbers_of(blank) if name == "words" else ends_of([blank]))
     if value.startswith("'") and name == "labels":  # all of them by commas
         return _literal(names_of([typed]))

@@ -40,7 +40,8 @@ class TableKeys(Part):
     and columns of a workbook are read, and `assume` accepts the likelier reading where a column
     has two (a serious finding says which). `leave_out` names the raters whose ratings are left out
     (a mean of the others). `rescale` gives the ends of a rater's own scale, the worst first, which
-    become those of the study.
+    become those of the study. `same` gives the name under which an attribute that a file calls
+    otherwise is compared (``{"Clarté": "Klarheit"}``).
 
     `context` is the column of the items' texts, `response` that of the texts that were judged,
     `reason` that of what a rater said beside a score.
@@ -82,6 +83,7 @@ class TableKeys(Part):
     ignore: Names = ()
     leave_out: Names = ()
     rescale: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    same: dict[str, str] = Field(default_factory=dict)
     hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
     turn: str | None = None

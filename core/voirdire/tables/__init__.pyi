@@ -1,5 +1,6 @@
 from voirdire.tables._asking import all_at_once as all_at_once
 from voirdire.tables._asking import ends_of as ends_of
+from voirdire.tables._asking import names_kept as names_kept
 from voirdire.tables._asking import numbers_of as numbers_of
 from voirdire.tables._asking import with_answer as with_answer
 from voirdire.tables._asking import with_answers as with_answers
@@ -14,6 +15,7 @@ from voirdire.tables._ids import canonical_ids as canonical_ids
 from voirdire.tables._ids import match_ids as match_ids
 from voirdire.tables._load import read_tables as read_tables
 from voirdire.tables._numbers import to_scores as to_scores
+from voirdire.tables._reading import COLUMN_KEYS as COLUMN_KEYS
 from voirdire.tables._scale import infer_scale as infer_scale
 from voirdire.tables._tables import FACTS as FACTS
 from voirdire.tables._tables import ITEMS as ITEMS
@@ -23,6 +25,7 @@ from voirdire.tables._tables import REASONS as REASONS
 from voirdire.tables._tables import REPLIES as REPLIES
 from voirdire.tables._tables import RESPONSES as RESPONSES
 from voirdire.tables._tables import STATUS as STATUS
+from voirdire.tables._tables import HowRead as HowRead
 from voirdire.tables._tables import Tables as Tables
 from voirdire.tables._tables import apply_off_scale as apply_off_scale
 from voirdire.tables._tables import plural as plural

@@ -6,14 +6,19 @@ row which goes missing without a word is noticed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from voirdire.tables._records import null_ids, repeated
 from voirdire.tables._tables import Account, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voirdire.schema import Finding
+    from voirdire.tables._files import RawTable
 
 #: Findings on rows that are in no number, and how the account calls these rows.
 _GONE = {
@@ -21,9 +26,46 @@ _GONE = {
     "hidden_rows": "hidden",
     "rows_withdrawn": "withdrawn",
     "null_ids": "without an id",
+    "null_raters": "without a rater",
     "summary_rows": "sums of others",
     "duplicate_rows": "repeated",
 }
+
+
+def whole_rows(raw: RawTable, item: str | None, rater: str | None, *, once: bool) -> RawTable:
+    """A table without the rows that repeat others (`once`), and those without an id or a rater.
+
+    For labels and comparisons; of ratings `records` does the same, where conflicts are seen too.
+    """
+    frame = raw.frame.with_columns(raw.numbers().alias("#row"))
+    notes = []
+    for column, told in ((item, null_ids), (rater, _null_raters)):
+        if column is None or column not in raw.frame.columns:
+            continue
+        bare = frame[column].is_null()
+        if bare.any() and not bare.all():
+            notes.append(told(raw, column, frame["#row"].filter(bare)))
+            frame = frame.filter(~bare)
+    # Without ids two equal rows may be two units that look alike.
+    if once and item is not None and item in raw.frame.columns:
+        first = (
+            frame.drop("#row").is_duplicated()
+            & ~frame.select(pl.struct(pl.exclude("#row")).is_first_distinct()).to_series()
+        )
+        if first.any():
+            notes.append(repeated(raw, frame["#row"].filter(first)))
+            frame = frame.filter(~first)
+    if not notes:
+        return raw
+    return replace(raw, frame=frame.drop("#row"), lines=frame["#row"].alias("row")).noted(*notes)
+
+
+def _null_raters(raw: RawTable, column: str, rows: pl.Series) -> Finding:
+    return finding(
+        "null_raters", "serious", raw.name, [f"{raw.unit} {row}" for row in rows],
+        f"{plural(len(rows), 'row')} without a rater in column {column!r}.",
+        "Who judged is not known, and they are in no number.", count=len(rows),
+    )  # fmt: skip
 
 
 def account_findings(account: Account | None) -> tuple[Finding, ...]:

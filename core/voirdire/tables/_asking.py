@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voirdire.errors import InputError, QuestionError, cells, names_of
+from voirdire.tables._same import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,6 +83,8 @@ def with_answer(
         changed = {key: numbers_of(value)}
     elif key == "rescale":
         changed = {key: {**read.rescale, **ends_of([value])}}
+    elif key == "same":
+        changed = {key: {**read.same, **names_kept([value])}}
     elif key == "labels":
         changed = {key: tuple(names_of([value]))}
     elif key in ("ignore", "only"):
@@ -111,6 +114,31 @@ def ends_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
                 f"llm=5..1 where 1 is best"
             )
     return ends
+
+
+def names_kept(given: Sequence[str]) -> dict[str, str]:
+    """The name that is kept of attributes under two, as ``--same`` writes them.
+
+    >>> names_kept(["Clarté=Klarheit, Ton=Tonfall"])
+    {'Clarté': 'Klarheit', 'Ton': 'Tonfall'}
+
+    Raises
+    ------
+    InputError
+        It is written otherwise.
+    """
+    kept: dict[str, str] = {}
+    for pair in (cell for text in given for cell in cells(text)):
+        name, mark, other = (part.strip() for part in pair.partition("="))
+        if name == NONE and not mark:
+            kept[NONE] = NONE
+            continue
+        if not (name and other):
+            raise InputError(
+                f"--same {pair.strip()!r}: write NAME=KEPT, such as 'Clarté=Klarheit', or none"
+            )
+        kept[name] = other
+    return kept
 
 
 def numbers_of(text: str) -> dict[str, Any]:

@@ -28,11 +28,13 @@ def card(
     ratings: pl.DataFrame,
     people: Sequence[str],
     roles: Sequence[ColumnRole],
+    left_out: Sequence[str] = (),
 ) -> Finding:
     """What was read of a table, and what became of its rows and columns.
 
     The message is such as ``600 rows = 300 items (ticket) x 2 systems (release); judge: llm (1 to
     5); human: label (0 to 1, on 200)``; the places name each column with its role and the reason.
+    `left_out` are raters whose ratings do not count: their columns play no part.
     """
     rows, items = raw.frame.height, ratings["item"].n_unique()
     systems = ratings["system"].drop_nulls().n_unique()
@@ -54,11 +56,13 @@ def card(
             parts.append(f"{called}: {', '.join(spans[name] for name in names[:3])}{more}")
     shown: dict[str | None, str] = dict.fromkeys(how.reasons, "reason, what a rater said")
     shown |= {how.context: "text, shown beside an item", how.response: "text, what was judged"}
+    out = [c for c, of in how.values.items() if how.raters.get(c, of) in left_out]
+    shown |= dict.fromkeys(out, "not used, its ratings are left out")
     told = [
         f"{one.column}: {shown.get(one.column, f'{one.role}, {one.reason}')}"
         for one in roles[:_MOST_COLUMNS]
     ]
-    unread = unread_columns(raw, how)
+    unread = [c for c in raw.frame.columns if c in (*unread_columns(raw, how), *out)]
     left = f"Not read: {listed(unread)}." if unread else "Every column plays a part."
     return finding(
         "reading", "note", raw.name, told, f"{'; '.join(parts)}.",

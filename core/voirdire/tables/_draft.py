@@ -41,11 +41,13 @@ from voirdire.tables._load import (
 )
 from voirdire.tables._names import head_of, is_human
 from voirdire.tables._numbers import in_per_cent, is_numeric
+from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
 from voirdire.tables._roles import Asked, Roles
+from voirdire.tables._same import ask_which_are_the_same, with_one_name
 from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
 from voirdire.tables._tables import Part, finding, on_scale
-from voirdire.tables._values import LARGEST, Known, common_prefix
+from voirdire.tables._values import LARGEST, Known
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
 
@@ -58,28 +60,6 @@ if TYPE_CHECKING:
 
 #: While the scale is not known; a number beyond it counts all the same.
 _ANY = Scale(-100, 100)
-#: How a study calls each kind of plan.
-_LAYOUTS = {
-    "replies": "replies",
-    "scores": "scores",
-    "raters": "scores",
-    "grid": "scores",
-    "long": "long",
-}
-#: What a drafted source says as it was given, and what as it was planned.
-_KEPT = (
-    "path",
-    "sheet",
-    "words",
-    "ignore",
-    "leave_out",
-    "rescale",
-    "hidden",
-    "assume",
-    "key",
-    "about",
-)
-_PLANNED = ("item", "system", "context", "response", "attribute", "run", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +90,7 @@ class _Looked:
         if isinstance(self.raw, Reading):
             kinds = self.raw.raters.filter(pl.col("kind") == "human")
             return set(kinds["rater"])
-        if _is_form(self.source):
+        if is_form(self.source):
             return set(self.ratings["rater"].unique())
         column = self.how.rater if self.how else None
         judges = self.roles.judges if self.roles else ()
@@ -208,7 +188,7 @@ def _once_read(each: _Looked, source: Source, study: Study) -> Part | None:
     how, raw = each.how, each.table
     if how is None or not isinstance(raw, RawTable) or how.kind == "replies" or each.source.key:
         return None
-    if _is_form(each.source) or not all(_are_plain(raw.frame[c]) for c in how.values):
+    if is_form(each.source) or not all(_are_plain(raw.frame[c]) for c in how.values):
         return None
     told = ("columns_inferred", "reading_assumed")  # the draft says these itself
     said = [note for note in how.findings if note.kind in told]
@@ -280,7 +260,10 @@ def _looked_at(
     if not read.human:
         keys = read.keys_set()
         sources = [Source(path=at[path], **keys) for path in files]
-        raws = [open_file(path, source) for path, source in zip(files, sources, strict=True)]
+        raws = [
+            open_file(path, source, named=reference)
+            for path, source in zip(files, sources, strict=True)
+        ]
         check_readers(keys, raws, at[files[0]])
         pairs = located(list(zip(sources, raws, strict=True)))
         return [_looked(raw, s, reference, read.judge, alone=len(files) < 2) for s, raw in pairs]
@@ -327,10 +310,13 @@ def _looked(
     if isinstance(raw, Reading):
         kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
         named = source.model_copy(update={"reader": raw.format, "only": kept})
-        return _Looked(raw, raw, named, None, raw.part(source.path, _ANY))
+        part = with_one_name(raw.part(source.path, _ANY), source.same)
+        return _Looked(raw, raw, named, None, part)
+    if raw.together and source.sheet is None:
+        source = source.model_copy(update={"sheet": "*"})
     asked = Asked(tuple(reference), tuple(judges))
     ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone, asked=asked)
-    part = read_part(ready, _ANY)
+    part = with_one_name(read_part(ready, _ANY), source.same)
     return _Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
 
 
@@ -360,6 +346,9 @@ def _draft(
         raise not_rated(absent, raters, looked[0].name, _passed_over(looked, absent))
     own = {name for each in looked for name in each.source.rescale}
     known = ratings.filter(~pl.col("rater").is_in(own)) if own else ratings
+    # Attributes in cells are words of one hand: of these people and judges are known to differ.
+    if all(e.how is not None and not (e.source.key or e.how.attribute) for e in looked):
+        ask_which_are_the_same(looked[0].source, ratings, reference or humans)
     ask_about_scales(looked[0].source, ratings, reference or humans, own)
     scale, codes = _scale(looked, known, reference or humans, raters)
     # Readers of formats know who is a person, and so does who names a file of people.
@@ -386,7 +375,9 @@ def _draft(
     guessed = [note for each in looked for note in _notes_of(each, "columns_inferred")]
     apart = attributes_apart([(each.name, each.ratings) for each in looked], humans)
     cards = [
-        card(e.raw, e.how, e.ratings, humans, e.roles.columns if e.roles else ())
+        card(
+            e.raw, e.how, e.ratings, humans, e.roles.columns if e.roles else (), e.source.leave_out
+        )
         for e in looked
         if e.how is not None and isinstance(e.raw, RawTable)
     ]
@@ -575,29 +566,7 @@ def _taken(each: _Looked, study: Study) -> list[Finding]:
 
 def _declared(each: _Looked) -> dict[str, Any]:
     """The source with everything that was found out about it."""
-    source, how = each.source, each.how
-    if how is None or _is_form(source):
-        return source.model_dump(exclude_defaults=True)  # its columns are those of the form
-    declared: dict[str, Any] = {
-        **{key: getattr(source, key) for key in _KEPT},
-        **{key: getattr(how, key) for key in _PLANNED},
-        "layout": _LAYOUTS.get(how.kind, how.kind),
-        "reason": source.reason or next((c for c, who in how.reasons.items() if not who), None),
-        "rater": how.rater or (None if how.raters or how.kind == "raters" else how.rater_name),
-        "score": next(iter(how.values)) if how.kind == "long" else None,
-        **how.facts,
-    }
-    if how.kind == "replies" and not how.raters:
-        columns = list(how.values)
-        prefix = common_prefix(columns) if len(columns) > 1 else ""
-        declared |= {"prefix": prefix} if prefix else {"columns": dict(how.values)}
-    if how.kind == "scores":
-        declared["columns"] = dict(how.values)
-    return {key: value for key, value in declared.items() if value not in (None, {}, (), False)}
-
-
-def _is_form(source: Source) -> bool:
-    return source.layout == "raters-by-items"
+    return declared_by(each.source, each.how)
 
 
 def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
@@ -620,7 +589,7 @@ def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
     more = "".join(
         f"; {what}: those in column {column!r}" for what, column in shown if column is not None
     )
-    layout = _LAYOUTS.get(how.kind, how.kind)
+    layout = LAYOUTS.get(how.kind, how.kind)
     return _drafted(raw.name, layout, study, f"{more}.{left}")
 
 

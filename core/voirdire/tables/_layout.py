@@ -230,7 +230,7 @@ def _roles(raw: RawTable, source: Source, names: Known) -> dict[str, str | None]
             skip = part == "rater" and source.rater is not None
             free = [column for column in columns if column not in roles.values()]
             roles[part] = None if skip else find(part, free, None, raw.name)
-    roles = _plausible(raw, source, roles)
+    roles = _plausible(raw, source, names, roles)
     for part in ("response", "reason"):
         if part not in roles:
             roles[part] = _text_column(raw, source, part, roles, columns)
@@ -356,7 +356,7 @@ def _names_column(raw: RawTable, source: Source, named: set[str]) -> bool:
 
 
 def _plausible(
-    raw: RawTable, source: Source, roles: dict[str, str | None]
+    raw: RawTable, source: Source, names: Known, roles: dict[str, str | None]
 ) -> dict[str, str | None]:
     """Drop parts whose column cannot play them: numbers for a context, replies for rater names."""
     for part in ("context", "attribute"):
@@ -368,8 +368,12 @@ def _plausible(
     if status is not None and source.status is None and not speaks_of_status(raw.frame[status]):
         roles["status"] = None
     rater = roles["rater"]
-    if rater is not None and source.rater is None and not _names_raters(raw, source, rater, roles):
-        roles["rater"] = None
+    if rater is not None and source.rater is None:
+        # Beside columns of raters a column such as `annotator` says who filled in the row.
+        elsewhere = [c for c in raw.frame.columns if c in names.raters and is_score(raw, c)]
+        named = set(raw.frame[rater].cast(pl.String).unique()) & set(names.raters)
+        if (elsewhere and not named) or not _names_raters(raw, source, rater, roles):
+            roles["rater"] = None
     return roles
 
 

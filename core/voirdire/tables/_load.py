@@ -14,7 +14,7 @@ from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
-from voirdire.tables._files import RawTable, read_raw
+from voirdire.tables._files import PLAIN, RawTable, read_raw
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
@@ -30,9 +30,11 @@ from voirdire.tables._questions import (
     one_row_a_rating,
     without_ignored,
 )
+from voirdire.tables._reading import declared_by
 from voirdire.tables._records import records
 from voirdire.tables._rescale import rescaled
 from voirdire.tables._roles import Asked, Roles, roles_of
+from voirdire.tables._same import with_one_name
 from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores
 from voirdire.tables._tables import (
@@ -40,6 +42,7 @@ from voirdire.tables._tables import (
     FACTS,
     RATINGS,
     REPLIES,
+    HowRead,
     Part,
     finding,
     plural,
@@ -141,7 +144,11 @@ def tables_from(
         parts += [linked_part(part, source, rated) for source, part in read if source.key]
     raters = _raters_of(study, parts) if raters is None else raters
     joined = join(study, (*parts, *given), hashes, raters, labels)
-    return replace(joined, findings=(*notes, *joined.findings)) if notes else joined
+    readings = tuple(
+        HowRead(source.path, hashes.get(source.path, ""), dict(part.keys), part.columns)
+        for source, part in read
+    )
+    return replace(joined, findings=(*notes, *joined.findings), readings=readings)
 
 
 _Raw = TypeVar("_Raw", bound="RawTable | Reading | Part")
@@ -169,11 +176,13 @@ def _part(study: Study, source: Source, raw: RawTable | Reading | Part, *, alone
         return raw
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
-        return rescaled(raw.part(source.path, scale), source.rescale, scale)
+        part = replace(raw.part(source.path, scale), keys={"reader": raw.format})
+        return rescaled(with_one_name(part, source.same), source.rescale, scale)
     source = _with_item(source, study.items, raw)
     try:
         ready = made_ready(raw, source, known(study), declared=bool(study.panel), alone=alone)
-        return rescaled(read_part(ready, scale), source.rescale, scale)
+        part = with_one_name(read_part(ready, scale), source.same)
+        return rescaled(part, source.rescale, scale)
     except pl.exceptions.PolarsError as error:
         cause = str(error).splitlines()[0]
         raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
@@ -360,6 +369,8 @@ def read_part(ready: Ready, scale: Scale) -> Part:
         ratings, replies, tidy.contexts,
         (*notes, *remarks, *account_findings(account)), tidy.problems,
         wide, responses=tidy.responses, reasons=tidy.reasons, id_column=how.item, account=account,
+        keys=declared_by(source, how),
+        columns=tuple((one.column, one.role, one.reason) for one in ready.roles.columns),
     )  # fmt: skip
 
 
@@ -424,8 +435,11 @@ def _raw(study: Study, source: Source, path: Path) -> RawTable | Reading:
     return open_file(path, source, skip_bad_lines=study.data.skip_bad_lines)
 
 
-def open_file(path: Path, source: Source, *, skip_bad_lines: bool = False) -> RawTable | Reading:
-    """A file as its reader reads it, or as the plain table that it is.
+def open_file(
+    path: Path, source: Source, *, skip_bad_lines: bool = False, named: Sequence[str] = ()
+) -> RawTable | Reading:
+    """A file as its reader reads it, or as the plain table that it is; sheets that are called as
+    `named` says are read together.
 
     Raises
     ------
@@ -433,14 +447,22 @@ def open_file(path: Path, source: Source, *, skip_bad_lines: bool = False) -> Ra
         It cannot be read, or holds comparisons and no ratings.
     """
     reading = read_foreign(path, source.reader)
-    if reading is None:
-        return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines)
+    if reading is None or (source.reader is None and _means_the_table(reading, path, named)):
+        return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines, named=named)
     if reading.preferences is not None:
         raise TableError(
             f"{path}: holds comparisons of two responses ({reading.format}) and no ratings: "
             f"examine it alone"
         )
     return only_asked(reading, source.only, path.name)
+
+
+def _means_the_table(reading: Reading, path: Path, named: Sequence[str]) -> bool:
+    """Whether the reference are columns of a tool's table, where a person put a judge's beside."""
+    raters = set(reading.raters["rater"])
+    if not named or path.suffix.lower() not in PLAIN or raters & set(named):
+        return False
+    return set(named) <= set(read_raw(path).frame.columns)
 
 
 def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:

@@ -89,6 +89,18 @@ _MEASURED = frozenset(
         "attempts", "retries", "entropy", "margin", "temperature",
     )
 )  # fmt: skip
+#: What a header begins with that counts something.
+_COUNTS = frozenset(("n", "num", "nb"))
+#: The same in the languages of most files: pages, durations, waiting times, lengths, prices, ages.
+_MEASURED_ELSEWHERE = re.compile(
+    r"(?:^|[\W_\d])(?:seiten?(?:zahl)?|p[aá]ginas?|pagin[ae]|sid(?:a|or)|sivu|sayfa|stron[ay]|pagina's"
+    r"|dauer|dur[ée]{1,2}|duraci[oó]n|durata|duur|dura[cç][aã]o|kesto|süre|czas|minut[eio]\w*"
+    r"|wartezeit|bearbeitungszeit|attente|espera|wachttijd|l[aä]nge|longueur|longitud|lunghezza"
+    r"|lengte|wörter|palabras|woorden|alter|[aâ]ge|edad|età|leeftijd|kosten|co[uû]t"
+    r"|costo|preis|prix|precio|anzahl|nombre|numero\s+di|jahr|ann[ée]e|a[nñ]o|anno|jaar)(?:$|[\W_\d])"
+    r"|ページ|页|쪽|페이지|страниц|время|длина|возраст",
+    re.IGNORECASE,
+)
 
 
 def find(part: str, columns: Sequence[str], declared: str | None, table: str) -> str | None:
@@ -134,7 +146,9 @@ def measures(column: str) -> bool:
     """
     # `ratingTime` is two words.
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).lower())
-    return bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
+    counted = len(words) > 1 and words[0] in _COUNTS and words[-1].endswith("s")  # n_raters
+    measured = bool(words) and (words[-1] in _MEASURED or not _MEASURES.isdisjoint(words))
+    return counted or measured or _MEASURED_ELSEWHERE.search(column) is not None
 
 
 #: A header that is one human rater, as it stands; a small n behind one is a count.

@@ -56,13 +56,13 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
         Others do, and nobody said which is meant.
     """
     first, *others = raw.sheets or ("",)
-    if not others or source.sheet is not None:
+    if not others or source.sheet is not None or raw.together:
         return raw
     if not source.assume:
         raise QuestionError(
-            f"{raw.name}: sheets {listed([first, *others])} hold the same columns, and one is "
-            f"read; which? For several save each as a file, and give all of them",
-            "sheet", (first, *others), f"sheet = {json.dumps(first)}",
+            f"{raw.name}: sheets {listed([first, *others])} hold the same columns; which of them "
+            f"is read? With '*' it is all, and a column 'sheet' says from which of them a row is.",
+            "sheet", (first, *others, "*"), f"sheet = {json.dumps(first)}",
         )  # fmt: skip
     note = assumed(raw.name, others, f"Sheet {first!r} was read; {listed(others)} were not.")
     return raw.noted(note)

@@ -192,7 +192,7 @@ def _with_ids(
     if missing:
         rows = frame.filter(pl.col("item").is_null())["row"]
         _refuse_once_written(raw, plan, frame)
-        notes.append(_null_ids(raw, plan.item, rows))
+        notes.append(null_ids(raw, plan.item, rows))
         frame = frame.filter(pl.col("item").is_not_null())
     frame, sums = _without_summaries(raw, frame)
     return frame, (*notes, *sums, *_date_ids(raw, plan.item, frame["item"]))
@@ -276,7 +276,7 @@ def _digits(raw: RawTable, column: str, count: int) -> Finding:
     )
 
 
-def _null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
+def null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
     return finding(
         "null_ids",
         "serious",
@@ -343,13 +343,13 @@ def _once(
     values = [column for column in frame.columns if column != "row"]
     once = frame.unique(values, keep="first", maintain_order=True)
     gone = frame.join(once.select("row"), on="row", how="anti")["row"]
-    notes = (_repeated(raw, gone),) if len(gone) else ()
+    notes = (repeated(raw, gone),) if len(gone) else ()
     twice = once.filter(pl.struct(KEYS).is_duplicated())
     problems = (_conflict(raw, plan, twice),) if twice.height else ()
     return once, notes, problems
 
 
-def _repeated(raw: RawTable, rows: pl.Series) -> Finding:
+def repeated(raw: RawTable, rows: pl.Series) -> Finding:
     return finding(
         "duplicate_rows",
         "note",

@@ -77,7 +77,9 @@ _EVALUATES = re.compile(
 #: They only say which of several candidates is proposed.
 _SPEAKS_OF_MODELS = re.compile(
     r"mod[eèé]l|automat|algorit|maschine|machine|juge|juez|juiz|giudice|richter|rechter|jueza"
-    r"|(?:^|[\W_])(?:ki|ia|ai|llm|slm|bot|robot)(?:$|[\W_])|^(?:AI|KI|IA)(?=\W|[^\x00-\x7f])",
+    r"|(?:^|[\W_])(?:ki|ia|ai|llm|slm|bot|robot)(?:$|[\W_])|^(?:AI|KI|IA)(?=\W|[^\x00-\x7f])"
+    r"|yapay[_ ]zek[aâ]|teko[äa]ly|sztuczn\w+ intelig|kunstmatig|k[uü]nstlich|искусств|модел|судья"
+    r"|人工智能|人工知能|인공지능|모델|モデル|模型|评委|裁判",
     re.IGNORECASE,
 )
 #: More raters than this are hardly named in a column.
@@ -165,8 +167,6 @@ def _grid(raw: RawTable, source: Source, asked: Asked) -> Roles:
     rest = {c: (name, beside(c, name)) for name in asked.reference for c in columns}
     own = {c: pair for c, pair in rest.items() if pair[1] and _rated(raw, c)}
     attributes = {attribute for _, attribute in own.values()}
-    if len(attributes) < 2:
-        return Roles(source)
     others: dict[str, set[str]] = {}
     for column in columns:
         for attribute in attributes:
@@ -176,6 +176,15 @@ def _grid(raw: RawTable, source: Source, asked: Asked) -> Roles:
     # A whole grid only: two names that happen to share an end are no raters of attributes.
     judges = tuple(rater for rater, held in others.items() if held == attributes)
     judges = tuple(j for j in judges if not asked.judges or j in asked.judges)
+    if not judges and len(attributes) > 1:
+        others = _with_other_names(raw, [c for c in columns if c not in own], len(attributes))
+        judges = tuple(others)
+        attributes |= {attribute for held in others.values() for attribute in held}
+    elif len(attributes) == 1 and not asked.judges:
+        # Of one attribute the ends of two headers may meet by chance: a name has to speak.
+        judges = tuple(j for j in judges if names_rater(j) or _SPEAKS_OF_MODELS.search(j)) or (
+            judges if len(judges) == 1 and not measures(judges[0]) else ()
+        )
     raters = (*asked.reference, *judges)
     values = [c for c in columns if c in own or any(beside(c, a) in judges for a in attributes)]
     keys = keys_of(raw, source, [c for c in columns if c not in values], [])
@@ -190,6 +199,20 @@ def _grid(raw: RawTable, source: Source, asked: Asked) -> Roles:
     }
     rest_roles = _unused(raw, [one.column for one in found])
     return Roles(source.model_copy(update=changed), (*found, *rest_roles), raters, judges)
+
+
+def _with_other_names(raw: RawTable, columns: Sequence[str], count: int) -> dict[str, set[str]]:
+    """The judges in whose headers stand as many attributes under other names: `KI_clarity` beside
+    `Mensch_Klarheit`.
+    """
+    found: dict[str, set[str]] = {}
+    for column in columns:
+        judge = re.split(r"\s*[_:.–—-]\s*|\s+", column, maxsplit=1)[0]
+        speaks = names_rater(judge) or _SPEAKS_OF_MODELS.search(judge)
+        attribute = beside(column, judge)
+        if speaks and attribute and not measures(column) and _rated(raw, column):
+            found.setdefault(judge, set()).add(attribute)
+    return {judge: held for judge, held in found.items() if len(held) == count}
 
 
 def rater_column(raw: RawTable, source: Source, named: Sequence[str]) -> str | None:
@@ -283,6 +306,7 @@ def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...
         c for c in free
         if _few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, [rater])
     ]  # fmt: skip
+    words = [c for c in words if not _SYSTEMS.search(c) and not _ATTRIBUTES.search(c)] or words
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
     if called_so and (not numbers or set(called_so) & set(numbers)):
         return (called_so[0],)
@@ -362,7 +386,7 @@ def keys_of(
 def _is_measured(cells: pl.Series) -> bool:
     """Whether numbers under a header measure something: so many tokens are no item's id."""
     name = plain_word(cells.name)
-    named = measures(cells.name) and not name.endswith(("id", "nr"))
+    named = measures(cells.name) and not name.endswith(("id", "nr", "number"))
     return named and _distinct_numbers(cells) is not None
 
 
@@ -494,13 +518,17 @@ class _Wide:
         given = [c for c in (*self.asked.judges, *people) if c in self.columns]
         parts = self._parts()
         free = [c for c in self.columns if c not in (*given, *parts)]
-        keys = keys_of(raw, source, free, [c for c in (source.run, source.attribute) if c])
+        attribute = source.attribute or _attribute_by_name(raw, free)
+        beside = [c for c in (source.run, attribute) if c]
+        keys = keys_of(raw, source, [c for c in free if c != attribute], beside)
         if keys is None:
             return Roles(source)  # the rules by names find ids, or ask
         item, system = keys
         found = [ColumnRole(item, "item", "tells the rows apart")]
         if system is not None:
             found.append(ColumnRole(system, "system", f"tells the rows of one {item} apart"))
+        if attribute is not None:
+            found.append(ColumnRole(attribute, "attribute", "says what is judged"))
         labels = _labels_of(raw, self.reference)
         found_judges = self._judges(people, [item, system], labels) if judges else []
         kind: Role = "label" if labels else "score"
@@ -510,7 +538,7 @@ class _Wide:
         found += found_judges
         raters = (*people, *(one.column for one in found_judges))
         rest = _unused(raw, [one.column for one in found])
-        changed: dict[str, object] = {"item": item, "system": system}
+        changed: dict[str, object] = {"item": item, "system": system, "attribute": attribute}
         changed = {k: v for k, v in changed.items() if v and not getattr(source, k)}
         # Numbers that play no part are not looked at again by the rules by names.
         read = source.model_copy(update=changed)
@@ -558,11 +586,15 @@ class _Wide:
             c for c in self.columns
             if c not in (*people, *keys, *self._parts()) and _judges_like(raw, c, labels)
         ]  # fmt: skip
-        called = [c for c in left if names_rater(c) and not _speaks_of_else(c)]
+        scale = _scale_of(raw, self.reference)
+        called = [
+            c for c in left
+            if not _speaks_of_else(c) and not self._is_one_persons(c)
+            and (names_rater(c) or self._speaks_of_a_model(c, keys, scale))
+        ]  # fmt: skip
         ask_of_whom(raw, [c for c in (*people, *called) if c not in self.asked.reference])
         if called:
             return [ColumnRole(c, kind, "is called as a judge is", "name") for c in called]
-        scale = _scale_of(raw, self.reference)
         # A name alone speaks against these: another column is not the only one that is left.
         doubtful = [c for c in left if names_rater(c) and _on_scale(raw, c, scale)]
         left = [c for c in left if not _why_not(raw, c, keys)]
@@ -586,6 +618,20 @@ class _Wide:
             f"judge's: {spans}.",
             "judge", choices, f"judge = {json.dumps(list(likely))}",
         )  # fmt: skip
+
+    def _is_one_persons(self, column: str) -> bool:
+        """Whether a column called as people are holds one value: who filled in the rows."""
+        one = self.raw.frame[column].drop_nulls().n_unique() < 2
+        return one and kind_of(column) != "judge"
+
+    def _speaks_of_a_model(
+        self, column: str, keys: Sequence[str | None], scale: Scale | None
+    ) -> bool:
+        """Whether a header speaks of a model in any language, over levels of the reference's scale:
+        `giudice_ia` does, and `Modelljahr` does not.
+        """
+        named = _SPEAKS_OF_MODELS.search(column) is not None
+        return named and _on_scale(self.raw, column, scale) and not _why_not(self.raw, column, keys)
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -135,6 +135,28 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class HowRead:
+    """How a file was understood, so that it is read the same way again.
+
+    Attributes
+    ----------
+    source : str
+        The file, as the study names it.
+    content : str
+        Its SHA-256; empty where it is no file.
+    keys : mapping
+        The keys of ``[[data.sources]]`` that read it so: what was said, asked and found.
+    columns : tuple of (column, role, reason)
+        The role of each column, where they were looked for.
+    """
+
+    source: str
+    content: str = ""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
     """What was read, tidy.
 
@@ -169,6 +191,8 @@ class Tables:
         Path as the study names it -> SHA-256 of the file.
     accounts : tuple of Account
         What became of the rows of each file.
+    readings : tuple of HowRead
+        How each file was understood.
     labels : Tables or None
         The same of labels that annotators name beside a rubric: 0 or 1, whatever its scale.
     """
@@ -185,6 +209,7 @@ class Tables:
     hashes: Mapping[str, str] = field(default_factory=dict)
     labels: Tables | None = None
     accounts: tuple[Account, ...] = ()
+    readings: tuple[HowRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +219,7 @@ class Part:
     `wide` says that a row holds the scores of several raters, so that blanks of all people there
     mean that nobody asked them. `id_column` is what the file calls its items' ids.
     A reader of another tool's file also says its `items`, by whose columns labels may be joined,
-    and what its `raters` are.
+    and what its `raters` are. `keys` and `columns` are those of `HowRead`.
     """
 
     ratings: pl.DataFrame
@@ -209,6 +234,8 @@ class Part:
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     id_column: str = "item"
     account: Account | None = None
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[tuple[str, str, str], ...] = ()
 
 
 def status_of(scale: Scale) -> pl.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,7 @@ import polars as pl
 
 from voirdire.errors import TableError, check_columns, listed, no_column
 from voirdire.tables._keys import is_counter
-from voirdire.tables._names import find, measures, sums_up
+from voirdire.tables._names import bare_head, find, measures, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._tables import shortened
 
@@ -30,6 +31,10 @@ LARGEST = 1000
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Between rater and attribute in a header such as ``human_Empathy``.
 SEPARATORS = ("_", ":", ".", " ", "-", "/")
+#: The same around a name, with the blanks beside them: ``human - Empathy``, ``Empathy (human)``.
+_MARK = r"\s*[_:./–—-]\s*|\s+"
+_BEHIND = re.compile(rf"\s*[(\[]\s*(?P<inside>[^()\[\]]+?)\s*[)\]]|(?:{_MARK})(?P<name>\S.*)")
+_BEFORE = re.compile(rf"(?P<name>.*?\S)(?:{_MARK}|\s*(?P<open>[(\[])\s*)")
 #: What the answer may be where a table has no column of items or of scores.
 FORM = (
     "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "
@@ -250,13 +255,20 @@ def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, s
 
 
 def beside(column: str, rater: str) -> str:
-    """What a header holds before or after a rater's name and a separator."""
-    for mark in SEPARATORS:
-        if column.startswith(rater + mark):
-            return column[len(rater) + 1 :]
-        if column.endswith(mark + rater):
-            return column[: -len(rater) - 1]
-    return ""
+    """What a header holds before or after a rater's name and a separator, or around it in brackets.
+
+    >>> [beside(head, "human") for head in ("human_Tone", "Tone (human)", "Tone: human")]
+    ['Tone', 'Tone', 'Tone']
+    """
+    if bare_head(column) == rater != column:  # what stands in brackets is the scale: human (1-5)
+        return ""
+    if column.startswith(rater) and (behind := _BEHIND.fullmatch(column, len(rater))):
+        return behind["name"] or behind["inside"]
+    close = column[-1:] if column[-1:] in (")", "]") else ""
+    if not column.endswith(rater + close):
+        return ""
+    before = _BEFORE.fullmatch(column[: len(column) - len(rater) - len(close)])
+    return before["name"] if before and bool(before["open"]) == bool(close) else ""
 
 
 def _no_values(raw: RawTable, source: Source, kind: Kind) -> str:

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
 from voirdire.examining.changing.measured import measured_of
+from voirdire.examining.source import is_of_files
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
@@ -248,7 +249,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         rule=RULE,
         planned=0 if one_in is not None else looks,
         one_in=one_in or 0,
-        read=_reading(read),
+        read=_reading(source, read, measured),
         study=study_name(source, measured),
         frozen=dt.datetime.now(dt.UTC).date().isoformat(),
         alpha=alpha,
@@ -268,12 +269,25 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
     return with_verdicts(lock)
 
 
-def _reading(read: ReadOptions | None) -> dict[str, Any]:
-    """How a source was read, without what joined labels to it: a check joins none."""
-    if read is None:
-        return {}
-    families = {"families": read.families} if read.families else {}
-    return {**read.keys_set("human", "key", "about"), **families}
+def _reading(source: object, read: ReadOptions | None, measured: Measured) -> dict[str, Any]:
+    """How a source was read, without what joined labels to it: a check joins none.
+
+    Of one file without a study also what was found out about it, so that a check looks for
+    nothing anew: its columns, its scales and who judged.
+    """
+    read = read or ReadOptions()
+    kept = {**read.keys_set("human", "key", "about")}
+    sources = measured.study.data.sources
+    # Labels and comparisons are examined as votes, whose columns are none of the file's.
+    one = source[0] if isinstance(source, list | tuple) and source else source
+    name = Path(one).name if isinstance(one, str | Path) else "frame"
+    alone = len(sources) == 1 and Path(sources[0].path).name == name
+    if is_of_files(source) and alone and not read.human:
+        found = sources[0].keys_set("key", "about", "layout", "columns", "prefix")
+        kept = {**found, **kept, **({"judge": measured.judges} if read.judge else {})}
+    elif read.judge:
+        kept["judge"] = read.judge
+    return {**kept, **({"families": read.families} if read.families else {})}
 
 
 def write_lock(path: str | Path, lock: Lock) -> None:

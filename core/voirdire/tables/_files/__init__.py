@@ -29,14 +29,16 @@ from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.schema import Finding
 
-__all__ = ["RawTable", "files_of", "is_dataset", "read_raw", "sheets_of"]
+__all__ = ["PLAIN", "RawTable", "files_of", "is_dataset", "read_raw", "sheets_of"]
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
+#: Of files of these a tool's table may have got further columns.
+PLAIN = (*_EXCEL, *_TEXT)
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _OLD, _ZIP = "an old or encrypted workbook", "a workbook or an archive"
@@ -54,9 +56,15 @@ SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
 
 
 def read_raw(
-    path: str | Path, *, sheet: str | None = None, skip_bad_lines: bool = False
+    path: str | Path,
+    *,
+    sheet: str | None = None,
+    skip_bad_lines: bool = False,
+    named: Sequence[str] = (),
 ) -> RawTable:
     """A file as it stands, with trimmed headers.
+
+    Sheets of a workbook that are called as `named` says are read together, as with ``"*"``.
 
     In place of a file, ``datasets:owner/name`` or ``datasets:owner/name:split`` (by default the
     split ``test``) names a data set, or a folder, that the `datasets` library loads.
@@ -78,7 +86,7 @@ def read_raw(
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
-        return _by_suffix(path, sheet, skip_bad_lines)
+        return _by_suffix(path, sheet, skip_bad_lines, named)
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
 
@@ -111,6 +119,8 @@ def sheets_of(paths: Iterable[Path], sheet: str | None) -> dict[Path, str | None
     if sheet is None:
         return dict.fromkeys(paths)
     names = {path: _sheet_names(path) for path in paths}
+    if sheet == "*":
+        return {path: sheet if len(of_one) > 1 else None for path, of_one in names.items()}
     if not any(sheet in of_one for of_one in names.values()):
         there = [name for of_one in names.values() for name in of_one]
         raise not_one_of("sheet", sheet, there, ", ".join(p.name for p in names), TableError)
@@ -126,7 +136,9 @@ def _sheet_names(path: Path) -> list[str]:
     return names_of_sheets(path)
 
 
-def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
+def _by_suffix(
+    path: Path, sheet: str | None, skip_bad_lines: bool, named: Sequence[str]
+) -> RawTable:
     suffix = path.suffix.lower()
     if suffix == ".xlsb":
         raise TableError(
@@ -140,7 +152,7 @@ def _by_suffix(path: Path, sheet: str | None, skip_bad_lines: bool) -> RawTable:
     if suffix in _EXCEL:
         from voirdire.tables._files._excel import read_excel  # noqa: PLC0415 - only for workbooks
 
-        return read_excel(path, sheet)
+        return read_excel(path, sheet, named)
     if suffix in (*_LINES, ".json"):
         read = _read_json if suffix == ".json" else _read_jsonl
         return read(path, skip_bad_lines=skip_bad_lines)

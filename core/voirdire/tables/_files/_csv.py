@@ -119,6 +119,8 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
     short = [line for record, line in zip(body, lines, strict=True) if len(record) < width]
     if short:
         notes = (*notes, _short_rows(name, short, width))
+    if over := [(first, last) for first, last in spans if lines and first >= lines[0]]:
+        notes = (*notes, _taken_together(name, over))
     padded = (record[:width] + [""] * (width - len(record)) for record in body)
     columns = [
         pl.Series([value or None for value in values], dtype=pl.String)
@@ -218,6 +220,20 @@ def _refuse_long(
                 f"{name}: line {line}, which begins {shortened(record[0])!r}, has {len(record)} "
                 f"fields where the header has {width} (is a text with {separator!r} not quoted?)"
             )
+
+
+def _taken_together(name: str, spans: list[tuple[int, int]]) -> Finding:
+    rows, lines = len(spans), sum(last - first + 1 for first, last in spans)
+    return finding(
+        "lines_together",
+        "note",
+        name,
+        [f"lines {first} to {last}" for first, last in spans],
+        f"{plural(lines, 'line')} of the file are {plural(rows, 'row')}: a quoted text goes on "
+        f"over several.",
+        "Each is read as one row.",
+        count=lines - rows,
+    )
 
 
 def _short_rows(name: str, short: list[int], width: int) -> Finding:

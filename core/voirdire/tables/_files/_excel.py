@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError, not_one_of
+from voirdire.errors import TableError, listed, not_one_of
 from voirdire.tables._files._raw import HEAD, RawTable, Unseen, build, find_header
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding
@@ -32,8 +32,17 @@ for _name in ("fastexcel", "calamine"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
-def read_excel(path: Path, sheet: str | None = None) -> RawTable:
+#: Asks for all visible sheets with the same columns, one below the other.
+ALL = "*"
+#: The column of their names.
+_OF_SHEETS = "sheet"
+
+
+def read_excel(path: Path, sheet: str | None = None, named: Sequence[str] = ()) -> RawTable:
     """One sheet: the one asked for, else the first that holds a table, hidden ones last.
+
+    With ``sheet="*"``, or where sheets are called as `named` says, all visible ones with the same
+    columns are one table, whose column ``sheet`` says from which of them a row is.
 
     Raises
     ------
@@ -46,6 +55,8 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
     try:
         book = _open(path)
         sheets = list(book.sheet_names)
+        together = sheet == ALL or (sheet is None and len(set(named) & set(sheets)) > 0)
+        sheet = None if together else sheet
         if sheet is not None and sheet not in sheets:
             raise not_one_of("sheet", sheet, sheets, path.name, TableError)
         # Even to ask whether a sheet is visible makes room for all its cells.
@@ -57,17 +68,65 @@ def read_excel(path: Path, sheet: str | None = None) -> RawTable:
         for name in names:
             table = _sheet(path.name, book, name, scanned.get(name, Sheet()))
             if isinstance(table, RawTable):
-                notes = _chosen(path.name, name, sheets) if sheet is None else ()
                 # A workbook with a sheet a rater is common: which of them is meant is asked later.
                 others = [n for n in names if visible.get(n) and n not in (name, *lacks)]
                 alike = [n for n in others if _columns(book, n) == _columns(book, name)]
                 read = (name, *alike) if visible.get(name) else ()
+                if together and len(read) > 1:
+                    rest = [_sheet(path.name, book, n, scanned.get(n, Sheet())) for n in alike]
+                    tables = [one for one in (table, *rest) if isinstance(one, RawTable)]
+                    return _stacked(tables, read)
+                notes = _chosen(path.name, name, sheets) if sheet is None else ()
                 return replace(table, sheets=read).noted(*notes)
             lacks[name] = table
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from None
     reasons = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
     raise TableError(f"{path.name}: {', '.join(reasons) or 'the workbook has no sheet'}")
+
+
+def _stacked(tables: Sequence[RawTable], sheets: Sequence[str]) -> RawTable:
+    """Sheets with the same columns one below the other, each row with the name of its own.
+
+    Raises
+    ------
+    TableError
+        A sheet hides rows or columns, or holds a column that is called ``sheet``.
+    """
+    first = tables[0]
+    for table, name in zip(tables, sheets, strict=True):
+        if table.unseen.rows or table.unseen.columns:
+            raise TableError(
+                f"{first.name}: sheet {name!r} hides rows or columns; show them or delete them, "
+                f"where several sheets are read together"
+            )
+    if _OF_SHEETS in first.frame.columns:
+        raise TableError(
+            f"{first.name}: a column is called {_OF_SHEETS!r}, as that of the sheets' names would "
+            f"be; call it otherwise, where several sheets are read together"
+        )
+    frames = [
+        table.frame.with_columns(pl.lit(name).alias(_OF_SHEETS))
+        for table, name in zip(tables, sheets, strict=True)
+    ]
+    formulas: dict[str, list[int]] = {}
+    for table in tables:
+        for column, rows in table.unseen.formulas.items():
+            formulas.setdefault(column, []).extend(rows)
+    note = finding(
+        "sheets_together", "note", first.name, list(sheets),
+        f"{len(sheets)} sheets with the same columns were read as one table: {listed(sheets)}.",
+        f"Column {_OF_SHEETS!r} says from which of them a row is; --sheet names one alone.",
+    )  # fmt: skip
+    return replace(
+        first,
+        frame=pl.concat(frames, how="vertical_relaxed"),
+        headers={**first.headers, _OF_SHEETS: _OF_SHEETS},
+        lines=pl.concat([table.numbers() for table in tables]),
+        unseen=Unseen(formulas=formulas),
+        rows=sum(table.rows for table in tables),
+        together=True,
+    ).noted(*(one for table in tables[1:] for one in table.findings), note)
 
 
 def names_of_sheets(path: Path) -> list[str]:

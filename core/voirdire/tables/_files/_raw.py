@@ -73,6 +73,8 @@ class RawTable:
         Of a workbook: what is hidden, and formulas without values.
     turned : str
         The column that numbered the turns of conversations and stands in the ids of items now.
+    together : bool
+        Whether the rows are those of several sheets.
     """
 
     name: str
@@ -89,6 +91,7 @@ class RawTable:
     nested: frozenset[str] = frozenset()
     unseen: Unseen = field(default_factory=Unseen)
     turned: str = ""
+    together: bool = False
 
     def place(self, index: int) -> str:
         """Where the record of that index stands."""

@@ -97,6 +97,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``reading``: what the rows of a file are, who judged, and the role of each column
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted
+    - ``reading_kept``: a file of a session that is read as it was read before
     - ``columns_unread``: columns of numbers that play no part and may be ratings
     - ``account``: rows of a file that are in no number, by reason; ``account_open`` where what
       became of some is not known
@@ -108,12 +109,12 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``rater_unread``: columns named like a rater that hold no numbers
     - ``attribute_undeclared``: scores on an attribute that the rubric does not name
     - ``reply_flags``: what is odd in replies that were read
-    - ``headers_trimmed``, ``header_joined``, ``unnamed_columns``, ``rows_above_header``,
-      ``rows_of_questions``, ``encoding``, ``cells_merged``, ``control_characters``,
-      ``cells_cut``: how a file was written
-    - ``short_rows``, ``bad_lines``, ``null_ids``, ``ids_rounded``, ``date_ids``,
-      ``duplicate_rows``, ``summary_rows``, ``rows_withdrawn``: rows that are cut, changed,
-      left out or counted once
+    - ``headers_trimmed``, ``header_joined``, ``sheets_together``, ``unnamed_columns``,
+      ``rows_above_header``, ``rows_of_questions``, ``encoding``, ``cells_merged``,
+      ``control_characters``, ``cells_cut``: how a file was written
+    - ``lines_together``, ``short_rows``, ``bad_lines``, ``null_ids``, ``null_raters``,
+      ``ids_rounded``, ``date_ids``, ``duplicate_rows``, ``summary_rows``,
+      ``rows_withdrawn``: rows that are cut, changed, left out or counted once
 
     Parameters
     ----------

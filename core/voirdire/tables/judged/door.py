@@ -12,7 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
-from voirdire.tables._account import account_findings, account_of
+from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, read_raw
 from voirdire.tables._files._raw import build
@@ -73,7 +73,7 @@ def read_judged(
             return None
         found = replace(found, hashes={files[0].name: file_hash(files[0])})
         return _study(files[0].stem, files, found), found
-    raw = _raw(files, read) if files else None
+    raw = _raw(files, read, reference) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
     if raw is None:
@@ -85,9 +85,13 @@ def read_judged(
     )  # fmt: skip
     if found is None:
         return None
+    made = found.labels.height if found.preferences is None else found.preferences.height
+    # Of probabilities a row may hold any number.
+    of_rows = not any(one.probability for one in found.questions)
+    each = max(1, round(made / max(seen.frame.height, 1))) if of_rows else 0
     account = account_of(
-        seen.name, seen.rows, seen.findings, (), each=1, kept=seen.frame.height, columns=0,
-        judgements=0,
+        seen.name, seen.rows, seen.findings, (), each=1, kept=seen.frame.height, columns=each,
+        judgements=made,
     )  # fmt: skip
     found = replace(
         found, hashes={path.name: file_hash(path) for path in files},
@@ -101,7 +105,7 @@ def _looked_at(
 ) -> tuple[RawTable, ReadJudgements | None]:
     """The table as it is seen, and what it holds."""
     seen, open_question = _seen(raw, read)
-    found = recognised(seen, read, reference)
+    seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
         raise open_question  # of ratings it is asked together with the others
     return seen, found
@@ -180,8 +184,10 @@ def _with_lengths(table: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     ).drop("size_a", "size_b")
 
 
-def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:
-    """The first shape that a table has.
+def recognised(
+    raw: RawTable, read: ReadOptions, reference: Sequence[str]
+) -> tuple[RawTable, ReadJudgements | None]:
+    """The table as it counts, and the first shape that it has.
 
     Raises
     ------
@@ -193,14 +199,20 @@ def recognised(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> Re
         read = read.with_(**_parts(raw, read, reference))
     except QuestionError as question:
         asked = question
+    item = find("item", raw.frame.columns, read.item, raw.name)
+    rater = read.rater or find("rater", raw.frame.columns, None, raw.name)
     for shape in SHAPES:
-        found = shape(raw, read, reference)
+        # Comparisons by people without a name may well be equal: each is a vote. A rater who labels
+        # an item twice is an error, which says what to do.
+        once = (rater in (None, *reference)) == (shape is not read_preferences)
+        whole = whole_rows(raw, item, read.rater, once=once)
+        found = shape(whole, read, reference)
         if found is None:
             continue
         if asked is not None:  # of ratings it is asked together with the others
             raise asked
-        return found
-    return None
+        return whole, found
+    return raw, None
 
 
 def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[str, str]:
@@ -255,7 +267,9 @@ def nested_table(source: object, read: ReadOptions) -> tuple[pl.DataFrame, tuple
     return pl.concat(tables, how="diagonal"), _people_of_files(files, read)
 
 
-def _raw(files: Sequence[Path], read: ReadOptions) -> RawTable | None:
+def _raw(
+    files: Sequence[Path], read: ReadOptions, reference: Sequence[str] = ()
+) -> RawTable | None:
     """One table of all files: their rows one below the other, or nested annotations of raters."""
     nested = [read_nested(path, read) for path in files]
     if all(table is not None for table in nested):
@@ -265,7 +279,7 @@ def _raw(files: Sequence[Path], read: ReadOptions) -> RawTable | None:
     if len(files) > 1 or read.human:
         return None
     try:
-        return read_raw(files[0], sheet=read.sheet)
+        return read_raw(files[0], sheet=read.sheet, named=reference)
     except TableError:
         return None  # whoever reads it as ratings says what is wrong with it
 

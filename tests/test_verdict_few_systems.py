@@ -87,3 +87,20 @@ def test_five_systems_are_correlated_as_before():
     kinds = {part.name for one in found.evidence for part in one.components}
     assert "ORDER" in kinds
     assert not kinds & {"PAIRS", "APART"}
+
+
+@pytest.mark.parametrize("systems", [3, 8])
+def test_means_of_systems_that_people_do_not_tell_apart_are_not_quoted(systems):
+    rng = np.random.default_rng(systems)
+    shape = (systems, 200)
+    quality = 3 + rng.normal(0, 0.6, shape)
+    quality -= quality.mean(axis=1, keepdims=True) - 3
+    humans, judge = quality + rng.normal(0, 0.6, (3, *shape)), quality + rng.normal(0, 0.3, shape)
+    system, item = (part.ravel() for part in np.indices(shape))
+    case = Case(
+        "judge", "tone", ("x", "y", "z"), judge.reshape(1, -1), humans.reshape(3, -1), item, 4.0,
+        systems=system,
+    )  # fmt: skip
+    made = decide(ScoreGround(case, Margins()), AskedUse("score", "these systems"))
+    assert (made.state, made.reason) == ("not tested", "humans alike")
+    assert decide(ScoreGround(case, Margins()), AskedUse("single", "these systems")).state == "yes"

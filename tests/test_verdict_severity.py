@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.stats.severity import apart, severities
+from voirdire.stats.system_means import Means
 from voirdire.study import Margins
 
 SEVERITY = np.array([-0.6, -0.2, 0.2, 0.6])
@@ -82,3 +85,58 @@ def test_raters_who_share_no_response_are_named_and_levels_are_not_tested():
         (part,) = COMPONENTS[key].found(ground)
         assert (part.state, part.reason, len(part.at)) == ("not tested", "raters apart", 2)
     assert decide(ground, AskedUse("order", "these systems")).reason == "raters apart"
+
+
+def paired(seed, linked, systems=4, items=100):
+    """Two of four rate all of a system, but for a share `linked` with one of either two."""
+    rng = np.random.default_rng([seed, 37])
+    quality = 3 + rng.normal(0, 0.4, (systems, 1)) + rng.normal(0, 0.5, (systems, items))
+    humans = quality + SEVERITY[:, None, None] + rng.normal(0, 0.6, (4, systems, items))
+    own = np.arange(systems)[:, None] % 2 * 2
+    mixed = rng.random((systems, items)) < linked
+    first = np.where(mixed, rng.integers(0, 2, mixed.shape), own)
+    second = np.where(mixed, rng.integers(2, 4, mixed.shape), own + 1)
+    raters = np.arange(4)[:, None, None]
+    humans[(raters != first) & (raters != second)] = np.nan
+    judge = quality + rng.normal(0, 0.6, quality.shape)
+    system, item = (part.ravel() for part in np.indices(quality.shape))
+    return Case(
+        "judge", "tone", tuple("abcd"), judge.reshape(1, -1), humans.reshape(4, -1), item, 4.0,
+        systems=system,
+    )  # fmt: skip
+
+
+def test_the_error_of_severities_is_that_of_leaving_each_item_out_and_estimating_again():
+    case = paired(3, 0.2)
+    means = ScoreGround(case, Margins()).means
+    again = []
+    for item in range(100):
+        kept = case.items != item
+        part = replace(
+            case, scores=case.scores[:, kept], humans=case.humans[:, kept],
+            items=case.items[kept], systems=case.systems[kept],
+        )  # fmt: skip
+        again.append(ScoreGround(part, Margins()).means.human)
+    off = np.array(again) - np.mean(again, axis=0)
+    slow = np.sqrt(99 / 100 * (off**2).sum(axis=0))
+    assert means.jackknife(lambda human, _: human).se == pytest.approx(slow, rel=0.02)
+
+
+def test_intervals_of_levels_hold_where_few_responses_link_the_raters():
+    covered, without = [], []
+    for seed in range(40):
+        ground = ScoreGround(paired(seed, 0.05), Margins())
+        for found, means in ((covered, ground.means), (without, Means.of(ground.levelled))):
+            # No system is favoured: how far two lie apart is the same for people and the judge.
+            apart = means.jackknife(lambda human, judge: (judge - human) @ [1, -1, 0, 0])
+            found.append(abs(apart.at) <= 1.98 * apart.se)
+    assert np.mean(covered) >= 0.88
+    assert np.mean(without) <= 0.85
+
+
+def test_the_bias_over_all_systems_has_that_error_too():
+    ground = ScoreGround(paired(5, 0.05), Margins())
+    off = ground.off.jackknife(lambda sums: sums[..., 0] / sums[..., 1])
+    levels = ground.means.jackknife(lambda human, judge: (judge - human).mean(axis=-1))
+    assert off.at == pytest.approx(levels.at, abs=1e-9)
+    assert off.se == pytest.approx(levels.se, rel=1e-6)

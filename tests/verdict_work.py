@@ -75,6 +75,9 @@ class ReferenceGround(ScoreGround):
         parts = super().of(key)
         if any(part.reason == "few failures" for part in parts):
             self._found[key] = (COMPONENTS[key].find(self),)
+        # It quoted means of systems that humans do not tell apart.
+        if key == "AGREE" and [part.reason for part in parts] == ["humans alike"]:
+            self._found[key] = (replace(parts[0], reason="two systems"),)
         before = self.wanted.get(key, {}).get("state")
         if [(before, part.state) for part in parts] == [BETTER.get(key)]:
             self._found[key] = (replace(parts[0], state=before),)

@@ -268,20 +268,33 @@ class ResponsePanel:
         return ClusterSums(self.clusters, np.stack(columns, axis=1))
 
     def by_cluster_and_system(
-        self, columns: Floats, kept: NDArray[np.bool_] | None = None
+        self,
+        columns: Floats,
+        kept: NDArray[np.bool_] | None = None,
+        *,
+        moved: Floats | None = None,
     ) -> ClusterSums:
-        """The same by cluster and system: F columns a system, one system after the other."""
+        """The same by cluster and system: F columns a system, one system after the other.
+
+        `moved` (N, S) is what each row adds to the first column of every system.
+        """
         n_systems, width = len(self.systems), columns.shape[1]
         if self.counted is not None:
             wide = np.zeros((len(columns), n_systems, width))
             wide[np.arange(len(columns)), self.system] = columns
+            if moved is not None:
+                wide[:, :, 0] += moved
             return self.counted.by_cluster(wide.reshape(len(columns), -1), kept, None)
+        more = None if moved is None else self.by_cluster(moved, kept).table
         # Two keys in one: a single bincount sums by both.
         key = self.cluster * n_systems + self.system
         if kept is not None:
             columns, key = columns[kept], key[kept]
         table = summed(columns, key, len(self.clusters) * n_systems)
-        return ClusterSums(self.clusters, table.reshape(len(self.clusters), -1))
+        table = table.reshape(len(self.clusters), -1)
+        if more is not None:
+            table[:, ::width] += more
+        return ClusterSums(self.clusters, table)
 
 
 class Counts(Protocol):

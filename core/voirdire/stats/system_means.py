@@ -53,12 +53,12 @@ class Means(Result):
     sums: SystemTable
 
     @classmethod
-    def of(cls, panel: ResponsePanel) -> Means:
-        """The mean human and the mean run, by system."""
+    def of(cls, panel: ResponsePanel, moved: Floats | None = None) -> Means:
+        """The mean human and the mean run, by system; `moved` as in `SystemTable.of`."""
         reference = panel.mean_human
         # On the same responses: a judge that also scored others would have another mean for it.
         both = np.where(np.isnan(reference), np.nan, panel.mean_run)
-        return cls.from_sums(SystemTable.of(panel, [reference, both]))
+        return cls.from_sums(SystemTable.of(panel, [reference, both], moved))
 
     @classmethod
     def from_sums(cls, sums: SystemTable) -> Means:
@@ -187,13 +187,19 @@ class SystemTable(Result):
     systems: int
 
     @classmethod
-    def of(cls, panel: ResponsePanel, scores: Sequence[Floats]) -> SystemTable:
-        """Of several (N,) scores of the panel's responses."""
+    def of(
+        cls, panel: ResponsePanel, scores: Sequence[Floats], moved: Floats | None = None
+    ) -> SystemTable:
+        """Of several (N,) scores of the panel's responses.
+
+        `moved` (N, S) is what each response moves the first sum of each system by beside its own
+        score (`severity.moved`).
+        """
         columns = []
         for one in scores:
             there = ~np.isnan(one)
             columns += [np.where(there, one, 0.0), there * 1.0]
-        sums = panel.by_cluster_and_system(np.stack(columns).T)
+        sums = panel.by_cluster_and_system(np.stack(columns).T, moved=moved)
         return cls(sums, len(panel.systems))
 
     def __str__(self) -> str:

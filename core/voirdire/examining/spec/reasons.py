@@ -164,7 +164,7 @@ for _reason in (
         _plainly("share responses"),
         holds=True,
     ),
-    Reason("humans alike", "the humans do not tell these systems apart"),
+    Reason("humans alike", "the humans do not tell these systems apart", holds=True),
     Reason("humans unclear", "the humans are not shown to agree on single responses"),
     Reason(
         "humans disagree",

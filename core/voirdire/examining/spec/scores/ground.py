@@ -253,6 +253,11 @@ class ScoreGround(Ground):
         return severity.freed(self.panel, self.humans)
 
     @cached_property
+    def _moved(self) -> Floats | None:
+        """(N, S) what each response does to people's means through their severities."""
+        return None if self.levelled is self.panel else severity.moved(self.panel, self.humans)
+
+    @cached_property
     def unconnected(self) -> tuple[str, ...]:
         """Humans who share no response with the others: nobody knows how severe they are.
 
@@ -299,7 +304,9 @@ class ScoreGround(Ground):
     def off(self) -> ClusterSums:
         """How far the judge is off, and of how many responses, by cluster."""
         panel = self.levelled
-        return sums_off(panel, (panel.mean_run - panel.mean_human)[:, None])
+        off = panel.mean_run - panel.mean_human
+        off = off if self._moved is None else off - self._moved.sum(axis=1)
+        return sums_off(panel, off[:, None])
 
     @cached_property
     def means(self) -> Means | None:
@@ -307,7 +314,7 @@ class ScoreGround(Ground):
         # Computed once: every component of systems, and the calibration, are functions of these.
         if self.case.nominal or self.systems < 2:
             return None
-        return means.Means.of(self.levelled)
+        return means.Means.of(self.levelled, self._moved)
 
     @cached_property
     def moments(self) -> Moments:
@@ -468,7 +475,7 @@ def _calibrated_sums(before: ScoreGround, sums: means.SystemTable) -> tuple[mean
     """
     case = before.case
     taught = sums  # a careless human teaches too, as it would in `voirdire calibrate`
-    if before.careless or before.levelled is not before.panel:
+    if len(before.humans) < len(case.humans) or before.levelled is not before.panel:
         taught = means.Means.of(case.panel()).sums
     fold = _folds(case, taught)
     # What each fold teaches the others: the fold itself is left out in `lines_of_folds`.

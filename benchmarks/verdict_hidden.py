@@ -1,11 +1,12 @@
 """What averages hide: kinds of judges with one fault each that a mean over all responses hides.
 
     python benchmarks/verdict_hidden.py [PANELS] [600s] [10x200 ...]
+    python benchmarks/verdict_hidden.py --rare [PANELS] [10x200 ...]    # prints the third table
 
 It writes results/verdict_hidden.md.
 
 Three humans, judges by `voirdire.examining.simulate`; no family or subgroup is declared. Seeds from
-2,000,000. The truth of each is by construction; of the deserving that of the panel's true means
+3,000,000. The truth of each is by construction; of the deserving that of the panel's true means
 over 3,000 more items, a close call counting for neither error. The table of labels is of one
 column of pass and fail at 90 %.
 """
@@ -30,7 +31,7 @@ from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.study import Margins
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict_hidden.md"
-FIRST, ENDLESS = 2_000_000, 3000
+FIRST, ENDLESS = 3_000_000, 3000
 USES = ("order", "score", "single", "gate")
 SIZES = ((10, 100), (10, 200), (3, 200))
 MARGINS = Margins()
@@ -56,6 +57,50 @@ def _inverts(world):
     return _first(world, max(1, len(world.system) // 5), 2 * level - world.peer)
 
 
+def _by_question(world):
+    """What the item deserves, whatever the response to it says."""
+    return _first(
+        world, max(1, len(world.system) // 5),
+        simulate.CENTRE + world.system + 1.2 * world.item + 0.5 * world.noise,
+    )  # fmt: skip
+
+
+def _question_and_system(world):
+    return simulate.CENTRE + world.system + world.item + 0.3 * world.noise
+
+
+def _swaps(world):
+    """Scores of the first two systems under each other's name."""
+    scores = world.peer.copy()
+    scores[[0, 1]] = scores[[1, 0]]
+    return scores
+
+
+def _blind_in_one(world):
+    return _first(world, 1, simulate.CENTRE + world.system + world.view + world.noise)
+
+
+def _tail_of_one(world):
+    """5 points to the worst two fifths of one system alone."""
+    scores = world.quality + 0.3 * world.noise
+    worst = world.quality[0] < np.quantile(world.quality[0], 0.4)
+    scores[0] = np.where(worst, 5.0, scores[0])
+    return scores
+
+
+def _passes_half_of_worst(world):
+    lucky = world.rng.random(world.quality.shape) < 0.5
+    worst = world.quality < np.quantile(world.quality, 0.1)
+    return np.where(worst & lucky, 5.0, world.quality + 0.3 * world.noise)
+
+
+def _easy_alone(world):
+    """Right where quality is plain, lots of 1 to 5 in the half between."""
+    plain = np.abs(world.quality - simulate.CENTRE)
+    lots = world.rng.integers(1, 6, world.quality.shape)
+    return np.where(plain > np.median(plain), world.quality + 0.3 * world.noise, lots)
+
+
 def _passes_worst(world):
     sharp = world.quality + 0.3 * world.noise
     return np.where(world.quality < np.quantile(world.quality, 0.04), 5.0, sharp)
@@ -70,6 +115,15 @@ HIDDEN = {
         Kind("passes the worst", _passes_worst, "5 points to the worst 4 %", single=None),
         Kind("favours one", lambda w: w.peer + 1.2 * (np.arange(len(w.system)) == 0)[:, None],
              "1.2 points more for one system"),
+        Kind("blind in one", _blind_in_one, "answers the mean in one system", reads=False),
+        Kind("question alone in 2 of 10", _by_question, "reads no response there", reads=False),
+        Kind("question and system", _question_and_system, "reads no response", reads=False),
+        Kind("swaps two systems", _swaps, "scores the other's response"),
+        Kind("worst of one system", _tail_of_one, "5 points to the worst of one system",
+             single=None),
+        Kind("half of the worst tenth", _passes_half_of_worst, "5 points to half of them",
+             single=None),
+        Kind("right where it is easy", _easy_alone, "lots in the half between"),
     )
 }  # fmt: skip
 #: Made of what the humans said: nobody may be told anything of them.
@@ -82,6 +136,8 @@ KINDS = (
     *HIDDEN,
 )  # fmt: skip
 DESERVING = ("good", "sharp")
+#: Fair to all, or off by the same everywhere: what they deserve depends on the panel.
+RARE = ("good", "sharp", "lenient", "noisy")
 
 
 def case_of(humans, judge, gate=4.0) -> Case:
@@ -99,7 +155,7 @@ def truth_of(panel, name) -> dict[str, bool | None]:
     if name in SEEN:
         return dict.fromkeys(USES, False)
     truth = dict(deserved(panel, name))
-    if name == "passes the worst":
+    if name in ("passes the worst", "worst of one system", "half of the worst tenth"):
         truth["gate"] = False
     return truth
 
@@ -178,6 +234,45 @@ def tables(cells) -> list[str]:
     return lines
 
 
+def rare(systems: int, items: int, panels: int, least: int = 150) -> Counter:
+    """(kind, use, state) of judges that are fair and yet undeserving, as some panels make them.
+
+    Panels are drawn until each cell has as many, or `panels` are drawn; only these are examined.
+    """
+    counts, seen = Counter(), Counter()
+    with Known():
+        for seed in range(2 * FIRST, 2 * FIRST + panels):
+            panel = simulate_panel(systems, items, seed, kinds=RARE, endless=ENDLESS)
+            panel = replace(panel, family=np.zeros(systems, bool))
+            for name, judge in panel.judges.items():
+                truth = truth_of(panel, name)
+                uses = [use for use in USES if truth[use] is False and seen[name, use] < least]
+                # By construction or often undeserving: these cells are full in the first table.
+                ground = ScoreGround(case_of(panel.humans, judge), MARGINS) if uses else None
+                for use in uses:
+                    seen[name, use] += 1
+                    counts[name, use, decide(ground, AskedUse(use, "these systems")).state] += 1
+    return counts
+
+
+def rare_table(sizes, panels: int) -> list[str]:
+    """False yes of fair judges in panels that make them undeserving."""
+    lines = [
+        "| systems x items | judge | " + " | ".join(USES) + " |",
+        "|---|---|" + "---:|" * len(USES),
+    ]
+    for systems, items in sizes:
+        counts = rare(systems, items, panels)
+        for name in RARE:
+            cells = []
+            for use in USES:
+                n = sum(count for key, count in counts.items() if key[:2] == (name, use))
+                hits = counts[name, use, "yes"]
+                cells.append(f"{hits} of {n} (< {upper(hits, n):.3f})" if n else "")
+            lines.append(f"| {systems} x {items} | {name} | {' | '.join(cells)} |")
+    return lines
+
+
 def labels(files: int) -> list[str]:
     """Pass and fail at 90 %, one person's labels: states of the gate by how many are labelled."""
     lines = ["| labels | judge | yes | no | open | not tested |", "|---:|---|---:|---:|---:|---:|"]
@@ -236,6 +331,9 @@ if __name__ == "__main__":
     chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
     given = [float(o[:-1]) for o in options if o.endswith("s")]
     count = next((int(o) for o in options if o.isdigit()), 10**6 if given else 150)
+    if "--rare" in options:
+        print(*rare_table(chosen, count), sep="\n")
+        sys.exit()
     text = main(chosen, count, given[0] if given else math.inf)
     RESULTS.write_text(text, encoding="utf-8")
     print(text)

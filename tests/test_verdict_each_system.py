@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ import voirdire
 from voirdire.errors import RequirementUnmetError
 from voirdire.examining import check_requirements
 from voirdire.examining.simulate import KINDS, Kind, simulate_panel, tidy_ratings
-from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.report import answers
 from voirdire.report.records import verdict_record
+from voirdire.stats.reading_by_system import left_of_items
 from voirdire.study import Margins
 
 USES = ("order", "score", "single")
@@ -117,3 +119,57 @@ def test_a_gate_takes_a_yes_that_leaves_systems_out_for_open_and_the_sentence_sa
     assert f"shown for {part.count} of 40 systems" in sentence
     with pytest.raises(RequirementUnmetError, match="open"):
         check_requirements(found, ["verdict.score@tone=yes"])
+
+
+def question_alone(world):
+    """As good as a human, but in two systems what the item deserves, whatever was answered."""
+    scores = world.peer.copy()
+    scores[:2] = (3 + world.system + 1.2 * world.item + 0.5 * world.noise)[:2]
+    return scores
+
+
+def test_who_answers_by_the_question_in_two_systems_is_held_back(monkeypatch):
+    kind = Kind("asked", question_alone, "reads no response there", reads=False)
+    monkeypatch.setattr("voirdire.examining.simulate.KINDS", {**KINDS, "asked": kind})
+    held, good = 0, 0
+    for seed in range(8):
+        panel = simulate_panel(10, 250, 4300 + seed, kinds=("good", "asked"))
+        part = ground(panel, "asked").one("READ_s")
+        held += (part.state, part.reason) == ("open", "by question") and part.at[0] in (
+            "s00",
+            "s01",
+        )
+        good += ground(panel, "good").one("READ_s").state == "yes"
+        if part.reason:
+            made = decide(ground(panel, "asked"), AskedUse("single", "these systems"))
+            assert (made.state, made.reason) == ("open", "by question")
+    assert held >= 7
+    assert good >= 7
+
+
+def test_what_is_left_once_items_are_taken_out_is_that_of_a_slow_twin():
+    panel = ground(simulate_panel(4, 40, 8, kinds=("good",)), "good").panel
+    whole, each = left_of_items(panel)
+    human, judge = panel.mean_human.reshape(4, 40), panel.judge[0].reshape(4, 40)
+
+    def left(scores):
+        rows, columns = scores.mean(axis=1, keepdims=True), scores.mean(axis=0, keepdims=True)
+        return scores - rows - columns + scores.mean()
+
+    human, judge = left(human), left(judge)
+    assert whole.slope.value == pytest.approx((human * judge).sum() / (human**2).sum(), rel=0.05)
+    for place, name in enumerate(("s00", "s01", "s02", "s03")):
+        r = np.corrcoef(human[place], judge[place])[0, 1]
+        assert each[name].correlation.value == pytest.approx(r, abs=0.02)
+
+
+def test_a_gate_is_no_yes_where_neither_response_nor_score_is_read(monkeypatch):
+    """Pass and fail of a question and a system go together though no response is read."""
+    kind = Kind("neither", lambda world: 3 + world.system + world.item + 0.3 * world.noise)
+    monkeypatch.setattr("voirdire.examining.simulate.KINDS", {**KINDS, "neither": kind})
+    for seed in range(6):
+        found = ground(simulate_panel(10, 200, 4400 + seed, kinds=("neither",)), "neither")
+        found = ScoreGround(replace(found.case, gate=GateRule(4.0)), Margins())
+        made = decide(found, AskedUse("gate", "these systems"))
+        assert made.state != "yes"
+        assert "READ" in made.deciding or made.state == "no"

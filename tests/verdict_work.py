@@ -40,6 +40,11 @@ USE_NAMES = {
 NEW = {"READ_s", "TAIL", "LEAK", "PAIRS", "APART"}
 
 
+def _is_new(use, key):
+    # A gate asked for reading of pass and fail alone.
+    return key in NEW or (use, key) == ("gate", "READ")
+
+
 class Before(AskedUse):
     """A use as the reference's rule asks for it."""
 
@@ -47,7 +52,7 @@ class Before(AskedUse):
     def spec(self):
         use = USES[self.use]
         required = {
-            target: tuple(one for one in asked if one.key not in NEW)
+            target: tuple(one for one in asked if not _is_new(self.use, one.key))
             for target, asked in use.required.items()
         }
         return replace(use, required=required)

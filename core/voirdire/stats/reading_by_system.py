@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,6 +98,57 @@ def reading_in_systems(
         SystemReading(name, judge, human, shared is not None, size)
         for (name, _, _, size), judge, human in zip(tables, judges, expected, strict=True)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOfSystem:
+    """What is read within one system once the effects of items are taken out as well.
+
+    Attributes
+    ----------
+    correlation, slope : Jackknifed
+        Of one run with the mean human, on Fisher's z; and on the mean human. A judge with less
+        noise than people shows by the slope that it does not read, one with more by the other.
+    """
+
+    correlation: Jackknifed
+    slope: Jackknifed
+
+    def far_below(self, usual: LeftOfSystem, share: float, far: float) -> bool:
+        """Whether one of both is less than that share of what is usual, by `far` errors."""
+        return _far_below(self.correlation, usual.correlation, share, far) or _far_below(
+            self.slope, usual.slope, share, far
+        )
+
+
+def _far_below(own: Jackknifed, usual: Jackknifed, share: float, far: float) -> bool:
+    # Where the error is larger than what is usual, what is missed could not have been seen.
+    seen = usual.at - far * own.se
+    return bool(seen > 0 and own.at < min(share * usual.at, seen))
+
+
+def left_of_items(panel: ResponsePanel) -> tuple[LeftOfSystem, dict[str, LeftOfSystem]]:
+    """Reading less the effects of systems and items: of all responses, and within each system.
+
+    Systems in which people do not vary are left out.
+    """
+    columns, kept = within.reading_columns(panel)
+    columns = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
+    found = {}
+    for place, name in enumerate(panel.systems):
+        here = kept & (panel.system == place)
+        table = panel.by_cluster(columns, here, where=3)
+        if len(table) > 1 and table.total[1] > _NONE * panel.size(here):
+            found[str(name)] = _left(table)
+    return _left(panel.by_cluster(columns, kept, where=3)), found
+
+
+def _left(table: ClusterSums) -> LeftOfSystem:
+    correlation = table.jackknife(within.ratio, "fisher")
+    least = 1 / math.sqrt(max(float(table.total[3]) - 3, 1))
+    correlation = replace(correlation, se=max(float(correlation.se), least))
+    slope = table.jackknife(lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1e-300))
+    return LeftOfSystem(correlation, slope)
 
 
 def _reading(table: ClusterSums, size: int) -> Jackknifed:

@@ -165,6 +165,12 @@ for _reason in (
         holds=True,
     ),
     Reason("humans alike", "the humans do not tell these systems apart", holds=True),
+    Reason(
+        "by question",
+        "in a system its scores follow the items and hardly the responses to them",
+        _plainly("keep humans"),
+        instead=True,
+    ),
     Reason("humans unclear", "the humans are not shown to agree on single responses"),
     Reason(
         "humans disagree",

@@ -259,6 +259,9 @@ PASS_AND_STOP = USES.register(
             # hold back: two releases in the file must not turn an answer into an open question.
             THESE: wanted(
                 "COVER",
+                # Pass and fail of a question and a system go together where their scores do not: a
+                # judge that reads neither response would seem to read both sides of the gate.
+                Wanted("READ", "look"),
                 "GREAD",
                 _EACH_SYSTEM,
                 Wanted("GITEM", _unless_labels_decide("left out")),

@@ -137,7 +137,9 @@ def measured(folder: Path) -> dict[str, float]:
     from voirdire.stats import combine, jury_worth
 
     human, label, scores = loaded(folder)
-    votes = jury_worth(scores, combine(scores, "mean"), label, folds=2).votes
+    worth = jury_worth(scores, combine(scores, "mean"), label, folds=2)
+    # As stated, where all members err alike.
+    votes = worth.members / (1 + (worth.members - 1) * worth.error_correlation)
     about = {"judges": len(scores), "n": len(human), "votes": votes}
     return {**about, **voted(scores, label), **fitted(scores, human)}
 

@@ -263,3 +263,18 @@ def test_what_cannot_be_combined_is_said(arguments, options, message):
 def test_too_little_has_a_reason():
     assert jury_worth([[1.0, 2.0]], [1.0, 2.0], [1.0, 2.0]).reason == "too_few_raters"
     assert jury_worth([[1.0, 2.0]] * 2, [1.0, 2.0], [1.0, 2.0]).reason == "too_few_items"
+
+
+def test_without_humans_votes_are_those_of_errors_whose_variances_differ():
+    """The mean of their variances over the variance of their mean, the reference being right."""
+    chance = np.random.default_rng(6)
+    truth = chance.normal(0, 1, 20_000)
+    sizes = np.array([[0.3], [0.3], [3.0]])
+    scores = truth + sizes * chance.normal(0, 1, (3, 20_000))
+    found = jury_worth(scores, scores.mean(axis=0), truth)
+    # (.09 + .09 + 9) / 3 over (.09 + .09 + 9) / 9
+    assert found.votes == pytest.approx(3, rel=0.05)
+    scores = truth + sizes * chance.normal(0, 1, 20_000)
+    found = jury_worth(scores, scores.mean(axis=0), truth)
+    # One common error: the mean variance over that of (.3 + .3 + 3) / 3 = 1.2 is more than one.
+    assert found.votes == pytest.approx(9.18 / 3 / 1.44, rel=0.02)

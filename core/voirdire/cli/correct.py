@@ -51,6 +51,8 @@ Examples:
 
   voirdire plan pilot.csv --reference human --half-width 0.1 --draw next.csv
   voirdire humans export pilot.csv --queue next.csv --out work
+
+  voirdire plan pilot.csv --reference human --gate 4 --each 15 --draw next.csv
 """
 ESCALATE = """
 Examples:
@@ -252,6 +254,15 @@ def plan(
             show_default=False,
         ),
     ] = "",
+    each: Annotated[
+        int | None,
+        typer.Option(
+            "--each",
+            min=1,
+            help="With --draw: so many more of what the judge fails, and of what it passes.",
+            show_default=False,
+        ),
+    ] = None,
     power: Annotated[
         float,
         typer.Option(
@@ -309,28 +320,30 @@ def plan(
     from voirdire.errors import InputError
     from voirdire.examining import correcting
 
-    if bool(half_width) == bool(detect):
-        raise InputError("plan: give --half-width, or --detect, and not both")
-    wanted = _numbers("--detect" if detect else "--half-width", detect or half_width)
-    label_plan = answered(
-        lambda asked, named: correcting.plan_labels(
+    if bool(half_width) + bool(detect) + bool(each) != 1:
+        raise InputError("plan: give one of --half-width, --detect and --each")
+    if each and draw is None:
+        raise InputError("plan: --each draws responses; say by --draw where the list goes")
+    wanted = _numbers("--detect" if detect else "--half-width", detect or half_width or "1")
+
+    def planned(asked: Any, named: Any) -> correcting.LabelPlan:
+        shared: Any = {"reference": named, "read": asked, "judges": judge or (), "gate": gate}
+        if each:
+            return correcting.plan_sides(source, each, seed=seed, **shared)
+        return correcting.plan_labels(
             source,
             wanted,
             power=power if detect else None,
-            reference=named,
-            read=asked,
-            judges=judge or (),
             by=by,
             judged=judged,
-            gate=gate,
             cost=cost,
             level=level,
             draw=draw is not None,
             seed=seed,
-        ),
-        read,
-        reference,
-    )
+            **shared,
+        )
+
+    label_plan = answered(planned, read, reference)
     if draw is not None and label_plan.draw is not None:
         from voirdire.files import write_csv
 

@@ -70,7 +70,8 @@ def _written(value: float, interval: Interval | None, correction: Correction) ->
 
 def plan_said(plan: LabelPlan) -> list[str]:
     """How many labels each half width takes."""
-    said = []
+    drawn = () if plan.rows or plan.draw is None else plan.draw.strata
+    said = [f"Label {one.drawn:,} of the {one.size:,} responses that {one.name}." for one in drawn]
     for row in plan.rows:
         for one in row.plans:
             for_what = f"For ±{one.half_width:g} on {row.group or row.attribute}"

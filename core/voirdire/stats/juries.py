@@ -36,9 +36,9 @@ class JuryWorth(Result):
         Mean correlation of two members' errors: of being wrong (0 or 1) where scores are labels,
         of the difference from the humans else.
     votes : float
-        Independent members that the jury is worth. With `humans`, the mean variance of the members'
-        errors over that of their mean's, the humans' noise removed; NaN with one human. Else
-        ``k / (1 + (k - 1) error_correlation)``. NaN where errors cancel out.
+        Independent members that the jury is worth: the mean variance of the members' errors over
+        that of their mean's. With `humans` the humans' noise is removed, and it is NaN with one;
+        else the reference is taken as right. NaN where errors cancel out.
     jury, single, mean : float
         Share of the humans' variance explained (squared correlation) by the jury, by the best
         member chosen on the other folds, and by the plain mean.
@@ -343,11 +343,8 @@ def _worth(
     # On the other folds: chosen on its own items, the best of several looks better than it is.
     chosen = tuple(_best(each, alive, y, fold != k) for k in range(folds))
     single = np.array([each[chosen[f], i] for i, f in enumerate(fold)])
-    correlation = _error_correlation(each[alive], y)
-    k = len(alive)
-    # Two members whose errors cancel out exactly divide by 0: no number of votes is like that.
-    shared = 1 + (k - 1) * correlation
-    votes = k / shared if shared > _STILL else math.nan
+    errors, k = _errors(each[alive], y), len(alive)
+    correlation, votes = _error_correlation(errors), _votes(_covariances(errors, errors))
     # A tied vote is left out of a correlation, but is no answer where answers are counted:
     # items that split the members are the hard ones, and leaving them out would flatter the jury.
     right = [_right(x, y, each), _right(single, y, each)]
@@ -436,7 +433,8 @@ def _within(values: Floats, fold: NDArray[np.intp]) -> Floats:
     return np.asarray(values - mean[fold])
 
 
-def _error_correlation(each: Floats, human: Floats) -> float:
+def _errors(each: Floats, human: Floats) -> Floats:
+    """(k, N) errors of members, the human being right; NaN where nobody says who is wrong."""
     # On labels an error is to be wrong. On fine scales nobody is ever right, and an error is a
     # distance.
     labels = len(np.unique(each[~np.isnan(each)])) <= MOST_LEVELS
@@ -444,9 +442,11 @@ def _error_correlation(each: Floats, human: Floats) -> float:
         levels = np.unique(each[~np.isnan(each)])
         wrong = np.stack([_nearest(own, levels) != _nearest(human, levels) for own in each])
         between = _halfway(human, levels)  # nobody is wrong
-        errors = np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
-    else:
-        errors = each - human
+        return np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
+    return each - human
+
+
+def _error_correlation(errors: Floats) -> float:
     correlations = []
     for a in range(len(errors)):
         for b in range(a + 1, len(errors)):

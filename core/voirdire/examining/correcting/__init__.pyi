@@ -14,6 +14,7 @@ from voirdire.examining.correcting.escalating import Escalation as Escalation
 from voirdire.examining.correcting.escalating import escalate as escalate
 from voirdire.examining.correcting.planning import LabelPlan as LabelPlan
 from voirdire.examining.correcting.planning import plan_labels as plan_labels
+from voirdire.examining.correcting.planning import plan_sides as plan_sides
 from voirdire.examining.correcting.sections import calibration_sections as calibration_sections
 from voirdire.examining.correcting.sections import correction_sections as correction_sections
 from voirdire.examining.correcting.sections import escalation_sections as escalation_sections

@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.correcting.escalating import named_place
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.juries import used
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
+from voirdire.examining.verdict.gathering import gate_of
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 #: The reliability that a mean of several humans or runs is planned for.
 _WANTED = 0.8
+#: Strata of a draw from both sides of a judge.
+SIDES = ("it fails", "it passes")
 #: Judges, and runs of each, from which the parts of the variance can be told apart.
 _FEWEST = 2
 
@@ -206,6 +210,67 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
         tuple(rows), tuple(_means(data)), tuple(_panels(data)), power, cost, unit, data.findings
     )
     return replace(plan, draw=_draw(data, plan, by, seed)) if draw else plan
+
+
+@speaks_python
+def plan_sides(
+    source: AnySource,
+    each: int,
+    *,
+    reference: Sequence[str] = (),
+    read: ReadOptions | None = None,
+    judges: Sequence[str] = (),
+    gate: float | None = None,
+    seed: int = 0,
+) -> LabelPlan:
+    """So many more labels of what a judge passes, and as many of what it fails.
+
+    Where hardly anything fails, a random draw meets few failures; this one meets more. The answers
+    know the probability with which they were drawn, which a verdict on the gate and `correct` take
+    into account.
+
+    Parameters
+    ----------
+    source, reference, read, judges
+        As in `correct`; one attribute and one judge.
+    each : int
+        Responses of either side that have no label yet.
+    gate : float, optional
+        Scores at or above it pass; by default the study's, or the upper of two levels.
+    seed : int
+        Of the draw.
+
+    Raises
+    ------
+    InputError
+        As `read_labelled`; no gate, several attributes or judges, or fewer than one of each.
+    """
+    if each < 1:
+        raise InputError(f"--each must be 1 or more, got {each}")
+    data = read_labelled(source, reference=reference, judges=judges, by="system", read=read)
+    rule = gate_of(data.inputs.study, data.inputs.panel.scale)
+    if gate is not None:
+        data, at = data.at_gate(gate), 1.0
+    elif rule is not None:
+        at = rule.at
+    else:
+        raise InputError("--each: say by --gate from which score on a response passes")
+    if len(data.attributes) > 1:
+        raise InputError(
+            f"--each draws for one attribute, and there are {', '.join(data.attributes)}"
+        )
+    scores = data.judge[named_place("judge", "judge", "", data.judges), 0]
+    responses = pl.DataFrame(
+        {
+            "item": np.array(data.items)[data.item],
+            "system": np.array(data.systems)[data.system],
+            "stratum": np.where(scores >= at, SIDES[1], SIDES[0]),
+            "labelled": ~np.isnan(data.human[0]),
+        }
+    ).filter(pl.Series(~np.isnan(scores)))
+    there = set(responses["stratum"])
+    drawn = draw_labels(responses, {side: each for side in SIDES if side in there}, seed=seed)
+    return LabelPlan((), (), (), None, None, "labels", data.findings, drawn)
 
 
 def _draw(data: Labelled, plan: LabelPlan, by: str, seed: int) -> LabelDraw:

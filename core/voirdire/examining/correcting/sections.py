@@ -329,6 +329,8 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
     """Budget against half width, what to label next (the list lies at `where`), and how many humans
     or runs a mean needs.
     """
+    if not plan.rows:
+        return () if plan.draw is None else (draw_section(plan.draw, where),)
     what = (
         f"detect a difference of that size with probability {plan.power:g}"
         if plan.power is not None

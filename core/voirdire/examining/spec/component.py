@@ -180,6 +180,8 @@ class ComponentSpec:
         Whether its *no* says that the judge is to be trusted with nothing.
     calibrated : bool
         Whether calibration moves it.
+    any_chance : bool
+        Whether it holds where responses were given to people with different probabilities.
     after_no : callable or None
         From a ground and the component, the next step where it alone made a *no*.
     title : str
@@ -216,6 +218,7 @@ class ComponentSpec:
     stops_all: str = ""
     unread: bool = False
     calibrated: bool = False
+    any_chance: bool = False
     after_no: Callable[[Any, Component], Next] | None = None
     says_of: Mapping[str, Callable[[Component], str]] = field(default_factory=dict)
     spared: Callable[[Sequence[Component]], str] | None = None
@@ -226,6 +229,8 @@ class ComponentSpec:
         """The components in a ground: not tested where a need is not met."""
         if ground.kind not in self.kinds or not self.declared(ground):
             return ()
+        if ground.unequal and not self.any_chance:
+            return (self.untested("unequal chances"),)
         for need in self.needs:
             lack = need(ground)
             if lack is not None:
@@ -290,6 +295,11 @@ class Ground(ABC):
     @abstractmethod
     def systems(self) -> int:
         """How many systems there are; 1 for none."""
+
+    @property
+    def unequal(self) -> bool:
+        """Whether responses were given to people with different probabilities."""
+        return False
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec, Lack, Next
-from voirdire.examining.spec.scores import change, influence, needs, responses, systems
+from voirdire.examining.spec.scores import by_side, change, influence, needs, responses, systems
 from voirdire.examining.spec.words import (
     correlates,
     covered,
@@ -118,6 +118,7 @@ COVERAGE = COMPONENTS.register(
         needs=(needs.asked,),
         find=_coverage,
         says=covered,
+        any_chance=True,
         unit="share",
         side="least",
         after_no=_cover_rest,
@@ -143,6 +144,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
             "preference": correlates("its choices correlate {value} with people's within pairs"),
             "probability": correlates("its probabilities correlate {value} with people's verdicts"),
         },
+        any_chance=True,
         unit="correlation",
         side="above 0",
         unread=True,
@@ -171,6 +173,7 @@ HUMANS_AGREE = COMPONENTS.register(
             "preference": correlates("single choices of one human have a reliability of {value}"),
             "probability": correlates("single verdicts of one human have a reliability of {value}"),
         },
+        any_chance=True,
         unit="correlation",
         side="least",
         stops_all="humans disagree",
@@ -531,6 +534,7 @@ GATE_TRACKS_RESPONSES = COMPONENTS.register(
         needs=(needs.clusters, needs.enough_at_gate),
         find=lambda g: responses.reading("GREAD", g.case, g.bits, g.margins),
         says=correlates("its passes correlate {value} with people's within systems"),
+        any_chance=True,
         unit="correlation",
         side="above 0",
         unread=True,
@@ -562,6 +566,8 @@ GATE_BESIDE_ONE_HUMAN = COMPONENTS.register(
 def _gate_rate(key: str, *, passes: bool) -> Callable[[ScoreGround], Component]:
     def find(ground: ScoreGround) -> Component:
         rule = _gate_of(ground)
+        if ground.unequal:
+            return _gate_rate_by_side(key, ground, passes=passes)
         part = responses.gate_rate(
             key, rule, ground.bits, ground.gated_humans, ground.margins, passes=passes
         )
@@ -576,6 +582,15 @@ def _gate_rate(key: str, *, passes: bool) -> Callable[[ScoreGround], Component]:
     return find
 
 
+def _gate_rate_by_side(key: str, ground: ScoreGround, *, passes: bool) -> Component:
+    rule, sides = _gate_of(ground), ground.case.sides()
+    least = rule.sensitivity if passes else rule.specificity
+    if sides is None or least is None or not ground.labels_alone:
+        return COMPONENTS[key].untested("unequal chances")
+    part = by_side.rate(key, ground.bits, ground.gated_humans[0], sides, least, passes=passes)
+    return replace(part, reason=part.reason or ("default minima" if rule.by_default else ""))
+
+
 PASSES_WHAT_PASSES = COMPONENTS.register(
     ComponentSpec(
         key="SENS",
@@ -588,6 +603,7 @@ PASSES_WHAT_PASSES = COMPONENTS.register(
         needs=_CLUSTERS,
         find=_gate_rate("SENS", passes=True),
         says=rate("passes", "good"),
+        any_chance=True,
         unit="share",
         side="least",
         influence=influence.of_rate(passes=True),
@@ -606,6 +622,7 @@ STOPS_WHAT_FAILS = COMPONENTS.register(
         needs=_CLUSTERS,
         find=_gate_rate("SPEC", passes=False),
         says=rate("catches", "bad"),
+        any_chance=True,
         unit="share",
         side="least",
         influence=influence.of_rate(passes=False),
@@ -635,6 +652,7 @@ RUNS_REPEAT = COMPONENTS.register(
         needs=(needs.few_and_cold, needs.clusters, needs.several_runs, needs.ordered, needs.warm),
         find=lambda g: responses.repeated_runs("RUN", g.panel, g.margins),
         says=correlates("one run has a reliability of {value}"),
+        any_chance=True,
         unit="correlation",
         side="least",
         after_no=_average_runs,

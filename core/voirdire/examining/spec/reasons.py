@@ -118,7 +118,13 @@ def _few_such(ground: Any, parts: Sequence[Component]) -> Next:
     return Next("rate more", needed=math.ceil(now * wanted / least), now=now, unit="labels")
 
 
-def _few_failures(_ground: Any, parts: Sequence[Component]) -> Next:
+def _few_failures(ground: Any, parts: Sequence[Component]) -> Next:
+    least, now = min(_counts(parts)), ground.n_paired
+    # Both sides of a judge are no sample of all responses: only a gate against one column of labels
+    # is told from them.
+    if not ground.labels_alone:
+        wanted = math.ceil(now * FEWEST_RARE / least) if least else None
+        return Next("rate more", needed=wanted, now=now, unit="labels")
     return Next("label both sides", needed=EACH_SIDE, now=min(_counts(parts)), unit="responses")
 
 
@@ -163,6 +169,13 @@ for _reason in (
         "people who rated share no response, so that how severe each is cannot be told",
         _plainly("share responses"),
         holds=True,
+    ),
+    Reason(
+        "unequal chances",
+        "responses were given to people with different probabilities",
+        _plainly("estimate instead"),
+        holds=True,
+        instead=True,
     ),
     Reason("humans alike", "the humans do not tell these systems apart", holds=True),
     Reason(
@@ -304,7 +317,9 @@ for _action in (
     Action("correct the data", "Correct what the audit found first.", command="audit"),
     Action(
         "label both sides",
-        "Label {needed} responses that it fails and {needed} that it passes, drawn at random.",
+        "Label {needed} responses that it fails and {needed} that it passes, drawn at random: "
+        "voirdire plan --each {needed}.",
+        command="plan",
     ),
     Action(
         "share responses", "Have some responses rated by several people, so that all are linked."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
     """
     clusters = clusters_of(ratings, cube)
     subgroups = names_by_response(ratings, cube, "subgroup")
+    chances = chances_of(ratings, cube, panel)
     # A row without a score was asked for: COVER counts it as missing, and not as never asked.
     asked = set(ratings.select(pl.col("rater", "attribute").cast(pl.String)).unique().iter_rows())
     items = in_order(np.array(cube.items))  # numbers are compared sooner than names
@@ -66,6 +68,7 @@ def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) 
                     subgroups=None if subgroups is None else subgroups[kept],
                     random_labels=_random(ratings, reference),
                     asked=(judge.name, attribute) in asked,
+                    chances=None if chances is None else chances[kept],
                 )
 
 
@@ -197,6 +200,20 @@ def blocked_pairs(
         for name in ({place} if place in names else names)
         for attribute in attributes or panel.attributes
     )
+
+
+def chances_of(ratings: pl.DataFrame, cube: Cube, panel: Panel) -> NDArray[np.float64] | None:
+    """(N,) with which probability each response was labelled; None where it was the same for all.
+
+    Labels without one beside labels with one were drawn otherwise.
+    """
+    facts = by_response(ratings, cube, "label_probability")
+    if facts is None:
+        return None
+    chances = facts.cast(pl.Float64).to_numpy()
+    people = [cube.raters.index(name) for name in dict.fromkeys(chain(*panel.references))]
+    said = chances[~np.isnan(cube.scores[people]).all(axis=(0, 1))]
+    return None if len(np.unique(said)) < 2 else chances
 
 
 def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:

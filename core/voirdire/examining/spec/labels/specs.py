@@ -320,6 +320,7 @@ for _spec in (
         find=lambda g: g.leak(),
         says=_leaked,
         stops_all="seen answers",
+        any_chance=True,
         unit="ratio",
         side="within",
         skipped_untested=True,
@@ -340,6 +341,7 @@ for _spec in (
         unit="correlation",
         side="least",
         skipped_untested=True,
+        any_chance=True,
     ),
 ):
     COMPONENTS.register(_spec)

@@ -75,6 +75,9 @@ class Case:
         Whether a code stands for any number of labels, none included.
     probability : bool
         Whether the judge's scores are probabilities of what humans say, 1 or 0.
+    chances : (N,) float64 or None
+        With which probability each response was given to people, NaN where that is not said; None
+        where it was the same for all.
     """
 
     judge: str
@@ -98,6 +101,7 @@ class Case:
     table: Floats | None = None
     sets: bool = False
     probability: bool = False
+    chances: Floats | None = None
 
     def size(self, kept: NDArray[np.bool_]) -> int:
         """Responses that are kept."""
@@ -112,6 +116,22 @@ class Case:
     def judged(self) -> NDArray[np.bool_]:
         """(N,) whether the judge scored it, in some run."""
         return np.asarray(~np.isnan(self.scores).all(axis=0))
+
+    def sides(self) -> tuple[int, int] | None:
+        """How many responses the judge fails and passes, where labels were drawn by that alone.
+
+        None where chances differ within a side, where there are several runs, or no gate.
+        """
+        if self.gate is None or self.chances is None or len(self.scores) > 1:
+            return None
+        sizes = []
+        for passes in (False, True):
+            own = self.judged & ((self.scores[0] >= self.gate.at) == passes)
+            said = self.chances[own & self.labelled]
+            if np.unique(said[~np.isnan(said)].round(9)).size > 1:
+                return None
+            sizes.append(self.size(own))
+        return sizes[0], sizes[1]
 
     @property
     def paired(self) -> NDArray[np.bool_]:

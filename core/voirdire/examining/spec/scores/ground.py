@@ -84,6 +84,11 @@ class ScoreGround(Ground):
         return len(self.panel.systems)
 
     @property
+    def unequal(self) -> bool:
+        """Whether responses were given to people with different probabilities."""
+        return self.case.chances is not None
+
+    @property
     def few_systems(self) -> bool:
         """Whether there are two to four systems, which are compared pair by pair."""
         return 1 < self.systems < self.fewest_correlated

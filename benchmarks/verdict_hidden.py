@@ -157,6 +157,8 @@ def truth_of(panel, name) -> dict[str, bool | None]:
     truth = dict(deserved(panel, name))
     if name in ("passes the worst", "worst of one system", "half of the worst tenth"):
         truth["gate"] = False
+    if name == "right where it is easy" and panel.stops[name]:
+        truth["gate"] = None
     return truth
 
 

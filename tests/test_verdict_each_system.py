@@ -17,7 +17,7 @@ from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.report import answers
 from voirdire.report.records import verdict_record
-from voirdire.stats.reading_by_system import left_of_items
+from voirdire.stats.reading_by_system import left_of_items, swapped
 from voirdire.study import Margins
 
 USES = ("order", "score", "single")
@@ -173,3 +173,44 @@ def test_a_gate_is_no_yes_where_neither_response_nor_score_is_read(monkeypatch):
         made = decide(found, AskedUse("gate", "these systems"))
         assert made.state != "yes"
         assert "READ" in made.deciding or made.state == "no"
+
+
+def test_two_systems_under_each_other_s_name_are_named(monkeypatch):
+    def score(world):
+        scores = world.peer.copy()
+        scores[[3, 7]] = scores[[7, 3]]
+        return scores
+
+    kind = Kind("swaps", score, "two systems swapped")
+    monkeypatch.setattr("voirdire.examining.simulate.KINDS", {**KINDS, "swaps": kind})
+    named = 0
+    for seed in range(8):
+        panel = simulate_panel(10, 250, 4500 + seed, kinds=("good", "swaps"))
+        part = ground(panel, "swaps").one("READ_s")
+        named += (part.state, part.reason, part.at) == ("open", "swapped", ("s03", "s07"))
+        assert swapped(ground(panel, "good").panel) is None
+    assert named >= 6
+    made = decide(ground(panel, "swaps"), AskedUse("order", "these systems"))
+    assert made.state != "yes"
+
+
+def test_the_sign_of_swapped_systems_is_that_of_a_slow_twin():
+    """Of two systems: z of either with the other's people, less z of either with its own."""
+    panel = simulate_panel(3, 400, 9, kinds=("good",))
+    judge, human = panel.judges["good"], panel.humans.mean(axis=0)
+
+    def left(scores):
+        rows, columns = scores.mean(axis=1, keepdims=True), scores.mean(axis=0, keepdims=True)
+        return scores - rows - columns + scores.mean()
+
+    x, y = left(judge[[1, 0, 2]]), left(human)
+    z = np.arctanh([[np.corrcoef(a, b)[0, 1] for b in y] for a in x])
+    signs = {
+        (a, b): (z[a, b] + z[b, a] - z[a, a] - z[b, b]) * math.sqrt(397) / 2
+        for a, b in ((0, 1), (0, 2), (1, 2))
+    }
+    found = swapped(replace(ground(panel, "good").panel, judge=judge[[1, 0, 2]].reshape(1, -1)))
+    worst = max(signs, key=signs.get)
+    # One in five of three pairs: 1.50.
+    assert (found is not None) == (signs[worst] > 1.501)
+    assert found == ("s00", "s01") == tuple(f"s0{place}" for place in worst)

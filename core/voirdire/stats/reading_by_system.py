@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.stats import within
+from voirdire.stats.intervals import normal_quantile
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import Jackknifed, quantile
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 #: How surely reading is shown in a system, and how often a human would have to be seen to read.
 SURE_HERE, POWER = 0.975, 0.80
+#: Items that two systems share before their names can look swapped, and how often they would of a
+#: judge that reads nothing.
+_FEWEST_SHARED, _LOOKS_SWAPPED = 20, 0.2
 #: A sum of squares below this is none.
 _NONE = 1e-9
 
@@ -141,6 +145,53 @@ def left_of_items(panel: ResponsePanel) -> tuple[LeftOfSystem, dict[str, LeftOfS
         if len(table) > 1 and table.total[1] > _NONE * panel.size(here):
             found[str(name)] = _left(table)
     return _left(panel.by_cluster(columns, kept, where=3)), found
+
+
+def swapped(panel: ResponsePanel) -> tuple[str, str] | None:
+    """Two systems whose scores of the judge follow what people say of the other's responses.
+
+    With z_ab Fisher's z of the judge's scores of system a and people's of system b over the items
+    that both answered, effects of systems and items taken out: z_ab + z_ba - z_aa - z_bb, of which
+    each part has the error 1 / sqrt(n - 3). A judge that reads lies far below 0 there: it is looked
+    for what one in five that read nothing would show, over all pairs. None where there is no such
+    pair, where items are not crossed, or a system answered an item more than once.
+    """
+    human, judge = _by_item(panel)
+    if human is None or judge is None:
+        return None
+    there = ~np.isnan(human) & ~np.isnan(judge)
+    x, y = (np.where(there, part, 0.0) for part in (judge, human))
+    shared = there.astype(np.float64)
+    n = shared @ shared.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Sums over what both systems answered: rows are the judge's systems, columns people's.
+        r = (x @ y.T) / np.sqrt((x**2 @ shared.T) * (shared @ (y**2).T))
+        z = np.arctanh(np.clip(np.nan_to_num(r), -0.9999, 0.9999))
+        own = np.diag(z)
+        errors = 2 / np.sqrt(np.maximum(n - 3, 1e-9))
+        surely = (z + z.T - own[:, None] - own[None]) / errors
+    pairs = np.triu(n > _FEWEST_SHARED, 1)
+    if not pairs.any():
+        return None
+    surely[~pairs] = -math.inf
+    a, b = np.unravel_index(int(surely.argmax()), surely.shape)
+    limit = normal_quantile(1 - _LOOKS_SWAPPED / int(pairs.sum()))
+    if not surely[a, b] > limit:
+        return None
+    return str(panel.systems[a]), str(panel.systems[b])
+
+
+def _by_item(panel: ResponsePanel) -> tuple[Floats, Floats] | tuple[None, None]:
+    """(S, items) of the mean human and the mean run, effects of systems and items taken out."""
+    cells = panel.system * (int(panel.item.max(initial=0)) + 1) + panel.item
+    if panel.counted is not None or not panel.crossed or len(np.unique(cells)) < len(cells):
+        return None, None
+    made = []
+    for scores in (panel.mean_human, panel.mean_run):
+        table = np.full((len(panel.systems), int(panel.item.max()) + 1), np.nan)
+        table[panel.system, panel.item] = within.less_effects(panel, scores[:, None])[:, 0]
+        made.append(table)
+    return made[0], made[1]
 
 
 def _left(table: ClusterSums) -> LeftOfSystem:

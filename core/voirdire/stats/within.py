@@ -313,8 +313,8 @@ def reading_by_system(panel: ResponsePanel) -> list[tuple[Jackknifed, int] | Non
 
 def reading_columns(panel: ResponsePanel) -> tuple[Floats, NDArray[np.bool_]]:
     """(N, 3): products of one run and the mean human, squares of each; (N,) which are usable."""
-    human = _cleaned(panel, mean_vectors(panel))
-    runs = [_cleaned(panel, panel.vectors(run)) for run in panel.judge]
+    human = less_effects(panel, mean_vectors(panel))
+    runs = [less_effects(panel, panel.vectors(run)) for run in panel.judge]
     n = np.sum([~np.isnan(run[:, 0]) for run in runs], axis=0)
     with np.errstate(invalid="ignore"):
         # Products of the mean of runs are the mean of products; squares are averaged, or several
@@ -336,7 +336,7 @@ def mean_vectors(panel: ResponsePanel) -> Floats:
     )
 
 
-def _cleaned(panel: ResponsePanel, vectors: Floats) -> Floats:
+def less_effects(panel: ResponsePanel, vectors: Floats) -> Floats:
     """Vectors less the effects of systems and, where items are crossed with them, of items."""
     n_systems = len(panel.systems)
     rest = panel.centred(vectors, unbiased=False, least=2)

@@ -179,6 +179,13 @@ for _reason in (
     ),
     Reason("humans alike", "the humans do not tell these systems apart", holds=True),
     Reason(
+        "swapped",
+        "its scores of two systems seem to lie under each other's name",
+        _plainly("check systems"),
+        first=True,
+        instead=True,
+    ),
+    Reason(
         "by question",
         "in a system its scores follow the items and hardly the responses to them",
         _plainly("keep humans"),
@@ -313,6 +320,7 @@ for _action in (
     Action("draw at random", "Label responses that were drawn at random."),
     Action("rate the rest", "Rate the responses that it left out."),
     Action("settle the rubric", "Settle the rubric first: the humans have to agree."),
+    Action("check systems", "Check which system each of its scores is of."),
     Action("keep humans", "Keep the humans for this."),
     Action("correct the data", "Correct what the audit found first.", command="audit"),
     Action(

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.margins import SURE_NO
-from voirdire.stats.reading_by_system import SURE_HERE, left_of_items, reading_in_systems
+from voirdire.stats.reading_by_system import (
+    SURE_HERE,
+    left_of_items,
+    reading_in_systems,
+    swapped,
+)
 from voirdire.stats.sums import above_t, natural, on_scale, quantile
 
 if TYPE_CHECKING:
@@ -34,13 +39,15 @@ def reads_each_system(
     Held back where it is not shown although one more human would have been shown to read there in
     four of five tries; else the system is named in `not_shown`, and the claim is not made of it.
     Held back as well where hardly anything is left once what the answers to an item have in common
-    is taken out: who answers by the question follows the items of a system, and no response.
+    is taken out: who answers by the question follows the items of a system, and no response. And
+    where the scores of two systems seem to lie under each other's name.
     No where the upper bound of some system lies below a third of the whole (Bonferroni); with one
     human never, as nobody knows what another would have read there.
     """
     whole, each = reading_in_systems(panel, humans)
     if not each:
         return None
+    under_other = swapped(panel)
     unread = _by_question(panel, humans)
     rows = [_Row.of(one, whole, margins, len(each)) for one in each]
     rows = [
@@ -56,6 +63,11 @@ def reads_each_system(
     worst = min(rows, key=lambda row: (order.index(row.state), row.reading.judge.at))
     judge = worst.reading.judge
     p = max((row.p for row in rows if row.powered), default=0.0)
+    if under_other is not None and worst.state != "no":
+        return Component(
+            name, "open", float(judge.value), margin=0.0, df=float(judge.df), at=under_other,
+            reason="swapped",
+        )  # fmt: skip
     reason = "by question" if worst.by_question else ""
     if reason:
         p, judge = 1.0, unread[worst.reading.system]

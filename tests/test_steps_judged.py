@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 import polars as pl
 import pytest
 from command_line import typed
+from looking_work import Site, material
 from wire_server import Answer, WireServer
 
 from voirdire import examine
@@ -209,3 +212,53 @@ def test_the_steps_of_an_agent_in_a_session_are_a_run_like_any(tmp_path, monkeyp
         ("i1, m", "adder"),
         ("i2, m", "adder"),
     ]
+
+
+# Looked at
+
+
+def shown(source, *, with_text):
+    site = Site(material(source, reference=("ann",), with_text=with_text))
+    try:
+        page = site.ask("/response?row=0")[2]
+    finally:
+        site.close()
+    start = page.index('<table id="parts">')
+    table = page[start : page.index("</table>", start)]
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
+    return [
+        [unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in rows
+    ]
+
+
+def test_the_page_of_a_step_shows_its_run_with_every_verdict(tmp_path):
+    source = TRACES / "opentelemetry.jsonl"
+    head, *rows = shown(source, with_text=True)
+    assert head == ["Place", "What", "gpt-4o", "ann"]
+    assert rows == [
+        ["3 step (this one)", '{"q": "hours sunday"}', "1", "1"], ["5 step", "At ten.", "1", "1"],
+    ]  # fmt: skip
+    _, *blind = shown(source, with_text=False)
+    assert [row[1] for row in blind] == ["", ""]
+
+
+def test_the_page_of_a_session_shows_steps_that_nobody_judged_as_well(tmp_path):
+    people = pl.DataFrame({"item": ["r1 step 4", "r2 step 4"], "ann": [4, 5]})
+    people.write_csv(tmp_path / "ann.csv")
+    study = study_of(tmp_path, unit="step", role="tool call")
+    source = {"path": "ann.csv", "item": "item"}
+    panel = [*study.panel, {"name": "ann", "kind": "human"}]
+    raw = study.model_dump(exclude_defaults=True)
+    raw |= {"data": {"reference": ["ann"], "sources": [source]},
+            "panel": [one if isinstance(one, dict) else one.model_dump(exclude_defaults=True)
+                      for one in panel]}  # fmt: skip
+    run(build_study(raw, folder=str(tmp_path)), tmp_path / "s", quiet=True)
+    _, *rows = shown(tmp_path / "s", with_text=True)
+    assert [row[0] for row in rows] == [
+        "1 system", "2 user", "3 thought", "4 tool call search (this one)", "5 tool result search",
+        "6 assistant",
+    ]  # fmt: skip
+    assert "Ignore the rubric" in rows[4][1]
+    assert rows[4][2:] == ["", ""]
+    assert rows[3][3] in ("4", "5")

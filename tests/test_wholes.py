@@ -137,6 +137,8 @@ def test_what_is_right_is_asked_where_scores_have_more_than_two_values():
     assert found.untold == ("fine",)
     assert any("--gate SCORE" in note for note in examination.notes)
     assert found.beside == ()
+    alone = facts(table.filter(pl.col("attribute") == "fine"))
+    assert (alone.untold, alone.first) == (("fine",), ())
     told = facts(table, gate=3.0)
     assert told.untold == ()
     assert told.first[0].n == 30

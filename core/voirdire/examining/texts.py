@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.tables import RATINGS
+from voirdire.units import cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from voirdire.examining import Examination
-    from voirdire.schema import Parsed
+    from voirdire.schema import Parsed, Turn
 
 _ITEMS = {"item": pl.String, "text": pl.String}
 _RESPONSES = {"item": pl.String, "system": pl.String, "run": pl.Int64, "text": pl.String}
@@ -80,8 +82,25 @@ class Texts:
         return any(frame.height for frame in frames)
 
     def item(self, item: str) -> str | None:
-        """The text of an item."""
-        return next(iter(self.items.filter(pl.col("item") == item)["text"]), None)
+        """The text of an item; of a turn or step, that of its conversation."""
+        for name in dict.fromkeys((item, cluster_of(item))):
+            for text in self.items.filter(pl.col("item") == name)["text"]:
+                return str(text)
+        return None
+
+    def turns(self, item: str, system: str) -> tuple[Turn, ...]:
+        """The turns of the conversation that an item is, or is a part of, where a session has any.
+
+        They are the response's, else the item's own.
+        """
+        if self.session is None:
+            return ()
+        from voirdire.store.session import read_session  # noqa: PLC0415 - for sessions alone
+        from voirdire.store.turns import turns_of  # noqa: PLC0415 - the same
+
+        name = cluster_of(item)
+        with closing(read_session(self.session)) as connection:
+            return turns_of(connection, name, system) or turns_of(connection, name)
 
     def answers(self, item: str, system: str) -> list[tuple[str, str]]:
         """The texts of a response, each with a heading; mostly one."""

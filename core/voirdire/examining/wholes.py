@@ -118,6 +118,8 @@ def measure_wholes(inputs: Inputs) -> WholeFacts:
         if line is not None:
             lines[str(name)] = line
     untold = [name for name in table["attribute"].unique(maintain_order=True) if name not in lines]
+    if not lines:
+        return WholeFacts(untold=tuple(map(str, untold)))
     right = table.filter(pl.col("attribute").is_in(list(lines))).with_columns(
         right=pl.col("score") >= pl.col("attribute").replace_strict(lines, return_dtype=pl.Float64)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from voirdire.examining.verdict.influence import deciding, influences, weakest
 from voirdire.looking.view import OF, SORTS
 from voirdire.stats.response_panel import mean_present
 from voirdire.tables.hand_labels import HAND_LABELS, latest, read_hand_labels
+from voirdire.units import cluster_of, parted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +102,23 @@ class Material:
         self.case = lru_cache(_KEPT)(self._case)
         self.rows = lru_cache(_KEPT)(self._rows)
         self.influence = lru_cache(_KEPT)(self._influence)
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, str], list[tuple[int, str]]]:
+        """The judged parts of each conversation and system: their positions and ids."""
+        found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        units = self._inputs.ratings.select(
+            pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")
+        ).unique(maintain_order=True)
+        for item, system in units.iter_rows():
+            name, unit = parted(item)
+            if unit.position:
+                found.setdefault((name, system), []).append((unit.position, item))
+        return {key: sorted(parts) for key, parts in found.items()}
+
+    def parts(self, item: str, system: str) -> dict[int, str]:
+        """The judged turns or steps of the conversation that an item is or is part of, in order."""
+        return dict(self._parts.get((cluster_of(item), system), ()))
 
     def pair(self, view: View) -> Pair:
         """The judge and attribute of a view; without names, the first.

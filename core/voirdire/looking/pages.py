@@ -19,6 +19,7 @@ from voirdire.report.page import Templates
 from voirdire.report.sentences import reason_text
 from voirdire.report.words import STATES, brief
 from voirdire.tabular import MISSING, number_text
+from voirdire.units import parted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Rows on a page of the list, and characters of a text that are shown.
 ROWS, LONGEST = 50, 50_000
+#: So many letters of each part are shown where a conversation is shown part by part.
+_PART = 600
 #: Points of a scatter plot, and its width and height.
 MOST_POINTS, SIDE = 1_000, 400
 _NAME = 300
@@ -353,7 +356,7 @@ def response(material: Material, view: View, who: str) -> dict[str, Any]:
         "matrix": view_of(pair, use=view.use).address("/matrix"),
         "before": _beside(view, order, at, -1), "after": _beside(view, order, at, 1),
         "facts": _facts(row, pair, view, influence, component),
-        **_scores(material, row),
+        **_scores(material, row), **_parts(material, pair, row),
         **_texts(material, pair, row), **_label(material, pair, view, row, who),
     }  # fmt: skip
 
@@ -399,6 +402,45 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
             for rater in raters
         ],
     }  # fmt: skip
+
+
+def _parts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The conversation or run part by part, with what every rater says of each."""
+    item, system = row["item"], row["system"]
+    parts = material.parts(item, system)
+    if not parts:
+        return {"parts": [], "part_raters": []}
+    said = {at: scores_of(material.examination.ratings, one, system) for at, one in parts.items()}
+    every = pl.concat(said.values()).select(pl.col("rater", "attribute").cast(pl.String))
+    several = every["attribute"].n_unique() > 1
+    raters = sorted(every["rater"].unique(maintain_order=True), key=lambda name: name != pair.judge)
+    turns = material.texts.turns(item, system)
+    texts = {at: (f"{turn.role} {turn.name}".strip(), turn.content)
+             for at, turn in enumerate(turns, 1)}  # fmt: skip
+    if not turns:
+        kind = parted(next(iter(parts.values())))[1].kind
+        texts = {at: (kind, material.texts.response(one, system) or "")
+                 for at, one in parts.items()}  # fmt: skip
+    return {
+        "part_raters": [name_of(name) for name in raters],
+        "parts": [
+            {"at": at, "role": name_of(role), "own": parts.get(at) == item, **cut(text, _PART),
+             "cells": [_of_part(said.get(at), rater, several=several) for rater in raters]}
+            for at, (role, text) in texts.items()
+        ],
+    }  # fmt: skip
+
+
+def _of_part(rows: pl.DataFrame | None, rater: str, *, several: bool) -> str:
+    """What a rater says of a part: its scores in all runs, with their attributes where several."""
+    if rows is None:
+        return ""
+    own = rows.filter(pl.col("rater").cast(pl.String) == rater).sort("run")
+    cells = [
+        f"{name_of(one['attribute'])} {plain(one['score'])}" if several else plain(one["score"])
+        for one in own.with_columns(pl.col("attribute").cast(pl.String)).to_dicts()
+    ]
+    return ", ".join(cells) or MISSING
 
 
 def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:

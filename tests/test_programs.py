@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import typed
+from simulated_sessions import session_of
 
 from voirdire.cli.schemas import RECORDS, every_command, schema_of
 
@@ -133,6 +134,41 @@ def test_a_command_that_ends_well_prints_its_schema(judged, command, words):
     assert record["answer"]["sentence"]
     assert record["answer"]["state"] == "ok"
     assert set(RECORDS.get(command, {})) <= set(record)
+
+
+def test_commands_that_write_say_what_they_wrote(judged, tmp_path):
+    """Each has an answer and a record of its own, and none prints lines alone."""
+    session = session_of(tmp_path, "s", items=6)
+    study = tmp_path / "s-study"
+    (study / "people.toml").write_text(
+        'name = "calm"\n[items]\npath = "items.csv"\n[responses]\npath = "responses.csv"\n'
+        '[rubric]\nattributes = ["Empathy"]\n[humans]\nraters = ["ann"]\ntask = "pointwise"\n'
+    )
+    for command, words in (
+        ("init", ("judged.csv", "--reference", "human", "--out", tmp_path / "d.toml")),
+        ("import", ("judged.csv", "--reference", "human", "--out", tmp_path / "r.parquet")),
+        ("new", ("judge", "tone", "--out", tmp_path / "plug")),
+        ("humans export", (study / "people.toml", "--out", tmp_path / "work", "--format", "csv")),
+        ("humans import", (tmp_path / "work", tmp_path / "work/sheets/ann.csv",
+                           "--out", tmp_path / "answers")),
+        ("session show", (session, "--most", "3")),
+        ("session reparse", (session,)),
+        ("session where", (session,)),
+        ("session batches", (session,)),
+        ("session forget", ("texts", session)),
+        ("session merge", (session, "--out", tmp_path / "merged")),
+    ):  # fmt: skip
+        record = asked(command, *words, cwd=judged)
+        assert "lines" not in record, command
+        assert set(record) > {"answer", "schema_version"}, command
+        if command == "session show":
+            assert len(record["calls"]) == 3
+            assert {"rater", "item", "status", "text"} <= set(record["calls"][0])
+        if command == "session forget":
+            assert record["done"] is False
+        if command == "init":
+            assert record["reference"] == ["human"]
+            assert (tmp_path / "d.toml").read_text().endswith(record["study"])
 
 
 def test_a_next_step_is_a_command_that_runs(judged):

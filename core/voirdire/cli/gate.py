@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import UNMET
 from voirdire.cli.columns import answered, takes_read_options
-from voirdire.cli.machine import MOST, emit, sections_answer
+from voirdire.cli.machine import MOST, answer_of, collect, emit, sections_answer
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument, require_option
 from voirdire.cli.run import money, plan_cost
 
@@ -139,8 +139,17 @@ def freeze(
     sections = changing.freeze_sections(frozen)
     if sections:
         print_sections("Frozen", sections)
-    for warning in changing.freeze_warnings(frozen):
+    warnings = changing.freeze_warnings(frozen)
+    for warning in warnings:
         typer.secho(warning, fg="red", bold=True, err=True)
+    count = len(frozen.canary)
+    step = {"say": "Check today's judges.", "command": f"voirdire gate check FILE --lock {lock}"}
+    told = f"Frozen in {lock}: {names}, on {count} responses."
+    collect(
+        answer_of(told, next=[step], sentences=[told, *warnings][:MOST]),
+        {"lock": str(lock), "judges": [one.name for one in frozen.judges], "responses": count,
+         "anchors": anchors, "warnings": list(warnings)},
+    )  # fmt: skip
 
 
 @takes_read_options()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
+from voirdire.cli.machine import MOST, answer_of, collect
 from voirdire.cli.options import ReferenceOption, SharedOption, parts
 
 if TYPE_CHECKING:
@@ -115,6 +116,12 @@ def export(
             f"Not blind: in {len(done.named)} judgements a text names the system behind it "
             f"({', '.join(done.named[:5])}{', ...' if len(done.named) > 5 else ''})."
         )
+    asked = {rater: len(ids) for rater, ids in done.plan.raters.items()}
+    collect(
+        answer_of(f"Wrote {len(done.sheets)} sheets for {len(asked)} raters in {out}."),
+        {"raters": asked, "sheets": [str(path) for path in done.sheets],
+         "key": str(key or out / "key.json"), "cut": done.cut, "named": list(done.named)},
+    )  # fmt: skip
 
 
 @takes_read_options(OF_ONE_TABLE)
@@ -206,6 +213,17 @@ def import_(
     for name, frame in done.tables.items():
         typer.echo(f"{name}: {frame.height:,} rows")
     typer.echo(f"Examine them with: voirdire examine {out}")
+    counts = [
+        {"rater": rater, "complete": complete, "in_part": begun, "missing": untouched}
+        for rater, (complete, begun, untouched) in done.counts.items()
+    ]
+    rows = {name: frame.height for name, frame in done.tables.items()}
+    step = {"say": "Examine them.", "command": f"voirdire examine {out}"}
+    told = f"Read {sum(rows.values()):,} answers of {len(counts)} raters into {out}."
+    collect(
+        answer_of(told, numbers=counts[:MOST], next=[step], more=max(len(counts) - MOST, 0)),
+        {"raters": counts, "tables": rows, "written": str(out)},
+    )
 
 
 def _study_of(source: Path, read: ReadOptions, reference: Sequence[str] | None) -> Path | Study:

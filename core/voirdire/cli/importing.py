@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
-from voirdire.cli.machine import answer_of, emit
+from voirdire.cli.machine import answer_of, collect, emit
 from voirdire.cli.options import JsonOption, ReferenceOption
 
 if TYPE_CHECKING:
@@ -112,6 +112,14 @@ def import_files(
     _say([finding for _, findings in tables for finding in findings])
     what = "ratings" if "rank" in table.columns else "comparisons"
     typer.echo(f"Wrote {out}: {table.height:,} {what}.")
+    _given(out, table.height, what)
+
+
+def _given(out: Path, rows: int, what: str) -> None:
+    """Give a program what was written."""
+    step = {"say": "Examine it.", "command": f"voirdire examine {out} --reference NAME"}
+    told = f"Wrote {out}: {rows:,} {what}."
+    collect(answer_of(told, next=[step]), {"written": str(out), "rows": rows, "what": what})
 
 
 def _messages(files: Sequence[Path], out: Path) -> None:
@@ -145,6 +153,8 @@ def _messages(files: Sequence[Path], out: Path) -> None:
         if not runs:
             raise TableError(f"{', '.join(map(str, files))}: there is no run with steps")
     typer.echo(f"Wrote {out}: {runs:,} runs with {steps:,} steps.")
+    told = f"Wrote {out}: {runs:,} runs with {steps:,} steps."
+    collect(answer_of(told), {"written": str(out), "rows": runs, "what": "runs"})
     typer.echo('Next: a study with messages = "messages" under [responses]')
 
 
@@ -202,6 +212,7 @@ def _partition(
     ratings = sum(part.rows for part in parts)
     typer.echo(f"Wrote {out}: {ratings:,} ratings in {len(parts):,} parts.")
     typer.echo(f"Next: voirdire examine {out} --reference NAME")
+    _given(out, ratings, "ratings")
 
 
 def _rows(

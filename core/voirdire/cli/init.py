@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.columns import OF_ONE_TABLE, answered, takes_read_options
+from voirdire.cli.machine import answer_of, collect
 from voirdire.cli.options import (
     ReferenceOption,
 )
@@ -63,7 +64,8 @@ def init(
         return
     taken = questions + ([] if reference else taken_for_granted(study))
     remarks = "".join(f"# {line}\n" for line in taken)
-    out.write_text(remarks + study_to_toml(study), encoding="utf-8")
+    text = study_to_toml(study)
+    out.write_text(remarks + text, encoding="utf-8")
     who = ", ".join(study.data.reference)
     reference_text = f"reference: {who}" if who else "no reference was found: name one under [data]"
     typer.echo(f"Wrote {out} ({reference_text}). Check it, the scale and the systems, then run:")
@@ -72,6 +74,14 @@ def init(
         typer.echo(line)
     if not who:
         typer.echo("voirdire examine refuses a study without a reference.")
+    _given(f"Wrote {out} ({reference_text}).", out, text, [*study.data.reference], taken)
+
+
+def _given(said: str, out: Path, text: str, reference: list[str], taken: list[str]) -> None:
+    """Give a program the study that was written; without taken lines it is complete."""
+    step = {"say": "Examine by the study.", "command": f"voirdire examine {out} --out out"}
+    record = {"written": str(out), "study": text, "reference": reference, "taken": taken}
+    collect(answer_of(said, next=[step] if reference else []), record)
 
 
 def _drafted(
@@ -114,9 +124,11 @@ def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -
         lines += ["", "[[data.sources]]", f"path = {json.dumps(at)}"]
         lines += [f"sheet = {json.dumps(sheet)}"] if sheet else []
         lines += [f"# {key} = one of {listed(columns, 40)}" for key in ("item", "score", "rater")]
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    out.write_text(text, encoding="utf-8")
     typer.echo(f"Wrote {out}, which is not complete: {why}")
     typer.echo("Fill in the lines that begin with #, or name columns: --item, --score, --rater.")
+    _given(f"Wrote {out}, which is not complete.", out, text, [], [why])
 
 
 def taken_for_granted(study: Study) -> list[str]:

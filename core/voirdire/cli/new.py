@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from voirdire.cli.machine import answer_of, collect
+
 EPILOG = """
 Examples:
 
@@ -48,4 +50,10 @@ def new(
     typer.echo(
         f'\nNext:\n  cd {shown}\n  pip install -e ".[test]"\n  pytest\n  {tries}\n\n'
         f"Then change {visible(str(next(path for path in written if path.name == f'{kind}.py')))}."
+    )
+    collect(
+        answer_of(
+            f"Wrote {len(written)} files in {shown}.", next=[{"say": "Try it.", "command": tries}]
+        ),
+        {"folder": str(folder), "written": [str(path) for path in written]},
     )

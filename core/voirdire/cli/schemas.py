@@ -104,7 +104,24 @@ RECORDS: dict[str, dict[str, Any]] = {
         "session": ANY, "raters": _list(OBJECT), "calls": WHOLE, "cost": MAYBE, "complete": FLAG,
         "stopped": TEXT,
     },
+    "init": {"written": TEXT, "study": TEXT, "reference": _list(TEXT), "taken": _list(TEXT)},
+    "import": {},
+    "new": {"folder": TEXT, "written": _list(TEXT)},
+    "gate freeze": {
+        "lock": TEXT, "judges": _list(TEXT), "responses": WHOLE, "anchors": WHOLE,
+        "warnings": _list(TEXT),
+    },
+    "humans export": {
+        "raters": OBJECT, "sheets": _list(TEXT), "key": TEXT, "cut": WHOLE, "named": _list(TEXT),
+    },
+    "humans import": {"raters": _list(OBJECT), "tables": OBJECT, "written": TEXT},
     "session status": {},
+    "session show": {"calls": _list(OBJECT)},
+    "session reparse": {"tables": OBJECT},
+    "session merge": {"tables": OBJECT},
+    "session where": {"files": _list(_object({"path": TEXT, "what": TEXT}))},
+    "session forget": {"done": FLAG, "files": _list(TEXT)},
+    "session batches": {"batches": _list(OBJECT)},
     "session check": {"sound": FLAG, "problems": _list(OBJECT)},
 }  # fmt: skip
 #: What stands there instead where the command did not come to its end.

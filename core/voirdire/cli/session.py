@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli.machine import answer_of, emit
+from voirdire.cli.machine import answer_of, collect, emit
 from voirdire.cli.options import JsonOption, SharedOption
 from voirdire.shown import visible
 
@@ -150,14 +150,23 @@ def show(
         typer.echo(hide("\n".join(lines)))
     if frame.height > most:
         typer.echo(f"... and {frame.height - most} more (--most)")
+    kept = ("rater", "item", "first", "second", "run", "step", "status", "error", "text")
+    calls = [
+        {name: hide(row[name]) if isinstance(row[name], str) else row[name] for name in kept}
+        for row in frame.head(most).iter_rows(named=True)
+    ]
+    summary = f"{frame.height:,} calls, of which {len(calls)} are shown."
+    collect(answer_of(summary, more=frame.height - len(calls)), {"calls": calls})
 
 
 def reparse(folder: FolderArgument) -> None:
     """Read all stored replies again and rewrite the tables. No model is asked."""
     from voirdire import store
 
-    for name, rows in store.reparse(folder).items():
+    tables = store.reparse(folder)
+    for name, rows in tables.items():
         typer.echo(f"{name}: {rows:,} rows")
+    collect(answer_of(f"Wrote {len(tables)} tables of {folder} again."), {"tables": tables})
 
 
 def check(
@@ -194,8 +203,13 @@ def where(folder: FolderArgument) -> None:
     """List the files that hold what people and models wrote: the session's, and its study's."""
     from voirdire.store.forgetting import where_texts_are
 
-    for one in where_texts_are(folder):
+    files = where_texts_are(folder)
+    for one in files:
         typer.echo(f"{visible(one.path)}: {one.what}")
+    collect(
+        answer_of(f"{len(files)} files hold what people and models wrote."),
+        {"files": [{"path": str(one.path), "what": one.what} for one in files]},
+    )
 
 
 def forget(
@@ -217,11 +231,14 @@ def forget(
                 "People would be called human_1, human_2, ... in the session, and notes beside "
                 "their labels dropped; their ratings are kept in it. Do it by --yes."
             )
+            _forgot("Nothing was done: --yes is not there.", done=False)
             return
         renamed = forget_raters(folder)
         typer.echo(f"Renamed: {renamed.people:,} people, {renamed.ratings:,} ratings kept.")
         for path in renamed.files:
             typer.echo(f"  {visible(path)}: names them still; remove it where they shall be gone")
+        told = f"Renamed: {renamed.people:,} people, {renamed.ratings:,} ratings kept."
+        _forgot(told, done=True, files=[str(path) for path in renamed.files])
         return
     if not yes:
         typer.echo(
@@ -229,6 +246,7 @@ def forget(
             "scores, statuses, tokens and costs stay. Replies cannot be read again, and nothing "
             "more can be asked in it. Do it by --yes."
         )
+        _forgot("Nothing was done: --yes is not there.", done=False)
         return
     done = forget_texts(folder)
     typer.echo(f"Forgotten: {done.replies:,} replies and {done.texts:,} other texts.")
@@ -237,6 +255,13 @@ def forget(
         typer.echo("These files hold texts or names still; remove them where they shall go too:")
     for one in left:
         typer.echo(f"  {visible(one.path)}: {one.what}")
+    told = f"Forgotten: {done.replies:,} replies and {done.texts:,} other texts."
+    _forgot(told, done=True, files=[str(one.path) for one in left])
+
+
+def _forgot(said: str, *, done: bool, files: Sequence[str] = ()) -> None:
+    """Give a program what was dropped, and the files that hold it still."""
+    collect(answer_of(said), {"done": done, "files": list(files)})
 
 
 def batches(
@@ -264,6 +289,12 @@ def batches(
         typer.echo(f"{batch.name}: {model}, {batch.lines:,} lines, {batch.status}{more}")
     if not kept:
         typer.echo("The session has no batches.")
+    rows = [
+        {"name": one.name, "model": model_name(one.model), "lines": one.lines,
+         "status": one.status, "detail": one.detail}
+        for one in kept
+    ]  # fmt: skip
+    collect(answer_of(f"{len(rows)} batches."), {"batches": rows})
 
 
 def merge(
@@ -278,9 +309,14 @@ def merge(
     """Merge sessions of one study. Each call is kept once, and costs are added up."""
     from voirdire.store.merging import merge_sessions
 
-    for name, rows in merge_sessions(folders, out, shared=shared).items():
+    tables = merge_sessions(folders, out, shared=shared)
+    for name, rows in tables.items():
         typer.echo(f"{name}: {rows:,} rows")
     typer.echo(f"How far it is: voirdire session status {out}")
+    step = {"say": "How far it is.", "command": f"voirdire session status {out}"}
+    collect(
+        answer_of(f"Merged {len(folders)} sessions into {out}.", next=[step]), {"tables": tables}
+    )
 
 
 class _Told:

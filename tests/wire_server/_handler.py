@@ -50,6 +50,8 @@ class Handler:
     count: int = 0
     in_flight: int = 0
     peak: int = 0
+    #: Whole answers, which a provider would bill.
+    answered: int = 0
     faults: list[Fault] = field(default_factory=list)
     storm: Storm | None = None
     #: Whether it binds answers to a schema, as it shows where it is asked; None: as to any call.
@@ -103,6 +105,7 @@ class Handler:
         body = encode(body_of(answer, seen))
         if fault is not None and fault.name in BROKEN:
             return await BROKEN[fault.name](request, seen, **{"body": body, **fault.details})
+        self.answered += 1
         return web.Response(body=body, content_type="application/json")
 
     def _control(self, seen: Seen) -> Any:
@@ -116,5 +119,5 @@ class Handler:
         elif order == "clear":
             self.faults.clear()
             self.storm = None
-        said = {"count": self.count, "peak": self.peak, "in_flight": self.in_flight}
-        return web.json_response(said)
+        names = ("count", "peak", "in_flight", "answered")
+        return web.json_response({name: getattr(self, name) for name in names})

@@ -28,7 +28,11 @@ class WireProcess:
 
     def __exit__(self, *_: object) -> None:
         self._process.stdin.close()  # the server ends with its input, so none outlives a test
-        self._process.wait(timeout=60)
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # a request that hangs by a fault keeps it
+            self._process.kill()
+            self._process.wait()
         self._process.stdout.close()
 
     @property
@@ -42,6 +46,11 @@ class WireProcess:
     @property
     def peak(self) -> int:
         return self._control("count")["peak"]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Requests, whole answers, requests under way, and how many at most."""
+        return self._control("count")
 
     def fault(self, name: str, **how: Any) -> None:
         """As `WireServer.fault`, without `when`."""

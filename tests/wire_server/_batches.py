@@ -64,6 +64,8 @@ class Batches:
     what becomes of it: ``"errored"``, ``"expired"``, ``"missing"``, ``"twice"`` or nothing odd.
     `ends` is the word with which batches end in place of success. With `lost` a batch is taken and
     the connection dropped before its id is said. Lines come out shuffled. `answered` counts by key.
+    At the request of the number `strike`, `kill` is called: before it is served or, with `behind`,
+    when it is served and not yet answered.
     """
 
     handler: Any
@@ -71,6 +73,10 @@ class Batches:
     spoil: Callable[[int], str] = lambda _: ""
     ends: str = ""
     lost: bool = False
+    strike: int = 0
+    behind: bool = False
+    kill: Callable[[], object] = lambda: None
+    asked: int = 0
     jobs: dict[str, Job] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     answered: Counter[str] = field(default_factory=Counter)
@@ -81,8 +87,17 @@ class Batches:
         for method, pattern, name in _ROUTES:
             found = re.fullmatch(pattern, request.path)
             if found and request.method == method and google == name.endswith("google"):
-                return await getattr(self, f"_{name}")(request, raw, **found.groupdict())
+                self.asked += 1
+                struck = self.asked == self.strike
+                if struck and not self.behind:
+                    return await self._struck()
+                served = await getattr(self, f"_{name}")(request, raw, **found.groupdict())
+                return await self._struck() if struck else served
         return None
+
+    async def _struck(self) -> Any:
+        self.kill()
+        return await asyncio.sleep(3600)
 
     async def _made(self, request: Any, job: Job, shown: Any) -> Any:
         job.left = self.hold

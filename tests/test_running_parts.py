@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import io
+import math
 import os
 import pty
 import random
@@ -51,31 +53,83 @@ def lane_of(clock, most=16, start=4):
 
 
 def test_lane_opens_quickly_gives_way_once_and_creeps_up():
-    async def play():
-        clock = Clock()
-        limiter = lane_of(clock)
-        for _ in range(20):
-            limiter.succeeded()
-        assert limiter.limit == 16
-        clock.now = 10.0
-        for _ in range(16):
-            limiter.setback(started=9.0)  # all were under way when the first came back
-        assert limiter.limit == 8
-        clock.now = 11.0
+    clock = Clock()
+    limiter = lane_of(clock)
+    for _ in range(20):
+        limiter.succeeded()
+    assert limiter.limit == 16
+    clock.now = 10.0
+    for _ in range(16):
+        limiter.setback(started=9.0)  # all were under way when the second came back
+    assert limiter.limit == 8
+    clock.now = 11.0
+    for _ in range(2):
         limiter.setback(started=10.5)
-        assert limiter.limit == 4
-        for _ in range(4):
-            limiter.succeeded()
-        assert 4.5 < limiter.limit < 5.1
-        for _ in range(1000):
-            limiter.succeeded()
-        assert limiter.limit == 16
-        for number in range(20):
-            clock.now = 100.0 + number
-            limiter.setback(started=clock.now)
-        assert limiter.limit == 1
+    assert limiter.limit == 4
+    for _ in range(4):
+        limiter.succeeded()
+    assert 4.5 < limiter.limit < 5.1
+    for _ in range(1000):
+        limiter.succeeded()
+    assert limiter.limit == 16
+    for number in range(40):
+        clock.now = 100.0 + number
+        limiter.setback(started=clock.now)
+    assert limiter.limit == 1
 
-    asyncio.run(play())
+
+def test_one_stray_refusal_cuts_nothing_and_many_cut_by_their_share():
+    clock = Clock()
+    limiter = lane_of(clock, most=100, start=100)
+    for number in range(1000):
+        clock.now += 0.01
+        limiter.setback(clock.now) if number % 50 == 49 else limiter.succeeded()
+    assert (limiter.limit, limiter.setbacks) == (100, 0)
+    for number in range(60):
+        clock.now += 0.01
+        limiter.setback(clock.now) if number % 5 == 0 else limiter.succeeded()
+    # Six refusals of 26 answers are over a twentieth of a round.
+    assert limiter.setbacks >= 1
+    assert 60 < limiter.limit < 90
+
+
+def played(rate=math.inf, stray=0.0, most=256, latency=0.5, seconds=120.0):
+    """Answers a second in the last two thirds, with which share of calls refused.
+
+    A provider that admits `rate` calls a second and refuses a share of `stray` at random.
+    """
+    chance, clock = random.Random(1), Clock()
+    limiter, bucket = lane_of(clock, most, 8), [min(rate, most), 0.0]
+    under_way, counts, number = [], [0, 0], 0
+    while clock.now < seconds:
+        while limiter.enter_now():
+            bucket[0] = min(rate, bucket[0] + (clock.now - bucket[1]) * min(rate, 1e6))
+            bucket[1] = clock.now
+            fine = bucket[0] >= 1 and chance.random() >= stray
+            bucket[0] -= fine
+            ends = clock.now + (latency * chance.uniform(0.7, 1.3) if fine else 0.02)
+            heapq.heappush(under_way, (ends, number, clock.now, fine))
+            number += 1
+        clock.now, _, started, fine = heapq.heappop(under_way)
+        limiter.leave()
+        limiter.succeeded() if fine else limiter.setback(started)
+        counts[fine] += clock.now > seconds / 3
+    return counts[1] / (seconds * 2 / 3), counts[0] / sum(counts)
+
+
+@pytest.mark.parametrize(
+    ("provider", "least", "refused"),
+    [
+        # Halving at each refusal gave 33 and 95 a second, and 350 of 400.
+        ({"stray": 0.005}, 0.95 * 256 / 0.5, 0.01),
+        ({"rate": 100}, 95, 0.02),
+        ({"rate": 400}, 380, 0.02),
+    ],
+)
+def test_the_limit_finds_what_a_provider_bears(provider, least, refused):
+    rate, share = played(**provider)
+    assert rate >= least
+    assert share <= refused
 
 
 def test_a_lane_says_how_long_its_provider_asks_to_wait():
@@ -105,6 +159,7 @@ def test_a_lane_says_how_many_calls_are_open_and_why_not_more():
         assert limiter.calls("m", 16) == OpenCalls("m", 1, 16, 16)
         assert str(limiter.calls("m", 16)) == "1 of 16 calls open"
         assert limiter.calls("m", 64).held == "model"
+        limiter.setback(0.0)
         limiter.setback(0.0, 30.0)
         assert str(limiter.calls("m", 16)).endswith("(waiting 30 s as its provider asks)")
         now[0] = 31.0

@@ -74,7 +74,7 @@ class OpenCalls:
         more at once; requests or tokens a minute are used up; calls under way may cost what is
         left of `max_cost`; fewer tasks are left. Empty where nothing of these does.
     throttled : int
-        How often the limit was halved, which only 429 and 529 do.
+        How often the limit was cut, which only 429 and 529 do.
     paused : float
         Seconds that the provider asks to wait.
     doing : str
@@ -110,7 +110,7 @@ class OpenCalls:
             return f"{text} (waiting {self.paused:.0f} s as its provider asks)"
         why = {
             "": "",
-            "throttled": f"{self.limit} at once, since 429 or 529 came; halved {self.throttled} "
+            "throttled": f"{self.limit} at once, since 429 or 529 came; cut {self.throttled} "
             "times, rising again",
             "rising": f"{self.limit} at once, rising from start_concurrency",
             "model": f"its model takes {self.limit} at once",
@@ -122,17 +122,27 @@ class OpenCalls:
         return f"{text} ({said})" if said else text
 
 
+#: Answers of a round at least, the share of them that may be throttled, and how many prove nothing.
+ROUND, STRAY, ALONE = 20, 0.05, 1
+#: The share that a cut takes off: what was throttled, within these bounds.
+LEAST_CUT, MOST_CUT = 0.1, 0.5
+
+
 class RateLimiter:
     """The calls to one model at once: a limit that gives way at throttling and creeps up again.
 
-    Until the first setback every success raises the limit by one; after it, a round of successes
-    does. A setback halves it, once for all the calls that were under way at the time.
+    Until the first cut every success raises the limit by one; after it, a round of successes does,
+    a round being as many answers as the limit. Throttled answers are counted over a round: a stray
+    one says little of the load, and cutting at each would end at a few calls whatever the provider
+    bears. More of them cut the limit by their share, once for all the calls that were under way.
     """
 
     def __init__(self, limits: ModelLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self.most = limits.concurrency or 1
         self.limit = float(limits.start_concurrency or self.most)
         self.in_flight = self.setbacks = 0
+        #: Answers of this round, and those of them that were throttled.
+        self._came = self._throttled = 0
         #: Calls that wait for requests or tokens of the next minute.
         self._allowed_later = 0
         self._clock = clock
@@ -217,6 +227,7 @@ class RateLimiter:
 
     def succeeded(self) -> None:
         """A call came back well: creep up."""
+        self._count()
         if self.limit < self.most:
             # As TCP does: fast while nothing is known, then by one for
             # each round of `limit` calls.
@@ -226,16 +237,29 @@ class RateLimiter:
     def setback(self, started: float, pause: float = 0.0) -> None:
         """A call that started at that time was throttled: give way, and pause."""
         now = self._clock()
-        # Calls that began before the last cut were too many already then; halving for each of
+        # Calls that began before the last cut were too many already then; cutting for each of
         # them would end at one call.
         if started >= self._cut_at:
-            self.limit, self._cut_at = max(1.0, self.limit / 2), now
-            self.setbacks += 1
+            self._count()
+            self._throttled += 1
+            if self._throttled > max(ALONE, STRAY * max(self.limit, self._came)):
+                self._cut(now)
         if now + pause > self._open_at and pause > 0:
             self._open_at = now + pause
             # Nobody leaves during a pause, so that a timer must wake who waits; a little later,
             # for it may fire just before `_open_at` by this clock.
             asyncio.get_running_loop().call_later(pause + 0.001, self._wake)
+
+    def _count(self) -> None:
+        if self._came >= max(self.limit, ROUND):
+            self._came = self._throttled = 0
+        self._came += 1
+
+    def _cut(self, now: float) -> None:
+        share = min(max(self._throttled / self._came, LEAST_CUT), MOST_CUT)
+        self.limit, self._cut_at = max(1.0, self.limit * (1 - share)), now
+        self.setbacks += 1
+        self._came = self._throttled = 0
 
     def _has_room(self) -> bool:
         return self.in_flight < int(self.limit) and self._clock() >= self._open_at

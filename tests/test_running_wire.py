@@ -112,7 +112,7 @@ def test_calls_that_fail_now_and_then_leave_all_others_open(tmp_path, fault, few
         open_calls.append(server.in_flight)
         return rubric_answer(seen)
 
-    with WireServer(answer, latency=0.1) as server:
+    with WireServer(answer, latency=0.4) as server:
         server.fault(fault, every=10, times=None)
         limits = {"concurrency": 40, "start_concurrency": 40, "retries": 5}
         study = study_of(tmp_path, judge("gpt", server.openai), items=400, run=limits)

@@ -36,6 +36,8 @@ class Storm:
         return True
 
 
+#: Faults whose handlers sleep on.
+ENDLESS = frozenset({"hang", "stall", "drop", "short"})
 _ABOUT_SCHEMAS = rb"Write the word \"calm\" and nothing else."
 
 
@@ -104,7 +106,13 @@ class Handler:
             answer = replace(answer, finish=FINISHES[fault.name])
         body = encode(body_of(answer, seen))
         if fault is not None and fault.name in BROKEN:
-            return await BROKEN[fault.name](request, seen, **{"body": body, **fault.details})
+            # What never ends is no call under way: its client has gone, and the handler stays.
+            endless = fault.name in ENDLESS
+            self.in_flight -= endless
+            try:
+                return await BROKEN[fault.name](request, seen, **{"body": body, **fault.details})
+            finally:
+                self.in_flight += endless
         self.answered += 1
         return web.Response(body=body, content_type="application/json")
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -265,3 +266,36 @@ def test_a_column_that_looks_like_turns_is_said_and_nothing_is_done(tmp_path):
     tables = read_tables(study)
     assert "turns_not_declared" in [one.kind for one in tables.findings]
     assert "cluster" not in tables.ratings.columns
+
+
+def test_agreement_over_turns_and_whole_beside_parts(tmp_path):
+    from voirdire import examine
+    from voirdire.study import ReadOptions
+
+    rng = np.random.default_rng(4)
+    rows = []
+    for c in range(40):
+        base = rng.normal(3, 1)
+        turns = base + rng.normal(0, 0.7, 5)
+        for at, truth in enumerate(turns, 1):
+            # The judge loses the thread: its noise grows with each turn.
+            noise = [0.3, 0.3, 0.3, 0.4 * at]
+            scores = np.clip(np.rint(truth + rng.normal(0, noise)), 1, 5)
+            rows.append((f"c{c} turn {at}", f"c{c}", *scores))
+        scores = np.clip(np.rint(turns.mean() + rng.normal(0, 0.3, 4)), 1, 5)
+        rows.append((f"c{c}", f"c{c}", *scores))
+    names = ["item", "cluster", "human_1", "human_2", "human_3", "judge"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "both.csv")
+    found = examine(tmp_path / "both.csv", read=ReadOptions())
+    sections = {section.title: section for section in found.sections}
+    by_turn = {row[0]: row for row in sections["Agreement over turns"].table.rows}
+    assert sorted(by_turn) == [1, 2, 3, 4, 5]
+    people, judge = ([by_turn[at][k] for at in range(1, 6)] for k in (2, 3))
+    assert max(people) < 0.6 < judge[4]
+    assert judge == sorted(judge)
+    (figure,) = sections["Agreement over turns"].figures
+    assert [name for name, _ in figure.series] == ["people among themselves", "judge"]
+    beside = {row[:2]: row for row in sections["Whole beside turns"].table.rows}
+    assert beside["human_1", "human_1"][2] == 40
+    assert beside["human_1", "human_1"][3] > 0.7
+    assert ("human_1", "human_2") not in beside

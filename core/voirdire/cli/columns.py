@@ -45,6 +45,8 @@ from voirdire.cli.options import (
     StatusOption,
     SystemOption,
     TurnOption,
+    TurnsOption,
+    UnitOption,
     WordsOption,
 )
 from voirdire.errors import QuestionError
@@ -75,6 +77,8 @@ OPTIONS: dict[str, Any] = {
     "score": ScoreOption,
     "attribute": AttributeOption,
     "turn": TurnOption,
+    "unit": UnitOption,
+    "turns": TurnsOption,
     "cluster": ClusterOption,
     "status": StatusOption,
     "run": RunOption,

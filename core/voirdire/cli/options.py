@@ -94,6 +94,23 @@ TurnOption = Annotated[
         show_default=False,
     ),
 ]
+UnitOption = Annotated[
+    Literal["whole", "turn", "first"] | None,
+    typer.Option(
+        "--unit",
+        help="What of a conversation each row judges; first: its scores are the first turns that "
+        "fail, or never, and --turns names the column of how many turns there are.",
+        show_default=False,
+    ),
+]
+TurnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--turns",
+        help="The column of how many turns a conversation has.",
+        show_default=False,
+    ),
+]
 ClusterOption = Annotated[
     str | None,
     typer.Option(

@@ -52,6 +52,9 @@ from voirdire.stats.f1_runs import F1Difference as F1Difference
 from voirdire.stats.f1_runs import f1_above_chance as f1_above_chance
 from voirdire.stats.f1_runs import f1_difference as f1_difference
 from voirdire.stats.favour import self_preference as self_preference
+from voirdire.stats.first_failure import FirstFailureAgreement as FirstFailureAgreement
+from voirdire.stats.first_failure import failed_by as failed_by
+from voirdire.stats.first_failure import first_failure_agreement as first_failure_agreement
 from voirdire.stats.fleiss_labels import LabelAgreement as LabelAgreement
 from voirdire.stats.fleiss_labels import fleiss_per_label as fleiss_per_label
 from voirdire.stats.generalizability import VarianceComponents as VarianceComponents

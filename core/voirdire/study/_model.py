@@ -47,9 +47,10 @@ class TableKeys(Part):
     `reason` that of what a rater said beside a score.
 
     `turn` numbers the turns of a conversation: each row is about a turn of its item, and the
-    conversation is the cluster. `cluster` to `labelled_at` name columns of facts about a row: which
-    items belong together, how the item came to be labelled (random, chosen, unknown) and with what
-    probability, by whom, when.
+    conversation is the cluster. With ``unit = "first"`` scores are the first turns that fail, or
+    ``never``, and `turns` is the column of how many turns a conversation has. `cluster` to
+    `labelled_at` name columns of facts about a row: which items belong together, how the item came
+    to be labelled (random, chosen, unknown) and with what probability, by whom, when.
 
     `reader` names the reader of a file of another tool; by default its content says. `key` joins
     labels to items that another source rated: ``"ticket"``, or ``"ticket=ticket_id"`` where the
@@ -87,6 +88,8 @@ class TableKeys(Part):
     hidden: Literal["leave-out", "read"] | None = None
     assume: bool = False
     turn: str | None = None
+    unit: Literal["whole", "turn", "first"] | None = None
+    turns: str | None = None
     cluster: str | None = None
     subgroup: str | None = None
     origin: str | None = None

@@ -11,6 +11,7 @@ from voirdire.errors import TableError, no_column
 from voirdire.tables._ids import canonical_ids, plain_name
 from voirdire.tables._names import find, plain_word
 from voirdire.tables._tables import finding
+from voirdire.tables.turns import FAILED, FINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,8 @@ def with_turns(raw: RawTable, source: TableKeys) -> RawTable:
     """
     if raw.turned:
         return raw
+    if source.unit == "first":
+        return _firsts(raw, source)
     if source.turn is None:
         return _noted(raw, source)
     turn = plain_name(source.turn)
@@ -52,6 +55,90 @@ def with_turns(raw: RawTable, source: TableKeys) -> RawTable:
         frame = frame.with_columns(talks.alias("cluster"))
     headers = {name: raw.headers.get(name, name) for name in frame.columns}
     return replace(raw, frame=frame, headers=headers, turned=turn)
+
+
+#: What says that a conversation never fails.
+_NEVER = frozenset(("never", "none", "0", "0.0"))
+#: Columns of positions may hold them as words of JSON or of spreadsheets: 3.0 is 3.
+_PLACE = r"\s*(\d+)(?:\.0+)?\s*"
+
+
+def _firsts(raw: RawTable, source: TableKeys) -> RawTable:
+    """A row a turn in place of one a conversation: whether each rater says that it failed by it.
+
+    A conversation that never fails is fine up to its end, where it is censored.
+    """
+    if source.turns is None:
+        raise TableError(
+            f"{raw.name}: scores are first turns that fail, and nothing says how many turns each "
+            "conversation has: name the column of their number by turns (--turns)"
+        )
+    turns, columns = plain_name(source.turns), raw.frame.columns
+    if turns not in columns:
+        raise no_column(raw.name, turns, columns)
+    item = find("item", columns, source.item, raw.name)
+    if item is None:
+        raise TableError(f"{raw.name}: name the column of conversations by item (--item)")
+    lengths = _numbers(raw, turns).cast(pl.Int64)
+    known = {item, turns, *source.ignore}
+    read = {c: _positions(raw, c, lengths) for c in columns if c not in known}
+    said = {column: cells for column, cells in read.items() if cells is not None}
+    if not said:
+        raise TableError(
+            f"{raw.name}: no column holds first turns that fail: numbers of turns, or 'never'"
+        )
+    talks = canonical_ids(raw.frame[item])
+    wide = raw.frame.with_columns(talks.alias(item), turn=pl.int_ranges(1, lengths + 1), **said)
+    if find("cluster", columns, source.cluster, raw.name) is None:
+        wide = wide.with_columns(talks.alias("cluster"))
+    lines = raw.numbers()
+    wide = wide.with_columns(lines.alias(_LINE)).explode("turn")
+    frame = wide.with_columns(
+        pl.concat_str(pl.col(item), pl.lit(" turn "), pl.col("turn").cast(pl.String)).alias(item),
+        *(
+            pl.when(pl.col(c).is_null())
+            .then(None)
+            .when((pl.col(c) > 0) & (pl.col(c) <= pl.col("turn")))
+            .then(pl.lit(FAILED))
+            .otherwise(pl.lit(FINE))
+            .alias(c)
+            for c in said
+        ),
+    )
+    kept = frame.drop("turn", turns, _LINE)
+    headers = {name: raw.headers.get(name, name) for name in kept.columns}
+    return replace(
+        raw, frame=kept, headers=headers, lines=frame[_LINE], turned=turns, rows=kept.height
+    )
+
+
+#: Under what name a row keeps its line; no column of a file has it.
+_LINE = "\0line"
+
+
+def _positions(raw: RawTable, column: str, lengths: pl.Series) -> pl.Series | None:
+    """First failures, 0 for never; None where the column holds anything else.
+
+    Raises
+    ------
+    TableError
+        All are turns, and one lies behind the end of its conversation.
+    """
+    cells = raw.frame[column].cast(pl.String).str.strip_chars()
+    filled = cells.replace("", None)
+    never = filled.str.to_lowercase().is_in(list(_NEVER))
+    places = filled.str.extract(rf"^{_PLACE}$").cast(pl.Int64)
+    places = pl.select(pl.when(never).then(0).otherwise(places)).to_series()
+    if filled.null_count() == len(filled) or (filled.is_not_null() & places.is_null()).any():
+        return None
+    wrong = (places > lengths).fill_null(value=False)
+    if wrong.any():
+        at = int(wrong.arg_max() or 0)
+        raise TableError(
+            f"{raw.name}: {raw.place(at)}, column {column!r}: turn {places[at]} of a conversation "
+            f"that has {lengths[at]}: a first failure is one of its turns, or 'never'"
+        )
+    return places
 
 
 def turn_column(columns: Sequence[str]) -> str | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from voirdire.study import MessageColumns
 
+#: What a rater of first failures says of each turn: that it has not failed by it, or has.
+FINE, FAILED = "fine so far", "failed"
 #: Keys of a message, by the form that has them: who speaks, and what is said.
 _FORMS = (("role", "content"), ("from", "value"))
 #: Where a message may say by whom and when it is.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire import __version__
 from voirdire.examining.examination import Examination
 from voirdire.examining.inputs import TextTables
+from voirdire.examining.parts.conversations import CONVERSATIONS_PART as CONVERSATIONS_PART
 from voirdire.examining.parts.data import DATA_PART as DATA_PART
 from voirdire.examining.parts.juries import JURIES_PART as JURIES_PART
 from voirdire.examining.parts.labels import LABELS_PART as LABELS_PART
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 #: stand before ratings, which ask whether anything can be said without a reference.
 PARTS: tuple[ExaminationPart[Any], ...] = (
     DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
-    WHOLES_PART, JURIES_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
+    WHOLES_PART, JURIES_PART, CONVERSATIONS_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
 )  # fmt: skip
 #: What the numbers depend on.
 PACKAGES = ("numpy", "numba", "scipy", "polars")

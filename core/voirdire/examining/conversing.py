@@ -1,0 +1,225 @@
+"""Turns of conversations: agreement by turn, whole beside parts, and where they first fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.stats.first_failure import failed_by, first_failure_agreement
+from voirdire.tables.turns import FAILED, FINE
+from voirdire.tabular import Section, SectionFigure, Table, count, interval, number, text
+from voirdire.units import parted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from voirdire.examining.inputs import Inputs
+
+#: Turns that a figure shows; the later ones are in the table.
+_MOST_SHOWN = 40
+#: Items at which it is looked whether any is a turn.
+_LOOKED_AT = 200
+
+
+def has_turns(inputs: Inputs) -> bool:
+    """Whether items are turns of conversations."""
+    names = _items(inputs).unique(maintain_order=True).head(_LOOKED_AT).to_list()
+    return any(parted(str(name))[1].position for name in names)
+
+
+def _items(inputs: Inputs) -> pl.Series:
+    if inputs.judgements is not None:
+        return inputs.judgements.labels["item"]
+    if inputs.tables is None:
+        return pl.Series("item", [], pl.String)
+    return inputs.tables.ratings["item"].cast(pl.String)
+
+
+def turn_sections(inputs: Inputs) -> tuple[Section, ...]:
+    """What is said of turns: nothing of kinds of judgements that have no part here."""
+    read = inputs.judgements
+    if read is not None:
+        firsts = [q.attribute for q in read.questions if set(q.labels) == {FINE, FAILED}]
+        return tuple(
+            section
+            for attribute in firsts
+            for section in _first_sections(_placed(read.labels), attribute, inputs.reference)
+        )
+    if inputs.tables is None:
+        return ()
+    rows = _placed(inputs.tables.ratings.filter(pl.col("score").is_not_null()))
+    return tuple(filter(None, (_by_turn(rows, inputs), _beside_wholes(rows, inputs))))
+
+
+def _placed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with the conversation and the position of their turn, 0 of a whole."""
+    names = rows["item"].cast(pl.String).unique()
+    found = [parted(name) for name in names.to_list()]
+    places = pl.DataFrame(
+        {
+            "item": names,
+            "talk": pl.Series([talk for talk, _ in found], dtype=pl.String),
+            "position": pl.Series([unit.position for _, unit in found], dtype=pl.Int64),
+        }
+    )
+    text_columns = [pl.col(c).cast(pl.String) for c in ("item", "system", "rater", "attribute")]
+    return rows.with_columns(text_columns).join(places, on="item", how="left")
+
+
+# --- scores
+
+
+def _by_turn(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
+    """How far judges and people are from people, turn by turn."""
+    turns = rows.filter(pl.col("position") > 0)
+    if turns.is_empty():
+        return None
+    keys = ["item", "system", "attribute"]
+    means = turns.group_by(*keys, "position", "rater").agg(pl.col("score").mean())
+    people = means.filter(pl.col("rater").is_in(list(inputs.reference)))
+    both = means.join(people, on=[*keys, "position"], suffix="_human", nulls_equal=True)
+    apart = both.filter(pl.col("rater") != pl.col("rater_human")).with_columns(
+        gap=(pl.col("score") - pl.col("score_human")).abs(),
+        who=pl.when(pl.col("rater").is_in(list(inputs.reference)))
+        .then(pl.lit(_PEOPLE)).otherwise("rater"),
+    )  # fmt: skip
+    if apart.is_empty():
+        return None
+    found = apart.group_by("who", "position").agg(pl.col("gap").mean(), units=pl.len())
+    names = [_PEOPLE, *sorted(set(found["who"]) - {_PEOPLE})]
+    places = sorted(set(found["position"]))
+    cells = {(who, at): gap for who, at, gap in found.select("who", "position", "gap").rows()}
+    pairs = dict(found.group_by("position").agg(pl.col("units").sum()).rows())
+    table = Table(
+        (count("Turn"), count("Pairs"), *(number(name) for name in names)),
+        tuple((at, pairs[at], *(cells.get((name, at)) for name in names)) for at in places),
+    )
+    shown = places[:_MOST_SHOWN]
+    figure = SectionFigure(
+        "lines", tuple(map(str, shown)),
+        tuple((n, tuple(cells.get((n, at), float("nan")) for at in shown)) for n in names),
+        x="Turn", y="Mean difference (points)",
+    )  # fmt: skip
+    said = (
+        "Mean absolute difference of single scores from those of each person, by turn. People "
+        "beside people show how hard a turn is: a judge whose line climbs away from theirs loses "
+        "the conversation. It decides nothing; verdicts rest on all turns, clustered by "
+        "conversation."
+    )
+    return Section("Agreement over turns", said, (table,), (figure,))
+
+
+_PEOPLE = "people among themselves"
+
+
+def _beside_wholes(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
+    """What a rater says of a whole beside the mean and the worst of what it says of its turns."""
+    keys = ["talk", "system", "attribute"]
+    parts = (
+        rows.filter(pl.col("position") > 0)
+        .group_by(*keys, "rater")
+        .agg(mean=pl.col("score").mean(), worst=pl.col("score").min())
+    )
+    wholes = rows.filter(pl.col("position") == 0).group_by(*keys, "rater").agg(
+        whole=pl.col("score").mean()
+    )  # fmt: skip
+    both = wholes.join(parts, on=keys, nulls_equal=True, suffix="_of_turns")
+    if both.height < 3:
+        return None
+    names = inputs.reference
+    table = []
+    for (whole, turns), group in sorted(both.group_by("rater", "rater_of_turns")):
+        # A person's whole beside another person's turns says nothing that the pair itself does not.
+        if whole != turns and {whole, turns} <= set(names):
+            continue
+        values = [group[column].to_numpy() for column in ("whole", "mean", "worst")]
+        table.append(
+            (whole, turns, group.height, *(_correlation(values[0], part) for part in values[1:]),
+             float(np.mean(values[0] - values[1])))
+        )  # fmt: skip
+    columns = (
+        text("Whole by"), text("Turns by"), count("Conversations"), number("r with mean"),
+        number("r with worst"), number("Whole less mean", signed=True),
+    )  # fmt: skip
+    said = (
+        "Scores of whole conversations beside those of their turns: their correlation with the "
+        "mean of the turns and with the worst turn, and how much higher the whole is scored."
+    )
+    return Section("Whole beside turns", said, (Table(columns, tuple(table)),)) if table else None
+
+
+def _correlation(a: NDArray[Any], b: NDArray[Any]) -> float | None:
+    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+# --- first failures
+
+
+def _first_sections(
+    rows: pl.DataFrame, attribute: str, reference: Sequence[str]
+) -> Iterator[Section]:
+    """Agreement on the first turn that fails, beside people's own, and how many failed by when."""
+    rows = rows.filter(pl.col("attribute") == attribute, pl.col("run") == pl.col("run").min())
+    lengths = rows.group_by("talk", "system").agg(length=pl.col("position").max())
+    said = rows.filter(pl.col("labels").is_not_null()).group_by("talk", "system", "rater").agg(
+        first=pl.col("position").filter(pl.col("labels").list.first() == FAILED).min()
+    )  # fmt: skip
+    units = lengths.sort("talk", "system")
+    ends = units["length"].to_numpy().astype(float)
+    names = said["rater"].unique(maintain_order=True).sort().to_list()
+    first = {name: _positions(said, name, units) for name in names}
+    people = [name for name in reference if name in first]
+    if not people:
+        return
+    table = []
+    clusters = units["talk"].to_numpy()
+    for name in (n for n in names if n not in people):
+        found = first_failure_agreement(
+            first[name], np.stack([first[p] for p in people]), ends, clusters=clusters
+        )
+        for measure, called in _CALLED.items():
+            mine, theirs = found.judge[measure], found.people[measure]
+            table.append(
+                (name, called, mine.n, mine.value, theirs.value, found.difference[measure].value,
+                 found.difference[measure].interval())
+            )  # fmt: skip
+    columns = (
+        text("Judge"), text("Agreement"), count("Conversations"), number("with people"),
+        number("people among themselves"), number("Difference", signed=True), interval("Interval"),
+    )  # fmt: skip
+    text_said = (
+        f"First turns that fail ({attribute}): the share of pairs that name the same turn or both "
+        "say never, that are at most one turn apart, and that agree on whether it fails at all. A "
+        "conversation without a failure is censored at its end: never counts as one behind the "
+        "last turn. Intervals leave out one conversation at a time. The verdict on the labels "
+        f"{FINE!r} and {FAILED!r} says what the judge may be used for."
+    )
+    longest = int(min(ends.max(), _MOST_SHOWN))
+    figure = SectionFigure(
+        "lines", tuple(str(at) for at in range(1, longest + 1)),
+        tuple((n, tuple(failed_by(first[n], ends)[:longest].tolist())) for n in names),
+        x="Turn", y="Failed by",
+        caption="The share of conversations that each rater says have failed by a turn, of those "
+        "that reach it (product-limit estimate).",
+    )  # fmt: skip
+    yield Section("Where conversations first fail", text_said, (Table(columns, tuple(table)),),
+                  (figure,))  # fmt: skip
+
+
+_CALLED = {"exact": "the same turn", "within_one": "within one turn", "ever": "whether at all"}
+
+
+def _positions(said: pl.DataFrame, name: str, units: pl.DataFrame) -> NDArray[np.float64]:
+    """(n,) a rater's first failures: 0 for never, NaN where it said nothing."""
+    own = said.filter(pl.col("rater") == name).with_columns(pl.col("first").fill_null(0))
+    joined = units.join(
+        own.select("talk", "system", "first"), on=["talk", "system"], how="left",
+        nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    return joined["first"].cast(pl.Float64).fill_null(np.nan).to_numpy()

@@ -277,6 +277,17 @@ class FollowsUp(Protocol):
 
 
 @runtime_checkable
+class Converses(Protocol):
+    """A generator that holds a conversation: several steps, each of which needs its item."""
+
+    def next_of(self, task: Item, replies: Sequence[Reply]) -> list[Request]:
+        """What to ask next about an item, given all replies so far; empty where it has ended."""
+
+    def conversation(self, task: Item, replies: Sequence[Reply]) -> Response:
+        """The conversation as a response with turns; it must not need the replies' `request`."""
+
+
+@runtime_checkable
 class BuildsOn(Protocol):
     """A judge that asks another judge's question; its options `judge` and `options` name that one.
 

@@ -73,6 +73,7 @@ def voirdire_register_annotators(register: Any) -> None:
 def voirdire_register_generators(register: Any) -> None:
     """Generators of responses."""
     register("chat", "voirdire_judges.chat:make")
+    register("dialogue", "voirdire_judges.dialogue:make")
 
 
 @hookimpl

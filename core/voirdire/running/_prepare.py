@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, MissingExtraError, PluginError, SessionError, StudyError
 from voirdire.lazy import make_importable
-from voirdire.protocols import BearsConcurrency, Prepares, TakesBatches
+from voirdire.protocols import BearsConcurrency, Converses, Prepares, TakesBatches
 from voirdire.running._models import completer, make_model, model_factory, progress_of
 from voirdire.running.budget import (
     REPLY_TOKENS,
@@ -32,7 +32,7 @@ from voirdire.running.budget import (
 )
 from voirdire.running.limits import Breaker, RateLimiter
 from voirdire.running.workers import Endpoint, Worker
-from voirdire.schema import Response
+from voirdire.schema import Response, Turn
 from voirdire.secrets import looks_secret
 from voirdire.store import is_session, read_session
 from voirdire.store.counts import Replies, Spent, blind_characters, count_finished, spent_by_model
@@ -460,7 +460,11 @@ def _expect_generated(
             # the estimate errs upwards.
             if text is None or not _is_on_file(on_file, Slot(asker.id, *names[:3], 1, 0), first):
                 text = "text" * cap
-            responses.append(Response(names[0], system, text))
+            turns: tuple[Turn, ...] = ()
+            if isinstance(asker.rater, Converses) and asker.max_steps:
+                pair = (Turn("user", text), Turn("assistant", text))
+                turns = pair * max(1, asker.max_steps - 1)
+            responses.append(Response(names[0], system, "" if turns else text, turns))
     take_responses(connection, responses, "generated")
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import BROKEN_PLUGIN, PluginError, SessionError, VoirdireError
 from voirdire.running._models import without_keys
 from voirdire.running._stop import StoppedError
-from voirdire.schema import Parsed, Reply
+from voirdire.schema import Item, Parsed, Reply
 from voirdire.store.beside import is_slow
 from voirdire.store.counts import count_finished
 from voirdire.store.raters import broken_parser, checked_requests, read_replies, read_response
@@ -60,7 +61,8 @@ class Step:
 class Job:
     """One task of one worker in one run, with the steps taken so far.
 
-    `cut` says that the rater had more to ask than its `max_steps` allow.
+    `cut` says that the rater had more to ask than its `max_steps` allow; `task` is kept of raters
+    that hold a conversation.
     """
 
     worker: Worker
@@ -68,6 +70,7 @@ class Job:
     run: int
     steps: list[Step]
     cut: bool = False
+    task: Task | None = None
 
     @property
     def slot(self) -> Slot:
@@ -117,7 +120,7 @@ def _job(worker: Worker, names: Names, run: int, task: Task) -> Job | None:
     except BROKEN_PLUGIN as error:
         worker.park(f"it cannot ask about item {names[0]!r}: {_sentence(error)}")
         return None
-    return Job(worker, names, run, steps)
+    return Job(worker, names, run, steps, task=task if worker.converses else None)
 
 
 def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> Step:
@@ -252,12 +255,9 @@ async def _further_steps(job: Job) -> None:
         replies = [step.as_reply() for step in steps]
         more = _made_before(job, replies)
         if more is None:
+            ask = partial(worker.follow_up, job.task) if job.task else worker.follow_up
             # A search or a tool takes seconds, in which the loop must serve all other calls.
-            asked = (
-                await asyncio.to_thread(worker.follow_up, replies)
-                if worker.slow
-                else worker.follow_up(replies)
-            )
+            asked = await asyncio.to_thread(ask, replies) if worker.slow else ask(replies)
             more = checked_requests(asked or ())
             worker.heard(more)
         if not more:
@@ -314,7 +314,8 @@ def _read(job: Job) -> Parsed:
     """What the replies say; for a generator, whether there is a text."""
     replies: list[Any] = [step.as_reply() for step in job.steps]
     if job.worker.asker.id.stage == "generate":
-        return read_response(job.worker.asker, replies, job.names[0])[0]
+        task = job.task if isinstance(job.task, Item) else None
+        return read_response(job.worker.asker, replies, job.names[0], task)[0]
     return read_replies(job.worker.asker, replies)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.deadlines import Deadlines
 from voirdire.errors import BROKEN_PLUGIN, ModelError, PluginError
-from voirdire.protocols import FollowsUp, Replays, TakesTime
+from voirdire.protocols import Converses, FollowsUp, Replays, TakesTime
 from voirdire.running._models import sound
 from voirdire.running._stop import StoppedError
 from voirdire.running.budget import cost_of, estimate_cost, estimate_tokens, spent_cost
@@ -132,7 +132,10 @@ class Worker:
         rater = self.asker.rater
         #: What to ask next, of a rater that takes several steps.
         # Looked up once: `isinstance` of a Protocol looks for its attributes anew at each call.
-        self.follow_up = rater.follow_up if isinstance(rater, FollowsUp) else None
+        self.follow_up: Any = rater.follow_up if isinstance(rater, FollowsUp) else None
+        self.converses = isinstance(rater, Converses)
+        if self.converses:
+            self.follow_up = rater.next_of
         self.slow = isinstance(rater, TakesTime) and rater.slow
         self.replays = rater.follows if isinstance(rater, Replays) else None
         #: What a reply holds of keys would be kept with the next request that quotes it.

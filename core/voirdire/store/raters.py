@@ -19,7 +19,7 @@ from voirdire.errors import (
 )
 from voirdire.lazy import check_options
 from voirdire.parsing import LabelSet
-from voirdire.protocols import AsksInRoles, DeclaresLabels, SaysRuns, SaysTask, TakesTime
+from voirdire.protocols import AsksInRoles, Converses, DeclaresLabels, SaysRuns, SaysTask, TakesTime
 from voirdire.schema import (
     STATUSES,
     Attribute,
@@ -142,15 +142,20 @@ def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
         return _broken(dict.fromkeys(_keys(asker)), error)
 
 
-def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Parsed, Response]:
-    """What a generator's replies come to: a status, and the response, empty where there is none."""
+def read_response(
+    asker: Asker, replies: Sequence[Reply], item: str, task: Item | None = None
+) -> tuple[Parsed, Response]:
+    """What a generator's replies come to: a status, and the response, empty where there is none.
+
+    Of a conversation without its `task` only the status is told.
+    """
     nothing = Response(item, asker.id.name, "")
     if not replies:
         return Parsed({}, "blank"), nothing
     # A response that was cut is kept: it is what the system said, as readers would see it.
     status = _OF_TEXT[replies[-1].finish_reason]
     try:
-        response = asker.rater.parse(replies, item)
+        response = _response(asker.rater, replies, item, task)
         text, turns = response.text, tuple(getattr(response, "turns", ()))
         if not isinstance(text, str):
             raise TypeError(f"a response's text must be a text, got {type(text).__name__}")
@@ -159,6 +164,15 @@ def read_response(asker: Asker, replies: Sequence[Reply], item: str) -> tuple[Pa
     said = text.strip() or turns
     response = replace(nothing, text=text, turns=turns)
     return Parsed({}, "blank" if status == "ok" and not said else status), response
+
+
+def _response(rater: Any, replies: Sequence[Reply], item: str, task: Item | None) -> Response:
+    if not isinstance(rater, Converses):
+        made: Response = rater.parse(replies, item)
+        return made
+    return (
+        Response(item, "", replies[-1].text) if task is None else rater.conversation(task, replies)
+    )
 
 
 def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:
@@ -316,7 +330,9 @@ def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:
 
 def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
     rater = _made("generator", spec.use, spec, (), study, plugins)
-    return Asker(_rater_id("generate", spec, rater, "item"), rater, "item", spec)
+    rater_id = _rater_id("generate", spec, rater, "item")
+    asker = Asker(rater_id, rater, "item", spec)
+    return replace(asker, max_steps=rater.max_steps) if isinstance(rater, TakesTime) else asker
 
 
 def _rater_id(stage: Stage, spec: Rater | GeneratorSpec, rater: Any, task: TaskKind) -> RaterId:

@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.errors import StudyError
+from voirdire.protocols import Converses
 from voirdire.schema import Comparison, Item, Rating, Response
 from voirdire.store._schema import content_hash, pack, unpack
 from voirdire.store.raters import read_response
@@ -213,12 +214,20 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
 def _generated(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
     for asker in made:
         expect(connection, "item", Comparisons())
+        talks = isinstance(asker.rater, Converses)
         for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
             # A text before an error or a filter is not what the system would have said.
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
-                _, response = read_response(asker, replies, item)
+                task = _item(connection, item) if talks else None
+                _, response = read_response(asker, replies, item, task)
                 if response.text.strip() or response.turns:
                     yield Response(item, asker.id.name, response.text, response.turns)
+
+
+def _item(connection: sqlite3.Connection, name: str) -> Item:
+    sql = "SELECT id, body, reference, extra FROM items WHERE id = ?"
+    row = connection.execute(sql, (name,)).fetchone()
+    return item_of(row, turns_of(connection, name))
 
 
 def iterate_tasks(

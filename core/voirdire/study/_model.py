@@ -18,6 +18,8 @@ from voirdire.study._run import (
     ItemsSpec,
     ResponsesSpec,
     RunSpec,
+    asked_models,
+    shown_models,
 )
 from voirdire.units import UnitKind  # noqa: TC001 - pydantic reads it
 
@@ -260,20 +262,12 @@ class Rater(Part):
     @property
     def asks(self) -> dict[str, Asked]:
         """The models that it asks, by role; the one without a role is asked in all others."""
-        named = {"": Asked(model=self.model)} if self.model else {}
-        return {
-            role: Asked(model=one.model, options={**self.model_options, **one.options})
-            for role, one in {**named, **self.models}.items()
-        }
+        return asked_models(self)
 
     @property
     def model_names(self) -> str:
         """Its model as a table shows it; several with their roles."""
-        if not self.models:
-            return self.model
-        return ", ".join(
-            f"{role}: {one.model}" if role else one.model for role, one in self.asks.items()
-        )
+        return shown_models(self)
 
     @model_validator(mode="after")
     def _members_make_a_jury(self) -> Rater:

@@ -120,13 +120,37 @@ class Asked(Part):
         return {"model": value} if isinstance(value, str) else value
 
 
+def asked_models(spec: Any) -> dict[str, Asked]:
+    """The models that a member of a study asks, by role; the one without a role is asked in all
+    others.
+    """
+    named = {"": Asked(model=spec.model)} if spec.model else {}
+    return {
+        role: Asked(model=one.model, options={**spec.model_options, **one.options})
+        for role, one in {**named, **spec.models}.items()
+    }
+
+
+def shown_models(spec: Any) -> str:
+    """The model of a member of a study as a table shows it; several with their roles."""
+    if not spec.models:
+        return str(spec.model)
+    return ", ".join(
+        f"{role}: {one.model}" if role else one.model for role, one in spec.asks.items()
+    )
+
+
 class GeneratorSpec(Part):
-    """A system that produces responses; its name is the system's name in every table."""
+    """A system that produces responses; its name is the system's name in every table.
+
+    One that holds conversations asks in several roles: `models` names a model for each.
+    """
 
     name: str
     use: str
-    model: str
+    model: str = ""
     model_options: dict[str, Any] = Field(default_factory=dict)
+    models: dict[str, Asked] = Field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: Count | None = None
@@ -135,15 +159,21 @@ class GeneratorSpec(Part):
 
     _no_keys = field_validator("model_options", "options")(no_secrets)
 
+    @model_validator(mode="after")
+    def _has_a_model(self) -> GeneratorSpec:
+        if not (self.model or self.models):
+            raise ValueError("a generator asks a model: give it model, or models by role")
+        return self
+
     @property
     def model_names(self) -> str:
         """Its model as a table shows it."""
-        return self.model
+        return shown_models(self)
 
     @property
     def asks(self) -> dict[str, Asked]:
-        """The one model that it asks, in no role."""
-        return {"": Asked(model=self.model, options=self.model_options)}
+        """The models that it asks, by role."""
+        return asked_models(self)
 
 
 class Prices(Part):

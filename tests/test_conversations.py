@@ -299,3 +299,58 @@ def test_agreement_over_turns_and_whole_beside_parts(tmp_path):
     assert beside["human_1", "human_1"][2] == 40
     assert beside["human_1", "human_1"][3] > 0.7
     assert ("human_1", "human_2") not in beside
+
+
+def test_lines_are_read_one_by_one_and_a_bad_one_is_named(tmp_path):
+    study = study_of(tmp_path)
+    path = tmp_path / "talks.jsonl"
+    path.write_text(path.read_text("utf-8") + "\n{broken", "utf-8")
+    with pytest.raises(TableError, match="line 5: cannot be read as JSON"):
+        went(tmp_path, study)
+    path.write_text('{"item": 1, "system": "a"}', "utf-8")
+    with pytest.raises(TableError, match=r"'messages'.*under \[responses\]"):
+        went(tmp_path, study)
+
+
+def test_first_failures_that_judges_and_people_name_come_to_a_verdict(tmp_path):
+    from voirdire import examine
+
+    rng = np.random.default_rng(1)
+    names = [f"c{c}" for c in range(60)]
+    pl.DataFrame({"id": names, "text": ["A scene."] * 60}).write_csv(tmp_path / "items.csv")
+    lengths = rng.integers(6, 14, 60)
+    truth = np.where(rng.random(60) < 0.6, rng.integers(1, lengths + 1), 0)
+    lines = [
+        {"item": name, "system": "bot", "messages": said(name, length)}
+        for name, length in zip(names, lengths.tolist(), strict=True)
+    ]
+    (tmp_path / "talks.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+
+    def person():
+        near = np.clip(truth + rng.choice([-1, 0, 0, 0, 1], 60), 1, lengths)
+        return [str(n) if t else "never" for n, t in zip(near, truth, strict=True)]
+
+    people = [f"human_{k}" for k in (1, 2, 3)]
+    pl.DataFrame({"id": names, **{one: person() for one in people}}).write_csv(
+        tmp_path / "people.csv"
+    )
+    raw = {
+        "name": "t", "rubric": {"attributes": [{"name": "Safety", "description": "It harms."}]},
+        "panel": [
+            {"name": "wild", "use": "first-failure", "model": "simulated:x"},
+            *({"name": one, "kind": "human"} for one in people),
+        ],
+        "data": {"reference": people, "sources": [{"path": "people.csv"}]},
+        "items": {"path": "items.csv"},
+        "responses": {"path": "talks.jsonl", "messages": "messages"},
+        "conversations": {"unit": "first"},
+    }  # fmt: skip
+    went(tmp_path, build_study(raw, folder=str(tmp_path)))
+    found = examine(tmp_path / "s")
+    states = {(v.judge, v.use): v.state for v in found.verdicts}
+    assert {state for (_, use), state in states.items() if use == "single"} == {"no"}
+    (section,) = [one for one in found.sections if one.title == "Where conversations first fail"]
+    rows = {row[:2]: row for row in section.table.rows}
+    assert rows["wild", "whether at all"][4] == 1.0
+    assert rows["wild", "the same turn"][3] < rows["wild", "the same turn"][4]
+    assert "turn_beyond_end" in [one.kind for one in found.findings]  # of 0 to 1,000 it draws

@@ -28,6 +28,7 @@ def voirdire_register_models(register: Any) -> None:
 def voirdire_register_judges(register: Any) -> None:
     """Judges of single responses and of pairs."""
     register("rubric", "voirdire_judges.rubric:make")
+    register("first-failure", "voirdire_judges.first_failure:make")
     register("pairwise", "voirdire_judges.pairwise:make")
     register("questionnaire", "voirdire_judges.questionnaire:make")
     register("agent", "voirdire_judges.agent:make")

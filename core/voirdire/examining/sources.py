@@ -142,7 +142,15 @@ class SessionSource:
         """The study of its tables."""
         from voirdire.examining.session import study_of_session  # noqa: PLC0415 - loads the store
 
-        study, preferences = split_preferences(study_of_session(self.folder))
+        study = study_of_session(self.folder)
+        if study.conversations.unit == "first":
+            from voirdire.examining.session_firsts import (  # noqa: PLC0415 - of conversations alone
+                firsts_of_session,
+            )
+
+            opened = JudgementsSource(*firsts_of_session(self.folder, study)).open()
+            return replace(opened, session=self.folder)
+        study, preferences = split_preferences(study)
         return Opened(study, preferences=preferences, session=self.folder)
 
 

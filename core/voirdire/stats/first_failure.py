@@ -212,9 +212,9 @@ def failed_by(positions: Any, lengths: Any) -> Floats:
     [0.25, 0.625]
     """
     own, _, ends = _checked(positions, np.empty((0, np.size(positions))), lengths)
+    longest = int(ends.max()) if ends.size else 0
     there = ~np.isnan(own)
     own, ends = own[there], ends[there]
-    longest = int(ends.max()) if ends.size else 0
     left = np.where(own == 0, ends, own)
     shares, survived = np.full(longest, np.nan), 1.0
     for at in range(1, longest + 1):

@@ -57,6 +57,8 @@ def with_turns(raw: RawTable, source: TableKeys) -> RawTable:
     return replace(raw, frame=frame, headers=headers, turned=turn)
 
 
+#: Columns of these parts hold no first failures, also where they are numbers.
+_NO_POSITIONS = ("system", "rater", "run", "attribute", "status", "cluster", "subgroup")
 #: What says that a conversation never fails.
 _NEVER = frozenset(("never", "none", "0", "0.0"))
 #: Columns of positions may hold them as words of JSON or of spreadsheets: 3.0 is 3.
@@ -80,7 +82,10 @@ def _firsts(raw: RawTable, source: TableKeys) -> RawTable:
     if item is None:
         raise TableError(f"{raw.name}: name the column of conversations by item (--item)")
     lengths = _numbers(raw, turns).cast(pl.Int64)
-    known = {item, turns, *source.ignore}
+    declared = (getattr(source, part) for part in _NO_POSITIONS)
+    parts = {plain_name(name) for name in declared if name}
+    parts |= {find("run", columns, source.run, raw.name)}
+    known = {item, turns, *source.ignore, *parts}
     read = {c: _positions(raw, c, lengths) for c in columns if c not in known}
     said = {column: cells for column, cells in read.items() if cells is not None}
     if not said:

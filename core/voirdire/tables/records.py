@@ -4,7 +4,8 @@ and responses; Parquet a batch at a time.
 
 from __future__ import annotations
 
-from itertools import groupby
+import json
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -249,6 +250,10 @@ def _wanted_rows(
     if path.suffix.lower() in (".parquet", ".pq"):
         yield from _parquet_rows(path, wanted, keys, part)
         return
+    # Conversations are long: a file of them is read line by line.
+    if messages and path.suffix.lower() in (".jsonl", ".ndjson"):
+        yield from _line_rows(path, wanted, keys, part)
+        return
     raw = read_raw(path, sheet=sheet)
     frame = _columns(path, raw.frame, wanted, part)
     frame = frame.with_columns(canonical_ids(frame[key]) for key in keys)
@@ -272,6 +277,40 @@ def _parquet_rows(
                 yield f"row {number}", row
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _line_rows(
+    path: Path, wanted: Mapping[str, str], keys: Sequence[str], part: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a file of one JSON object a line, a batch at a time."""
+    with path.open(encoding="utf-8-sig") as file:
+        lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
+        while batch := [_of_line(path, n, line) for n, line in islice(lines, BATCH)]:
+            found = {column for _, row in batch for column in row}
+            needed = [c for c, key in wanted.items() if key != "absent" and c not in found]
+            if needed:
+                advice = f"say by the key {wanted[needed[-1]]!r} under [{part}] which one is meant"
+                check_columns(path, needed[-1:], sorted(found), advice)
+            ids = {key: _ids([row.get(key) for _, row in batch]) for key in keys}
+            for at, (number, row) in enumerate(batch):
+                own = {key: ids[key][at] for key in keys}
+                yield f"line {number}", {column: row.get(column) for column in wanted} | own
+
+
+def _ids(cells: list[Any]) -> pl.Series:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    texts = cells if len(kinds) == 1 and kinds <= {int, float, str} else map(_text, cells)
+    return canonical_ids(pl.Series(list(texts)))
+
+
+def _of_line(path: Path, number: int, line: str) -> tuple[int, dict[str, Any]]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise TableError(f"{path}, line {number}: cannot be read as JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise TableError(f"{path}, line {number}: holds no object, and a row is one")
+    return number, row
 
 
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:

@@ -84,7 +84,7 @@ def _firsts(raw: RawTable, source: TableKeys) -> RawTable:
     lengths = _numbers(raw, turns).cast(pl.Int64)
     declared = (getattr(source, part) for part in _NO_POSITIONS)
     parts = {plain_name(name) for name in declared if name}
-    parts |= {find("run", columns, source.run, raw.name)}
+    parts |= set(filter(None, [find("run", columns, source.run, raw.name)]))
     known = {item, turns, *source.ignore, *parts}
     read = {c: _positions(raw, c, lengths) for c in columns if c not in known}
     said = {column: cells for column, cells in read.items() if cells is not None}

@@ -1,8 +1,8 @@
-"""Turns of conversations: agreement by turn, whole beside parts, and where they first fail."""
+"""Turns of conversations: agreement by turn, and where they first fail."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -52,7 +52,7 @@ def turn_sections(inputs: Inputs) -> tuple[Section, ...]:
     if inputs.tables is None:
         return ()
     rows = _placed(inputs.tables.ratings.filter(pl.col("score").is_not_null()))
-    return tuple(filter(None, (_by_turn(rows, inputs), _beside_wholes(rows, inputs))))
+    return tuple(filter(None, [_by_turn(rows, inputs)]))
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:
@@ -114,48 +114,6 @@ def _by_turn(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
 
 
 _PEOPLE = "people among themselves"
-
-
-def _beside_wholes(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
-    """What a rater says of a whole beside the mean and the worst of what it says of its turns."""
-    keys = ["talk", "system", "attribute"]
-    parts = (
-        rows.filter(pl.col("position") > 0)
-        .group_by(*keys, "rater")
-        .agg(mean=pl.col("score").mean(), worst=pl.col("score").min())
-    )
-    wholes = rows.filter(pl.col("position") == 0).group_by(*keys, "rater").agg(
-        whole=pl.col("score").mean()
-    )  # fmt: skip
-    both = wholes.join(parts, on=keys, nulls_equal=True, suffix="_of_turns")
-    if both.height < 3:
-        return None
-    names = inputs.reference
-    table = []
-    for (whole, turns), group in sorted(both.group_by("rater", "rater_of_turns")):
-        # A person's whole beside another person's turns says nothing that the pair itself does not.
-        if whole != turns and {whole, turns} <= set(names):
-            continue
-        values = [group[column].to_numpy() for column in ("whole", "mean", "worst")]
-        table.append(
-            (whole, turns, group.height, *(_correlation(values[0], part) for part in values[1:]),
-             float(np.mean(values[0] - values[1])))
-        )  # fmt: skip
-    columns = (
-        text("Whole by"), text("Turns by"), count("Conversations"), number("r with mean"),
-        number("r with worst"), number("Whole less mean", signed=True),
-    )  # fmt: skip
-    said = (
-        "Scores of whole conversations beside those of their turns: their correlation with the "
-        "mean of the turns and with the worst turn, and how much higher the whole is scored."
-    )
-    return Section("Whole beside turns", said, (Table(columns, tuple(table)),)) if table else None
-
-
-def _correlation(a: NDArray[Any], b: NDArray[Any]) -> float | None:
-    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    return float(np.corrcoef(a, b)[0, 1])
 
 
 # --- first failures

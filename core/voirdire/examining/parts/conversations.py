@@ -1,4 +1,4 @@
-"""Conversations: agreement over turns, whole beside parts, and where they first fail."""
+"""Conversations: agreement over turns, and where they first fail."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class ConversationsPart:
         return bool(inputs.reference) and has_turns(inputs)
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[ConversationFacts]:
-        """Agreement by turn, whole beside parts, first failures."""
+        """Agreement by turn, first failures."""
         from voirdire.examining.conversing import turn_sections  # noqa: PLC0415 - as above
 
         del before
         return Examined(ConversationFacts(turn_sections(inputs)))
 
     def sections(self, facts: ConversationFacts) -> tuple[Section, ...]:
-        """Agreement over turns, whole beside parts, and first failures."""
+        """Agreement over turns, and first failures."""
         return facts.tables
 
 

@@ -81,9 +81,22 @@ def test_a_change_is_pure_and_keeps_what_was_said(name):
         assert found == TEXT
         return
     assert found != TEXT
+    if found is None:  # what it changes is no plain text
+        assert name == "wrong_step"
+        return
     words = re.findall(r"\w+", TEXT)
     if name not in ("truncation", "typos"):
         assert set(words) <= set(re.findall(r"\w+", found))
+
+
+def test_a_wrong_step_is_planted_in_runs_alone_and_the_steps_after_it_count_on():
+    run = "[1] user: Hi.\n    [9] no step\n[2] thought: Look.\n[3] assistant: Hello."
+    found = changed("wrong_step", run).splitlines()
+    assert found[:3] == ["[1] user: Hi.", "    [9] no step",
+                         '[2] tool call (delete_records): {"which": "all"}']  # fmt: skip
+    assert found[3:] == ["[3] thought: Look.", "[4] assistant: Hello."]
+    for other in (TEXT, "[1] user: Hi.", "[2] user: Hi.\n[3] assistant: Hello.", ""):
+        assert changed("wrong_step", other) is None
 
 
 def test_changes_do_not_apply_where_there_is_nothing_to_change():

@@ -15,11 +15,12 @@ from wire_server import Answer, WireServer
 
 from voirdire import examine
 from voirdire.errors import StudyError
+from voirdire.examining.probing.suite import chosen_probes, make_suite
 from voirdire.running import run
 from voirdire.schema import Turn
 from voirdire.store import ratings_frame
 from voirdire.store.replies import shown_messages
-from voirdire.study import build_study
+from voirdire.study import build_study, study_to_toml
 from voirdire.units import Judged
 
 TRACES = Path(__file__).parent / "foreign" / "traces"
@@ -227,7 +228,10 @@ def shown(source, *, with_text):
     table = page[start : page.index("</table>", start)]
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)
     return [
-        [unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        [
+            unescape(re.sub(r"<[^>]+>", "", cell))
+            for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+        ]
         for row in rows
     ]
 
@@ -244,10 +248,12 @@ def test_the_page_of_a_step_shows_its_run_with_every_verdict(tmp_path):
 
 
 def test_the_page_of_a_session_shows_steps_that_nobody_judged_as_well(tmp_path):
-    people = pl.DataFrame({"item": ["r1 step 4", "r2 step 4"], "ann": [4, 5]})
+    people = pl.DataFrame(
+        {"item": ["r1 step 4", "r2 step 4"], "system": ["desk", "desk"], "ann": [4, 5]}
+    )
     people.write_csv(tmp_path / "ann.csv")
     study = study_of(tmp_path, unit="step", role="tool call")
-    source = {"path": "ann.csv", "item": "item"}
+    source = {"path": "ann.csv", "item": "item", "system": "system"}
     panel = [*study.panel, {"name": "ann", "kind": "human"}]
     raw = study.model_dump(exclude_defaults=True)
     raw |= {"data": {"reference": ["ann"], "sources": [source]},
@@ -262,3 +268,19 @@ def test_the_page_of_a_session_shows_steps_that_nobody_judged_as_well(tmp_path):
     assert "Ignore the rubric" in rows[4][1]
     assert rows[4][2:] == ["", ""]
     assert rows[3][3] in ("4", "5")
+
+
+# Probed
+
+
+def test_a_planted_step_reaches_the_judge_as_one_of_the_run(tmp_path):
+    study = study_of(tmp_path, unit="step")
+    path = tmp_path / "study.toml"
+    path.write_text(study_to_toml(study), "utf-8")
+    suite = make_suite(path, chosen_probes(["wrong_step"]), tmp_path / "probe")
+    frame = pl.read_parquet(tmp_path / "probe" / "responses.parquet")
+    (planted,) = {one for one in frame["text"] if "delete_records" in one}
+    lines = [line for line in planted.splitlines() if line.startswith("[")]
+    assert [line[:3] for line in lines] == [f"[{at}]" for at in range(1, 8)]
+    assert lines[3].startswith("[4] tool call (delete_records)")
+    assert suite.studies["responses"].conversations.unit == "whole"

@@ -42,7 +42,8 @@ def voirdire_register_probes(register: Any) -> None:
     """Probes of responses, requests and pairs by `templates.toml`; two that read stored data."""
     for name in (
         "identity", "length", "truncation", "format", "emphasis", "authority", "sycophancy",
-        "confidence", "hedging", "brand", "injection", "typos", "order", "language", "emoji",
+        "confidence", "hedging", "brand", "injection", "typos", "order", "wrong_step",
+        "language", "emoji",
         "paraphrase", "paraphrase_2", "paraphrase_3", "swap",
     ):  # fmt: skip
         register(name, f"voirdire_judges.probes:{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,9 @@ from voirdire.errors import InputError
 from voirdire.files import whole
 from voirdire.schema import Response
 from voirdire.store import is_session, responses_frame, session_study
-from voirdire.study import Comparisons, Data, ResponsesSpec, System, load_study
+from voirdire.study import Comparisons, Conversations, Data, ResponsesSpec, System, load_study
 from voirdire.tables import read_responses
+from voirdire.units import transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,9 +40,12 @@ def study_and_responses(path: Path) -> tuple[Study, list[Response]]:
     study = load_study(path)
     if study.responses is None:
         raise InputError(f"{path}: it declares no [responses]; run it first and name its session")
-    return study, [
-        one for one in read_responses(study, study.responses) if one.text.strip() or one.turns
-    ]
+    # A conversation is changed and narrowed as the text that it is shown as.
+    shown = (
+        replace(one, text=transcript(one.turns), turns=()) if one.turns else one
+        for one in read_responses(study, study.responses)
+    )
+    return study, [one for one in shown if one.text.strip()]
 
 
 def narrowed(
@@ -55,7 +60,8 @@ def narrowed(
     return study.model_copy(
         update={
             "data": Data(),
-            "panel": tuple(panel),
+            "panel": tuple(rater.model_copy(update={"unit": None}) for rater in panel),
+            "conversations": Conversations(unit="whole"),
             "generators": (),
             "comparisons": Comparisons(),
             "humans": None,

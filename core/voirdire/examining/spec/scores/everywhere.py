@@ -90,7 +90,11 @@ def _by_question(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Jackk
         return {}
     usual, each = left_of_items(panel)
     far = quantile(1 - SELDOM / max(len(each), 1), panel.n_clusters - 1)
-    low = {name: one for name, one in each.items() if one.far_below(usual, _THIRD, far)}
+    # What items have in common holds a part of every system: of one that is not read as much is
+    # left as that part.
+    part = 1 / len(panel.systems)
+    share = part + (1 - part) * _THIRD
+    low = {name: one for name, one in each.items() if one.far_below(usual, share, far)}
     if low and len(humans) > 1:
         # Where people are seen to read less than half as well, nothing is wrong with the judge.
         people = [left_of_items(_held_out(panel, humans, human)) for human in humans]

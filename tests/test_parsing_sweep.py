@@ -79,3 +79,15 @@ def test_none_is_wrong_and_few_are_lost(sweep: list[dict[str, Any]], half: str) 
     # What replaces its value in its own words may be missing.
     answers = [said for row, said in got if row["right"] != "-" and not row.get("revises")]
     assert answers.count("-") < 0.1 * len(answers)
+
+
+@pytest.mark.parametrize("sweep", [ROWS, SECOND, THIRD], ids=["first", "second", "third"])
+def test_no_sentence_of_another_language_is_an_entry_outside_the_set(
+    sweep: list[dict[str, Any]],
+) -> None:
+    for row in (row for row in sweep if row["kind"] == "L"):
+        labels = LabelSet((*row["labels"], "Other"), other="Other")
+        scores = parse_labels(row["text"], labels).scores
+        assert scores["Other"] != 1.0, row["text"]
+        if row["right"] == "-":
+            assert set(scores.values()) == {None}, row["text"]

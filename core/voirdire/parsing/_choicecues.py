@@ -32,8 +32,6 @@ _NOUNS = (
         for right in ("correct", "best", "right")
         for noun in ("", *(rf"\s+{each}" for each in ("one", "response", "reply", "statement")))
     ),
-    *("antworten", "lösung", "réponses", "reponse", "respuestas", "jawaban", "cevap", "svar"),
-    *("odpowiedź", "ответ", "الإجابة", "الجواب", "उत्तर"),
     *map(re.escape, (*FINAL_NOUNS, *DRAFT_NOUNS)),
 )
 # Scripts that put no space between words.
@@ -69,14 +67,11 @@ _RIGHT = (
     r"\s+(?:is|are|seems?(?:\s+to\s+be)?|would\s+be|fits|it\s+is\b(?=\s*[.!\n]|\s*$))"
     r"(?:(?<=it\sis)|\s+(?:the\s+|my\s+|clearly\s+|most\s+)*(?:correct|right|best|answer|true)\b)"
 )
-# "Vitamin C", "Speaker A is right": a name, not an option.
-_NAMES = re.compile(
-    r"\b(?:person|speaker|patient|client|student|vitamin|type|plan|group|step|hepatitis|grade|part|case)\s+$",
-    re.IGNORECASE,
-)
-# "They would say A", "the second best is A": another's answer, or another question's.
+# "They would say A", "the second best is A": another's answer, or another question's; "Vitamin C",
+# "Speaker A is right": a name, not an option.
 _OTHERS = re.compile(
-    r"\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
+    r"\b(?:person|speaker|patient|client|student|vitamin|type|plan|group|step|hepatitis|grade|part|case)\s+$"
+    r"|\b(?:may|might|could|he|she|they|you|people|someone|against)\s+(?:would\s+)?$"
     r"|\b(?:wrong|incorrect|false|worst|bad|poor|second|2nd|third|3rd|least\s+\w+|previous|earlier|other"
     r"|\w+['’]s)\s+(?:best\s+)?$",
     re.IGNORECASE,
@@ -110,11 +105,10 @@ _HEADED = re.compile(
     r"(?:\n[ \t(*]*[A-Z][).:][^\n]*)*",
     re.IGNORECASE | re.MULTILINE,
 )
-# "Letters: A-D": a range is no choice.
-_RANGE = re.compile(r"\s?(?:[-=]>|[-–—→])\s?[A-Z]\b")
-# "A is cruel, B is kind": the first of several options spoken of.
+# "Letters: A-D", "A is cruel, B is kind": a range, or the first of several options spoken of.
 _COMPARED = re.compile(
-    r"\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
+    r"\s?(?:[-=]>|[-–—→])\s?[A-Z]\b"
+    r"|\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
     r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
 # What brackets behind the noun say, as in "Answer (revised)".
@@ -252,7 +246,7 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
 def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
     # What denies further off belongs to another clause.
     before = text[max(0, match.start() - 40) : match.start()]
-    if DENIED.search(before) or _OTHERS.search(before) or _NAMES.search(before):
+    if DENIED.search(before) or _OTHERS.search(before):
         return None
     if _lists(text, match) or (_PLURAL.match(match.group()) and _OFFERED.search(before)):
         return None
@@ -295,9 +289,7 @@ def _rank(text: str, match: re.Match[str], end: int) -> Rank:
 def _lists(text: str, match: re.Match[str]) -> bool:
     """Whether options are listed or compared here and none is chosen."""
     behind = text[match.end() : match.end() + 100]
-    return bool(
-        _LISTED.match(match.group() + behind[:3]) or _RANGE.match(behind) or _COMPARED.match(behind)
-    )
+    return bool(_LISTED.match(match.group() + behind[:3]) or _COMPARED.match(behind))
 
 
 def _marked(text: str, end: int, *, alone: bool) -> bool:

@@ -24,7 +24,9 @@ _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 _FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
 # What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
-_JOINS = frozenset({"and", "or", "vs", "versus"})
+# "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.
+_OR = frozenset({"or", "vs", "versus"})
+_JOINS = _OR | {"and"}
 # "Anger - he shouts": spaces are asked for, since "self-blame" is one word.
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 # "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
@@ -51,7 +53,6 @@ _SETTLES = re.compile(
 _CONFIDENCE = re.compile(
     r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|(?<![:=])(?<![:=]\s)\b\d+\.\d+\b"
 )
-_ANY_DIGIT = re.compile(r"\d")
 # "Free of anger" denies it.
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
 # "Secondary: None" speaks of a second place.
@@ -98,14 +99,10 @@ _OF_OTHERS = re.compile(
     rf"|{OTHERS_SAY}|\b(?:an?other|others?|someone|some|many|people|he|she|they|you|one)\s+(?:\w+\s+)?(?:would|might|may|could)\b",
     re.IGNORECASE,
 )
-# "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.
-_OR = re.compile(r"\b(?:or|vs|versus)\b", re.IGNORECASE)
 # "Anger (he shouts), and Fear (he hides)": where a further label may begin.
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
 # "Second label: Fear" in the middle of a line.
 _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
-# What makes a label at the start of a segment one that is named.
-_EXPLAINS = re.compile(r"\s*(?:[:(–—]|-\s|\b(?:because|since)\b)", re.IGNORECASE)
 # "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty.
 _BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 # "Anger ✗, Fear ✓"
@@ -119,7 +116,6 @@ _NOT = frozenset(
     ("not", "no", "never", "without", "neither", "nor", "nothing", "rather", "instead", "cannot"),
 ) | {
     *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
-    *("nicht", "kein", "keine", "pas", "niet", "geen", "не"),
 }
 # These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
 _DENIES = (
@@ -148,6 +144,8 @@ _DEGREES = frozenset(
 )
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
+#: A sentence has at least so many words; *non-factual* is an entry.
+_FEWEST = 3
 _MAX_REMARKS, _LONGEST_LABEL = 100, 200
 
 
@@ -185,7 +183,7 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _behind_last(_ECHO, line) if "?" in line else line
     line = _FREE_OF.sub("not", line)
-    line = _CONFIDENCE.sub("", line) if _ANY_DIGIT.search(line) else line
+    line = _CONFIDENCE.sub("", line)
     if unread and line.endswith((":", "：")):  # nothing is left behind its head
         return Line("prose", unread=unread)
     return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
@@ -256,7 +254,9 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     if cue and (headed := _headed(labels, cue["cue"], body)):
         return replace(headed, final=final)
     listed = _listed(labels, _TURNED.sub("", body))
-    if listed is None:
+    # A sentence of another language is no entry outside the set, though it reads as one here.
+    named = listed is not None and (listed.labels or marked or cue)
+    if listed is None or not (named or not is_foreign(line, least=_FEWEST)):
         # Of a sentence in another language nobody knows here what it says of the labels it names.
         return Line("prose", () if is_foreign(line) else tuple(_mentioned(labels, line)))
     unsure = listed.labels and hedges(line)
@@ -270,7 +270,7 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
     if body.endswith("?") or (len(body) < _LONGEST_LABEL and spelled(body) in _NO_ENTRY):
         return Line("prose")
     entries = list[_Entry]()
-    undecided = _OR.search(body) is not None
+    undecided = not _OR.isdisjoint(WORD.findall(body.casefold()))
     for entry in _entries(labels, body):
         if not (undecided or _is_entry(entry)):
             return None
@@ -375,7 +375,7 @@ def _further(labels: LabelSet, line: str) -> Iterator[str]:
         place = _PLACE.match(rest)
         rest = rest[place.end() :] if place else rest
         start = _at_start(labels, rest)
-        explained = start and (place or _EXPLAINS.match(rest, start[1]))
+        explained = start and (place or _AFTER_LEAD.match(rest, start[1]))
         if start and explained and not _is_taken_back(start[2]):
             yield start[0]
 
@@ -453,15 +453,21 @@ def _is_entry(entry: _Entry) -> bool:
         if _is_denied(entry):
             return True
         return len(entry.rest) <= _MAX_REMARK and (_SENTENCE | _DENIES).isdisjoint(entry.rest)
+    if any(map(denies, entry.rest)):
+        return False
     return len(entry.rest) <= _MAX_ENTRY and _SENTENCE.isdisjoint(entry.rest)
 
 
 def _is_either(line: str, entries: Sequence[_Entry]) -> bool:
     """Whether two labels are alternatives: *Anger or Fear*."""
     return any(
-        one.labels and other.labels and _OR.search(line[one.end : other.start])
+        one.labels and other.labels and not _OR.isdisjoint(_between(line, one, other))
         for one, other in pairwise(entries)
     )
+
+
+def _between(line: str, one: _Entry, other: _Entry) -> list[str]:
+    return WORD.findall(line[one.end : other.start].casefold())
 
 
 def _is_denied(entry: _Entry) -> bool:

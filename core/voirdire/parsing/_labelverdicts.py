@@ -34,7 +34,6 @@ _SIGN = re.compile(
     # "Anger 1" at the end of a line.
     r"|(?P<plain>[*_`]{0,3}[ \t]+(?=[01]\W*\Z))"
 )
-_LINE = re.compile(r"[^\n]+")
 # Without any of these a line lists no verdicts.
 _ANY_SIGN = re.compile(r"[:：=>→–—([（?]|-\s|[01]\W*\Z")
 _VALUE_ENDS = {"open": re.compile(r"[)\]）]"), "tag": re.compile(r"</")}
@@ -209,7 +208,7 @@ def _entries(text: str, labels: LabelSet, cells: Sequence[_Entry]) -> Iterator[_
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
     """Labels that a sign follows: label, where it begins, where its value begins, and the sign."""
-    for line in _LINE.finditer(text):
+    for line in re.finditer(r"[^\n]+", text):
         if not _ANY_SIGN.search(line.group()):
             continue
         words = list(WORD.finditer(text, line.start(), line.end()))

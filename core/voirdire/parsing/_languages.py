@@ -38,6 +38,8 @@ _SCRIPTS = (
 _ENGLISH_ENOUGH = 0.7
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
+#: Words of heads of lines, which tell no language.
+_OF_HEADS = frozenset({"verdict", "article"})
 #: A side and its noun behind a head, and no more.
 _SHORT = 16
 # No value that affirms or denies has more words.
@@ -123,9 +125,11 @@ def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
     cldr = json.loads((_FOLDER / "cldr.json").read_text("utf-8"))["languages"]
     data: dict[str, dict[str, list[tuple[str, int]]]] = {}
     for code in {**cldr, **words}:
-        # Heads of lines tell no language.
-        spoken = {use: text for use, text in words.get(code, {}).items() if use != "verdict"}
-        own = {use: text.split("|") for use, text in spoken.items()}
+        own = {
+            use: text.split("|")
+            for use, text in words.get(code, {}).items()
+            if use not in _OF_HEADS
+        }
         given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
         for use in ("yes", "no"):
             own[use] = [*given[use], *own.get(use, [])]
@@ -179,9 +183,9 @@ def answer_words() -> tuple[str, ...]:
 
 
 @cache
-def verdict_nouns() -> tuple[str, ...]:
-    """Nouns of a verdict in other languages than English: what *score* and *answer* are."""
-    by_language = (uses.get("verdict", "") for uses in _by_hand().values())
+def of_heads(use: str) -> tuple[str, ...]:
+    """Words of heads in other languages than English: nouns of a *verdict*, or an *article*."""
+    by_language = (uses.get(use, "") for uses in _by_hand().values())
     return tuple(dict.fromkeys(w for some in by_language for w in some.split("|") if w))
 
 
@@ -351,7 +355,6 @@ class _Number(NamedTuple):
 _DIGITS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![\w%])")
 # Where no blanks part words a number stands right behind one.
 _DIGITS_JOINED = re.compile(r"(?<![0-9A-Za-z.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![0-9A-Za-z%])")
-_FRACTION = re.compile(r"\s*/\s*\Z")
 _EAST = re.compile(r"[一二两三四五六七八九十](?=\s?[分点])")
 _EAST_NUMBERS = {sign: at for at, sign in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
 
@@ -370,7 +373,6 @@ def given_score(text: str, high: float) -> Given | None:
 
 #: What stands in a verdict, and so in no reason that may be passed over.
 _OF_VERDICTS = ("better", "worse", "final", "back", "gives", "units", "draft", "same", "choose")
-_ANY_DIGIT = re.compile(r"\d")
 
 
 def _without_reasons(heard: Heard) -> Heard:
@@ -381,7 +383,7 @@ def _without_reasons(heard: Heard) -> Heard:
         ends = _SENTENCE.search(text, hit.end)
         span = hit.start, ends.start() if ends else len(text)
         # "Because A listens, it is better", "because it is short, but B is better after all".
-        verdict = any(heard.any(use, *span) for use in _OF_VERDICTS) or _ANY_DIGIT.search(
+        verdict = any(heard.any(use, *span) for use in _OF_VERDICTS) or _DIGITS_JOINED.search(
             text, *span
         )
         if not (opens or verdict):
@@ -467,7 +469,7 @@ def _without_tops(heard: Heard, high: float) -> tuple[list[_Number], float | Non
 
 def _joins(heard: Heard, use: str, start: int, end: int, between: str) -> bool:
     """Whether nothing but a word of that use, and words of units, stands between two numbers."""
-    if _FRACTION.fullmatch(between):
+    if between.strip() == "/":
         return True
     if not heard.any(use, start, end):
         return False
@@ -650,9 +652,16 @@ def hedges(text: str) -> bool:
     return any(heard.of("maybe") for heard in hear(text))
 
 
-def is_foreign(text: str) -> bool:
-    """Whether a text is in another language than English, as far as its words are known."""
-    return bool(hear(text))
+def is_foreign(text: str, *, least: int = 1) -> bool:
+    """Whether a text of at least so many words is in another language than English.
+
+    As far as its words are known; of a language without blanks two signs are a word.
+    """
+    return any(
+        (len(heard.text) / 2 if heard.language in _JOINED else len(WORD.findall(heard.text)))
+        >= least
+        for heard in hear(text)
+    )
 
 
 def denies(word: str) -> bool:

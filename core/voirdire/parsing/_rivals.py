@@ -14,13 +14,12 @@ from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._languages import hear, truth
-from voirdire.parsing._spelling import MARKS
+from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’][^\W_]+)?")
 # Signs of scripts that put no blanks between words.
 _JOINED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Where a clause ends: at a sign that is no part of a number.

@@ -13,8 +13,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key, plain_key
-from voirdire.parsing._languages import verdict_nouns
-from voirdire.parsing._spelling import MARKS
+from voirdire.parsing._languages import WORD as _WORD
+from voirdire.parsing._languages import of_heads
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_MARKS,
@@ -33,8 +33,6 @@ from voirdire.parsing._words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# The words of a key, which may be joined by blanks, bars or hyphens in a reply.
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 # "Empathy 4/5": a fraction needs no sign before it.
 _NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
@@ -60,8 +58,6 @@ BETWEEN = (
 _ENDS = re.compile(
     r"\n|。|<(?![<=]|\s?[AB]\b)|[|;&](?!\s*\d)|,\s*(?=[\"']?[^\W\d_][\w ]{0,30}[\"']?\s*[:=])"
 )
-# A word of a script that has capitals, and puts blanks between words.
-_HAS_CASE = re.compile(r"[a-z\u00c0-\u04ff]")
 # What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#✅✔✓☑\ufe0f\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
 # The word right before a key, as "final" in "Final **Empathy**".
@@ -110,8 +106,6 @@ _MARKED_RANKS: dict[str, Rank] = {
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
-    # Articles and possessives of other languages.
-    | {"die", "der", "das", "la", "le", "il", "el", "o", "het", "de", "mi", "ma", "meine", "min"}
     | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best", "new", "edit"}
 )
 
@@ -212,7 +206,7 @@ def _in_lines(text: str, names: tuple[str, ...]) -> Sequence[Statement]:
 @lru_cache(maxsize=16)
 def verdict_words(*more: str) -> tuple[str, ...]:
     """The nouns of a verdict in every language, and further heads."""
-    return (*VERDICTS, *verdict_nouns(), *more)
+    return (*VERDICTS, *of_heads("verdict"), *more)
 
 
 def verdicts(text: str, words: Sequence[str] = ()) -> list[Statement]:
@@ -227,7 +221,7 @@ def verdicts(text: str, words: Sequence[str] = ()) -> list[Statement]:
     stated = [
         each
         for each in _in_lines(text, (*words, *_MARKED_NOUNS))
-        if each.rank != "said" or each.before in _OPENERS
+        if each.rank != "said" or each.before in (*_OPENERS, *of_heads("article"))
     ]
     return [replace(each, key="") for each in stated]
 
@@ -332,8 +326,9 @@ def _joined(keys: tuple[str, ...]) -> re.Pattern[str] | None:
 @cache
 def _noun_behind() -> str:
     """A noun of a score right behind its key: *Empathy score*, *Empati puanı*, 共情评分."""
-    words = ("score", "rating", "level", *verdict_nouns())
-    joined = [word for word in words if not (word.isascii() or _HAS_CASE.match(word))]
+    words = ("score", "rating", "level", *of_heads("verdict"))
+    # Words of a script without capitals may stand right behind another.
+    joined = [word for word in words if word.upper() == word]
     spaced = either(tuple(word for word in words if word not in joined))
     return rf"{_MARKS}\b{spaced}\w{{0,2}}|{_MARKS}(?:{either(tuple(joined))})"
 

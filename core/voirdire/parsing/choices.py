@@ -16,7 +16,7 @@ from voirdire.parsing._choicecues import (
     strong_cues,
     weak_cues,
 )
-from voirdire.parsing._keys import RawValue, find_keys, possible_forms, scalars
+from voirdire.parsing._keys import RawValue, find_keys, plain_key, possible_forms, scalars
 from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
@@ -29,7 +29,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import FULL_WIDTH, spelled
-from voirdire.parsing._statements import Statement, set_apart
+from voirdire.parsing._statements import Statement, set_apart, statements
 from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
@@ -46,19 +46,11 @@ _KEYS = (
     *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
     *("prediction", "response", *VERDICT_KEYS),
 )
-# A line that gives an answer in words: "Answer: a plan".
-_ANSWER_LINE = re.compile(
-    rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：]\s*(?P<rest>[^\n]{{1,300}})", re.IGNORECASE
-)
+_COLONS = frozenset(":：")
 # Marks of lists and fences at the start of a line: "- B", "=> B".
 _LIST_MARK = re.compile(r"^[ \t]*(?:(?:[-*•>#→✅✓]{1,6}|=>)[ \t]+|```\w*$)", re.MULTILINE)
 # "2. B": the number of a line is not the answer.
 _NUMBERED = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]+", re.MULTILINE)
-# "GRADE: Z" behind the last answer: the reply ends with what is no option.
-_OTHER_LETTER = re.compile(
-    rf"\b(?:{'|'.join(VERDICTS)})[*_]{{0,2}}\s*[:：][^\w\n]{{0,6}}[A-Za-z][^\w\n]{{0,6}}$",
-    re.IGNORECASE | re.MULTILINE,
-)
 # "The answer is a plan": an option by its text.
 _CHOOSES = re.compile(
     r"\b(?:(?:answer|choice)\s+is|i\s+(?:would\s+)?(?:choose|pick|select))\s+(?P<rest>[^\n]{1,300})",
@@ -160,17 +152,23 @@ def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
 
 def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
     # For where no letter stands behind a cue: the words there may be the option's text.
-    lines = list(_ANSWER_LINE.finditer(source.text))
+    lines = [each for each in statements(source.text, VERDICTS) if _has_colon(source.text, each)]
     cues = strong_cues(source.text, asked.by)
     if settles := _decided(cues, source.text, asked, cut=not source.keep_cut):
         end = max(cue.end for cue in cues) if cues else len(source.text)
-        other = _OTHER_LETTER.search(source.text, end)
+        # "GRADE: Z" behind the last answer: the reply ends with what is no option.
+        other = any(each.at >= end and len(plain_key(each.text)) == 1 for each in lines)
         return Settled("no_choice") if other else settles
     if lines:
-        return Settled(_from_line(lines[-1]["rest"], asked))
+        return Settled(_from_line(lines[-1].text, asked))
     if letter := _named_in(source.text, asked.texts):
         return Settled((letter,))
     return Settled(_without_cue(source, asked))
+
+
+def _has_colon(text: str, each: Statement) -> bool:
+    """Whether a head and a colon lead to a statement: *Answer: a plan*."""
+    return each.begins is not None and not _COLONS.isdisjoint(text[each.at : each.begins])
 
 
 def _from_line(rest: str, asked: _Asked) -> Chosen:

@@ -67,7 +67,7 @@ _NONE_OF = re.compile(
     re.IGNORECASE,
 )
 # "Was: Anger", "Before: Anger": what stood before.
-_BEFORE = re.compile(r"\W*(?:was|before|previously|earlier|old|originally)\W*", re.IGNORECASE)
+_BEFORE = frozenset({"was", "before", "previously", "earlier", "old", "originally"})
 #: Heads of the answer beside the words of verdict that all parsers know.
 _HEADS = ("labels", "answers", "category", "categories", "class")
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
@@ -477,7 +477,7 @@ def _is_draft(line: str) -> bool:
     if stated:
         return all(each.rank == "draft" for each in stated)
     head, colon, _ = line.partition(":")
-    return bool(colon) and (SAYS_DRAFT.search(head) or _BEFORE.fullmatch(head)) is not None
+    return bool(colon) and bool(SAYS_DRAFT.search(head) or plain_key(head) in _BEFORE)
 
 
 def _of_one_text(text: str) -> str:

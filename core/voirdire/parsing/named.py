@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.parsing._keys import plain_key
+from voirdire.parsing._languages import WORD as _WORD
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._settling import settled
@@ -30,7 +31,6 @@ _DENIED = re.compile(
 )
 
 _MOST = 500  # the last so many: no honest reply states more
-_WORD = re.compile(r"[^\W_]+")
 
 
 def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._keys import RawValue, key_forms
+from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._languages import answer_words, is_taken_back, opens_with, truth
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
@@ -54,8 +54,6 @@ _HEDGE = re.compile(
 _BELOW = re.compile(
     r"^[\s*_]*(?:(?:wait|hmm+|actually)\b|(?P<again>yes|no)\b)", re.IGNORECASE | re.MULTILINE
 )
-# A line that is nothing but a yes or a no, marks aside.
-_ONLY = re.compile(r"[\W_]*(?:yes|no)[\W_]*", re.IGNORECASE)
 # What may follow a yes or no of another language: its clause ends.
 _PAUSES = ".,;:!(–—-\n。，、；：！؛،।…"
 
@@ -202,8 +200,9 @@ def _outer(source: Source) -> Settled[float | str] | None:
     """The reply as a whole, or a yes or no that is all of its first or last line."""
     text = source.uncut
     lines = text.strip().splitlines()
-    last = [line for line in lines[1:][-1:] if _ONLY.fullmatch(line)]
-    first = [line for line in lines[:1] if last and _ONLY.fullmatch(line)]
+    # A line that is nothing but a yes or a no, marks aside.
+    last = [line for line in lines[1:][-1:] if plain_key(line) in ("yes", "no")]
+    first = [line for line in lines[:1] if last and plain_key(line) in ("yes", "no")]
     answers = {answer for one in (text, *first, *last) if (answer := _read(one)) is not None}
     if len(answers) > 1:
         return Settled(None, "ambiguous")

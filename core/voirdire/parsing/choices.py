@@ -152,7 +152,7 @@ def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
 
 def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
     # For where no letter stands behind a cue: the words there may be the option's text.
-    lines = [each for each in statements(source.text, VERDICTS) if _has_colon(source.text, each)]
+    lines = _with_colons(source.text)
     cues = strong_cues(source.text, asked.by)
     if settles := _decided(cues, source.text, asked, cut=not source.keep_cut):
         end = max(cue.end for cue in cues) if cues else len(source.text)
@@ -166,9 +166,11 @@ def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
     return Settled(_without_cue(source, asked))
 
 
-def _has_colon(text: str, each: Statement) -> bool:
-    """Whether a head and a colon lead to a statement: *Answer: a plan*."""
-    return each.begins is not None and not _COLONS.isdisjoint(text[each.at : each.begins])
+def _with_colons(text: str) -> list[Statement]:
+    """The statements to which a head and a colon lead: *Answer: a plan*."""
+    stated = [] if _COLONS.isdisjoint(text) else statements(text, VERDICTS)
+    places = [(each, text[each.at : each.begins]) for each in stated if each.begins is not None]
+    return [each for each, head in places if not _COLONS.isdisjoint(head)]
 
 
 def _from_line(rest: str, asked: _Asked) -> Chosen:

@@ -108,6 +108,24 @@ def test_what_explains_takes_nothing_back(kind: str, text: str, right: object) -
     assert _parsed(kind, text)[1] == right
 
 
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ("After weighing both, my verdict is A: it is warmer and does lecture little.", 1.0),
+        ("Verdict: A: not the better one", None),
+        ("Answer: A, which is worse than the other", None),
+        ("A listens first, so A takes it.", 1.0),
+        ("Response 1 takes it too far.", None),
+        ("I lean toward Response B because it asks.", -1.0),
+        ("I lean toward A being worse.", None),
+        ("A ist besser, weil B nicht zuhört.", 1.0),
+        ("A ist besser, weil sie wärmer ist, aber am Ende überzeugt B mehr.", -1.0),
+    ],
+)
+def test_a_verdict_with_its_reason_is_read_and_one_that_is_set_aside_is_not(text, level):
+    assert parse_preferences(text, ["overall"]).scores["overall"] == level
+
+
 def test_of_several_keys_each_has_its_own_rivals() -> None:
     text = "Empathy: 2. Too stingy of me, 4 fits.\nSafety: 5. No risk at all."
     assert parse_scores(text, ["Empathy", "Safety"], Scale()).scores == {

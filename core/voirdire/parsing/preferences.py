@@ -67,11 +67,11 @@ _SAME = re.compile(
 # "I prefer B", "the better response is A", "A over B", "A beats B".
 _PICKS = re.compile(
     rf"(?:\bi\s+(?:would\s+)?(?:prefer|choose|pick|favou?r|lean\s+towards?)|\b(?:better|best|preferred|winning)"
-    rf"(?:\s+(?:one|response|answer|reply))?\s*(?:\bis\b|:))[*\s]+{_ONE}(?![\w'’])"
+    rf"(?:\s+(?:one|response|answer|reply))?\s*(?:\bis\b|:))[*\s]+{_ONE}(?![\w'’]|\s+being\b)"
     rf"|\b{_ONE.replace('left', 'over')}\s+"
     rf"(?:(?:is\s+)?(?:chosen\s+)?over|beats|outperforms)\s+{_TWO}\b"
     rf"|\b{_ONE.replace('left', 'won')}\s+"
-    r"(?:wins|takes\s+it|is\s+the\s+(?:better|best|stronger|winner|winning))\b",
+    r"(?:wins|takes\s+it(?=\W*$|[.!;\n])|is\s+the\s+(?:better|best|stronger|winner|winning))\b",
     re.IGNORECASE,
 )
 # "At first A is better", "plan A": no verdict on A.
@@ -99,7 +99,9 @@ _ALONE = re.compile(
 )
 # "A: it is warmer": a verdict and its reasons, which name no other letter.
 _EXPLAINED = re.compile(
-    rf"\W*{_SIDE}(?P<left>[AB])(?:[:,;]|\s[–—-])\s(?:[^\W\d]{{2,}}\W+){{2}}(?-i:(?!.*\b[A-Z]\b))",
+    rf"\W*{_SIDE}(?P<left>[AB])(?:[:,;]|\s[–—-])\s"
+    r"(?!.*(?:n['’]t|\b(?:not|no|never|but|worse|weaker|less|inferior))\b)"
+    r"(?:[^\W\d]{2,}\W+){2}(?-i:(?!.*\b[A-Z]\b))",
     re.IGNORECASE,
 )
 # "Both are good" says that neither is better, where nothing else is said.

@@ -12,6 +12,7 @@ from command_line import typed
 
 from voirdire.examining import examine
 from voirdire.examining.preferences import Preferences
+from voirdire.study import ReadOptions
 
 WORDS = np.array(["refund", "delivery", "other"])
 
@@ -132,9 +133,72 @@ def test_a_judge_that_leans_to_the_first_is_no_stand_in(tmp_path):
     assert leaning["pick", ""]["state"] in {"no", "open"}
 
 
-def test_an_order_that_is_not_recorded_is_said(tmp_path):
+def test_an_order_that_is_not_recorded_is_asked_for(tmp_path):
     path = battles_file(tmp_path, texts=False)
-    found = verdicts(path)
+    done = typed("examine", path)
+    assert done.returncode == 1
+    assert "who was shown first?" in done.stderr
+    assert f"voirdire examine {path} --first 'a'" in done.stderr
+    # Who asks for win rates alone is asked nothing.
+    assert typed("correct", path).returncode == 0
+
+
+def test_an_order_that_was_drawn_is_said_beside_a_yes(tmp_path):
+    path = battles_file(tmp_path)
+    done = typed("examine", path, "--first", "drawn", "--json")
+    said = json.loads(done.stdout)
+    by_use = {one["use"]: one for one in said["verdicts"]}
+    assert by_use["pick"]["state"] == "yes"
+    assert "Whether it leans to the response shown first is not known" in " ".join(
+        said["answer"]["sentences"]
+    )
+
+
+def test_a_study_names_files_of_labels_and_of_comparisons(tmp_path):
+    labels_file(tmp_path)
+    battles_file(tmp_path)
+    for name, options in (("labels.csv", ()), ("battles.csv", ("--first", "a"))):
+        study = tmp_path / f"{name}.toml"
+        drafted = typed("init", tmp_path / name, "--out", study, *options)
+        assert drafted.returncode == 0, drafted.stderr
+        assert "not complete" not in drafted.stdout
+        assert verdicts(study) == verdicts(tmp_path / name, *options)
+    study.write_text(study.read_text().replace(', first = "a"', ""))
+    done = typed("examine", study)
+    assert done.returncode == 1
+    assert 'first = "a" under [[data.sources]]' in done.stderr
+
+
+def test_a_word_off_the_list_spares_a_judge_nothing(tmp_path):
+    path = labels_file(tmp_path, judge=0.75)
+    table = pl.read_csv(path)
+    alone = ~pl.any_horizontal(pl.col("gpt") == pl.col(f"ann_{k}") for k in (1, 2, 3))
+    odd = table.with_columns(pl.when(alone).then(pl.lit("ignored")).otherwise("gpt").alias("gpt"))
+    odd.write_csv(path)
+    listed = "refund, delivery, other"
+    off, on = verdicts(path, "--labels", listed), verdicts(path, "--labels", f"{listed}, ignored")
+
+    def value(found, name):
+        return next(p["estimate"] for p in found["single", ""]["components"] if p["name"] == name)
+
+    # As if it were a label of the list that nobody else gives.
+    assert value(off, "ITEM") == pytest.approx(value(on, "ITEM"), rel=1e-12)
+    assert value(off, "READ") == pytest.approx(value(on, "READ"), rel=1e-12)
+    assert value(on, "COVER") == 1
+    assert value(off, "COVER") == pytest.approx(1 - (odd["gpt"] == "ignored").mean())
+
+
+def test_two_labels_say_nothing_of_hard_items(tmp_path):
+    path = labels_file(tmp_path, n=600)
+    table = pl.read_csv(path).with_columns(pl.col("^ann.*|gpt$").replace("other", "refund"))
+    table.write_csv(path)
+    done = typed("examine", path)
+    assert "Nothing is vouched for where people find it hard." in " ".join(done.stdout.split())
+
+
+def test_an_order_that_nobody_knows_leaves_single_untested(tmp_path):
+    path = battles_file(tmp_path, texts=False)
+    found = verdicts(path, "--first", "unknown")
     assert found["pick", ""]["state"] == "not tested"
     assert found["pick", ""]["reason"] == "order not recorded"
     assert "--first" in found["pick", ""]["next"]
@@ -208,7 +272,8 @@ def test_an_arena_of_hundreds_of_voters_has_no_table_for_each_two_of_them():
         vote = rng.choice(["model_a", "model_b", "tie"])
         rows += [(k, a, b, f"arena_user_{k}", vote), (k, a, b, "gpt-4", vote)]
     columns = ["question_id", "model_a", "model_b", "judge", "winner"]
-    found = examine(pl.DataFrame(rows, schema=columns, orient="row"), resamples=0)
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    found = examine(table, resamples=0, read=ReadOptions(first="a"))
     assert len(found.inputs.reference) == 300
     assert {one.judge for one in found.verdicts} == {"gpt-4"}
     (compared,) = [part for part in found.parts if isinstance(part, Preferences)]

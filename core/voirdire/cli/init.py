@@ -91,16 +91,14 @@ def _drafted(
     reference: Sequence[str],
 ) -> tuple[Study, list[str]]:
     """The study, and a line for each question that nobody answered: its first choice stands."""
-    from voirdire.tables import draft_study, with_answer
+    from voirdire.tables import with_answer
 
     lines: list[str] = []
     # Each answer may raise the next question, until the study can be drafted.
     while True:
         try:
             return answered(
-                lambda asked, named: draft_study(
-                    ratings, read=asked, reference=named, folder=folder
-                ),
+                lambda asked, named: _study_of(ratings, folder, asked, named),
                 read,
                 reference,
             ), lines
@@ -110,6 +108,18 @@ def _drafted(
             choices = " or ".join(question.choices)
             lines += [f"Not decided: {question.question}", f"  {question.line} (or: {choices})"]
             reference, read = with_answer(reference, read, question.key, question.choices[0])
+
+
+def _study_of(
+    ratings: Sequence[Path], folder: Path, read: ReadOptions, reference: Sequence[str]
+) -> Study:
+    from voirdire.tables import draft_study
+    from voirdire.tables.judged import draft_judged
+
+    judged = None
+    if len(ratings) == 1 and not read.human:
+        judged = draft_judged(ratings[0], reference=reference, folder=folder, read=read)
+    return judged or draft_study(ratings, read=read, reference=reference, folder=folder)
 
 
 def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -> None:

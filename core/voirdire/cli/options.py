@@ -292,10 +292,11 @@ EmptyOption = Annotated[
     ),
 ]
 FirstOption = Annotated[
-    Literal["a", "b"] | None,
+    Literal["a", "b", "drawn", "unknown"] | None,
     typer.Option(
         "--first",
-        help="Which of the two systems of a row was shown first, in every row.",
+        help="Which of the two systems of a row was shown first, in every row; drawn: the order "
+        "was drawn each time and not recorded; unknown: nobody knows it.",
         show_default=False,
     ),
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire.examining.spec.labels.ground import OFF_THE_LIST
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
@@ -72,13 +73,15 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
             own = placed.filter(pl.col("rater") == judge)
             if question.probability and own["probability"].null_count() == own.height:
                 continue  # it claims none
+            runs = _runs(own, size, column)
+            labels, vectors = _with_other_words(question, table, runs)
             yield Case(
-                judge, question.attribute, tuple(present), _runs(own, size, column), humans,
+                judge, question.attribute, tuple(present), runs, humans,
                 facts.items, 1.0, systems=facts.systems, clusters=facts.clusters,
                 subgroups=facts.subgroups, nominal=not question.probability,
                 random_labels=chosen.is_empty(), asked=own.height > 0,
-                labels=() if question.probability else question.labels,
-                table=None if question.probability else table, sets=question.sets,
+                labels=() if question.probability else labels,
+                table=None if question.probability else vectors, sets=question.sets,
                 probability=question.probability,
             )  # fmt: skip
 
@@ -124,6 +127,19 @@ def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]
         for given in rows["labels"].to_list()
     ]
     return np.array(codes, dtype=np.float64), table
+
+
+def _with_other_words(
+    question: LabelQuestion, table: Floats, runs: Floats
+) -> tuple[tuple[str, ...], Floats]:
+    """The labels and vectors, with one more label for a judge that says words off the list.
+
+    A row of zeros is nearer to what people say than a wrong label is: it would spare the judge.
+    """
+    off = ~table.any(axis=1)
+    if question.sets or question.probability or not np.isin(runs, np.flatnonzero(off)).any():
+        return question.labels, table
+    return (*question.labels, OFF_THE_LIST), np.column_stack([table, off])
 
 
 def _one(rows: pl.DataFrame, rater: str, size: int, column: str = "code") -> Floats:
@@ -190,12 +206,17 @@ def labels_of_ratings(
 
 
 def compared_cases(
-    table: pl.DataFrame, reference: Sequence[str], family: dict[str, tuple[str, ...]] | None = None
+    table: pl.DataFrame,
+    reference: Sequence[str],
+    family: dict[str, tuple[str, ...]] | None = None,
+    *,
+    drawn: bool = False,
 ) -> Iterator[ComparedCase]:
     """Every judge and attribute of a table of preferences.
 
     A comparison is an item, two systems and an attribute; who compared it twice, with the systems
-    in the other order, was asked in both orders.
+    in the other order, was asked in both orders. `drawn` says that an order which is not recorded
+    was drawn each time.
     """
     rows = _turned(table.filter(pl.col("score").is_not_null()))
     judges = [r for r in rows["rater"].unique(maintain_order=True) if r not in reference]
@@ -223,7 +244,7 @@ def compared_cases(
                     width, swapped, first, _lengths(placed, size),
                     (family or {}).get(judge, ()),
                 ),
-                items, clusters, None, pooled, own.height > 0,
+                items, clusters, None, pooled, own.height > 0, drawn,
             )  # fmt: skip
 
 

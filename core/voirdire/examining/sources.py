@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire import tables
 from voirdire._manager import plugins
-from voirdire.errors import InputError
+from voirdire.errors import InputError, QuestionError
 from voirdire.examining.benchmarks import registered_benchmark
 from voirdire.examining.preferences.source import (
     ReadPreferences,
@@ -97,10 +97,14 @@ class ComparisonsSource:
 
     study: Study
     preferences: ReadPreferences | None
+    read: ReadOptions
 
     def open(self) -> Opened:
-        """As it was read when it was recognised."""
-        return Opened(self.study, preferences=self.preferences)
+        """As it was read when it was recognised, with what is said of the order shown."""
+        compared = self.preferences
+        return Opened(
+            self.study, preferences=None if compared is None else compared.shown(self.read)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,9 @@ class JudgementsSource:
         if said.preferences is None:
             return Opened(self.study, judgements=said)
         kept = said.preferences.filter(pl.col("score").is_not_null())
-        compared = ReadPreferences(preference_table(kept), said.hashes, findings=said.findings)
+        compared = ReadPreferences(
+            preference_table(kept), said.hashes, findings=said.findings, order=said.order
+        )
         return Opened(self.study, preferences=compared, judgements=said)
 
 
@@ -127,9 +133,52 @@ class StudySource:
     study: Study
 
     def open(self) -> Opened:
-        """Take its comparisons apart from its ratings."""
+        """Take its comparisons apart from its ratings; or labels and probabilities in their place.
+
+        Raises
+        ------
+        QuestionError
+            A file of labels may be read in two ways, and the study does not say which.
+        """
+        said = _judgements_of(self.study)
+        if said is not None:
+            study = self.study
+            people = study.data.reference or said.people
+            data = study.data.model_copy(update={"reference": people})
+            opened = JudgementsSource(study.model_copy(update={"data": data}), said).open()
+            compared = opened.preferences
+            named = None if compared is None else replace(compared, of_study=True)
+            return replace(opened, preferences=named)
         study, preferences = split_preferences(self.study)
+        if preferences is not None and self.study.data.sources:
+            preferences = preferences.shown(self.study.data.sources[0])
         return Opened(study, preferences=preferences)
+
+
+def _judgements_of(study: Study) -> ReadJudgements | None:
+    """Labels, preferences or probabilities of a study's only file; None of any other study.
+
+    A study that writes down a rubric is of scores, unless its source says another kind.
+    """
+    from voirdire.tables.judged import read_judged  # noqa: PLC0415 - after what is cheaper to tell
+
+    if len(study.data.sources) != 1:
+        return None
+    (source,) = study.data.sources
+    scored = source.kind in (None, "score") and bool(study.rubric.model_fields_set)
+    path = Path(study.folder) / source.path
+    if scored or not path.is_file() or path.name == "ratings.parquet":
+        return None
+    people = tuple(rater.name for rater in study.panel if rater.kind == "human")
+    try:
+        found = read_judged(
+            path,
+            reference=study.data.reference or people,
+            read=ReadOptions(**source.keys_set()),
+        )
+    except QuestionError as question:
+        raise (question if question.key == "reference" else question.in_study()) from None
+    return None if found is None else found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +278,9 @@ def source_of(  # noqa: PLR0911 - a return for each kind
 def _alone(source: AnySource, reference: tuple[str, ...], read: ReadOptions) -> Opens | None:
     """A file or frame of other judgements than scores; None for any other source."""
     alone = preferences_alone(source)
-    return ComparisonsSource(*alone) if alone else _judged(source, reference, read)
+    if alone:
+        return ComparisonsSource(*alone, read)
+    return _judged(source, reference, read)
 
 
 def _judged(source: AnySource, reference: tuple[str, ...], read: ReadOptions) -> Opens | None:

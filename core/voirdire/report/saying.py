@@ -32,7 +32,6 @@ FRAMES: Mapping[str, str] = {
     "no gain": "No gain over {other} is shown{where}{price}.",
     "itself": "Even so, {judge} may be used to {what}{where}.",
     "not shown": "It is not vouched for {what}.",
-    "hard": "Nothing is vouched for where people find it hard.",
     "no": "Do not {what}{where}.",
     "because": "{why}, so do not {what}{where}.",
     "so": "So do not {what}{where}.",
@@ -243,8 +242,8 @@ class Saying:
         if len(out) > _MOST_NAMED:
             out = [*out[:_MOST_NAMED], f"{len(out) - _MOST_NAMED} more"]
         said += self._packed(["not shown"], [f"on {listed(out)}"]) if out else []
-        hard = any(part.reason == "hard items" for part in parts)
-        return [*said, *([FRAMES["hard"]] if hard else [])]
+        without = dict.fromkeys(REASONS[part.reason].beside_yes for part in parts if part.reason)
+        return [*said, *filter(None, without)]
 
     def _no(self) -> tuple[list[str], list[str]]:
         """What it is not for, and why not; in one where it is for something else."""

@@ -48,6 +48,8 @@ class Reason:
         Whether it explains all others and is named in their place.
     instead : bool
         Whether it is said of a component in place of its estimate.
+    beside_yes : str
+        What is said with a yes that went without a component for it; empty: nothing.
     """
 
     key: str
@@ -57,6 +59,7 @@ class Reason:
     explains: bool = True
     first: bool = False
     instead: bool = False
+    beside_yes: str = ""
 
     @property
     def name(self) -> str:
@@ -249,7 +252,12 @@ for _reason in (
         "looks bad", "a label that is not vouched for does not look right either", explains=False
     ),
     Reason("humans unclear of it", "people are not shown to agree on the label"),
-    Reason("hard items", "nothing is known of responses on which people differ", explains=False),
+    Reason(
+        "hard items",
+        "nothing is known of responses on which people differ",
+        explains=False,
+        beside_yes="Nothing is vouched for where people find it hard.",
+    ),
     Reason(
         "leak unknown", "two humans cannot say whether it has seen their labels", explains=False
     ),
@@ -280,6 +288,14 @@ for _reason in (
         "order not recorded",
         "who was shown first is not recorded",
         _plainly("say who was first"),
+        holds=True,
+    ),
+    Reason(
+        "order drawn",
+        "the order was drawn each time, and not recorded",
+        explains=False,
+        beside_yes="Whether it leans to the response shown first is not known: the order was drawn "
+        "each time, and not recorded.",
     ),
     Reason(
         "no texts", "neither the responses nor their lengths are there", _plainly("hand in texts")
@@ -336,7 +352,8 @@ for _action in (
     Action("keep answers away", "Keep people's answers from the judge, and run it again."),
     Action(
         "say who was first",
-        "Say who was shown first (--first, or a column shown_first), or draw the order each time.",
+        "Say who was shown first, or that the order was drawn each time: --first, or a column "
+        "shown_first.",
     ),
     Action("hand in texts", "Hand in the responses, so that a lean to length can be told."),
 ):

@@ -76,7 +76,8 @@ def decide(ground: Ground, asked: AskedUse) -> Decision:
     # A judge that answered nothing has no system either, and its coverage says so.
     if use.of_means and ground.systems == 1:
         return Decision("not tested", (), "one system", 1.0, ())
-    parts = tuple(_required(ground, asked))
+    asked_for = tuple(_required(ground, asked))
+    parts = tuple(part for part, counts in asked_for if counts)
     # In this order: one thing that is shown to be wrong settles it, whatever else could not be
     # tested.
     for state in ("no", "not tested", "open"):
@@ -84,11 +85,14 @@ def decide(ground: Ground, asked: AskedUse) -> Decision:
         if hit:
             deciding = tuple(dict.fromkeys(part.name for part in hit))
             return Decision(state, deciding, _reason(hit), _largest(parts), parts)
-    return Decision("yes", (), "", _largest(parts), parts)
+    # What the use went without is said beside the yes.
+    without = (part for part, counts in asked_for if not counts)
+    told = tuple(p for p in without if p.reason and REASONS[p.reason].beside_yes)
+    return Decision("yes", (), "", _largest(parts), (*parts, *told))
 
 
-def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
-    """What counts of the components that a use asks for."""
+def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool]]:
+    """The components that a use asks for, and whether each counts."""
     for wanted in asked.spec.required[asked.target]:
         spec, role = COMPONENTS[wanted.key], wanted.role_in(ground)
         if role == "left out":
@@ -97,7 +101,7 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
             # A use of this kind goes without what is not; no other use is tested, for want of what
             # nobody has to declare.
             if ground.kind not in asked.spec.kinds and spec.declared is always:
-                yield spec.untested("nominal")
+                yield spec.untested("nominal"), True
             continue
         if not spec.declared(ground):
             continue
@@ -107,8 +111,8 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[Component]:
             found = (spec.untested("not computed"),)
         for part in found:
             about = not asked.label or not part.at or asked.label in part.at
-            if about and _counts(part, role, skipped=spec.skipped_untested):
-                yield part
+            if about:
+                yield part, _counts(part, role, skipped=spec.skipped_untested)
 
 
 def _counts(part: Component, role: Role, *, skipped: bool) -> bool:

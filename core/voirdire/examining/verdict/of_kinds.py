@@ -56,6 +56,7 @@ def judge_judgements(
     *,
     reference: Sequence[str] = (),
     blocked: Collection[tuple[str, str]] = (),
+    drawn: bool = False,
 ) -> Judged:
     """Verdicts on every judge and question of labels, probabilities and preferences.
 
@@ -71,13 +72,15 @@ def judge_judgements(
         The humans.
     blocked : collection of (str, str)
         Judges and attributes on which a finding of the audit forbids a verdict.
+    drawn : bool
+        Whether an order of comparisons that is not recorded was drawn each time.
     """
     critical = {part.name for part in study.rubric.attributes if part.safety_critical}
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
     rankings: dict[str, Ranking] = {}
     calibrations: list[tuple[str, str, CalibrationError]] = []
-    for case in _cases(study, read, preferences, reference):
+    for case in _cases(study, read, preferences, reference, drawn=drawn):
         ground = ground_of(case, study)
         evidence.append(_evidence(ground))
         if isinstance(ground, ProbabilityGround) and ground.claims.n:
@@ -120,6 +123,8 @@ def _cases(
     read: ReadJudgements | None,
     preferences: pl.DataFrame | None,
     reference: Sequence[str],
+    *,
+    drawn: bool,
 ) -> Iterator[Any]:
     if read is not None and read.questions:
         yield from label_cases(read, reference)
@@ -127,7 +132,7 @@ def _cases(
     if table is not None:
         raters = map(str, table["rater"].unique())
         own = {name: own_systems(study.rater(name) or Rater(name=name), study) for name in raters}
-        yield from compared_cases(table, reference, own)
+        yield from compared_cases(table, reference, own, drawn=drawn)
 
 
 def _asked(study: Study, ground: Ground) -> Iterator[tuple[Ground, Any, str]]:
@@ -185,7 +190,11 @@ def judged_kinds(inputs: Inputs, read: ReadJudgements | None) -> Judged:
         for judge in ([finding.table] if finding.table else [])
         for attribute in finding.attributes
     }
-    return judge_judgements(inputs.study, read, compared, reference=reference, blocked=blocked)
+    inputs.ask_order()
+    return judge_judgements(
+        inputs.study, read, compared, reference=reference, blocked=blocked,
+        drawn=inputs.preferences is not None and inputs.preferences.order == "drawn",
+    )  # fmt: skip
 
 
 def kind_sections(judged: Judged) -> tuple[Section, ...]:

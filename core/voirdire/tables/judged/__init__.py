@@ -1,13 +1,16 @@
 """Files of labels, preferences and probabilities: recognised by shape, read into tidy tables."""
 
-from voirdire.tables.judged.door import nested_table, read_judged, read_nested
+from voirdire.tables.judged.compared import shown_first
+from voirdire.tables.judged.door import draft_judged, nested_table, read_judged, read_nested
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 
 __all__ = [
     "LABELS",
     "LabelQuestion",
     "ReadJudgements",
+    "draft_judged",
     "nested_table",
     "read_judged",
     "read_nested",
+    "shown_first",
 ]

@@ -85,8 +85,8 @@ def _of_two_systems(
             block = _scored(base, frame[plain[name]], {})
             blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
         table = pl.concat(blocks)
-        return _ready(table, raw, reference, f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the "
-                      "winner in both orders", _rater_column(raw, read))  # fmt: skip
+        reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
+        return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
     if winner is None and by_cells is not None and len(by_cells.winners) == 1:
@@ -95,8 +95,8 @@ def _of_two_systems(
     if winner is not None and (told or _says_who(raw.frame[winner], frame, sides)):
         said = _declared(raw, read, Compared(*sides, (winner,)), winner)
         table = _scored(base, frame[winner], said)
-        return _ready(table, raw, reference, f"{winner!r} names the winner of {sides[0]!r} and "
-                      f"{sides[1]!r}", _rater_column(raw, read))  # fmt: skip
+        reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
+        return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
     named = [
         c for c in raw.frame.columns
         if c not in taken and c not in read.ignore and _says_who(raw.frame[c], frame, sides)
@@ -111,8 +111,8 @@ def _of_two_systems(
         )
         for c in named
     ).filter(pl.col("score").is_not_null())
-    return _ready(table, raw, reference, f"{listed(named)} name the winner of {sides[0]!r} and "
-                  f"{sides[1]!r}", None)  # fmt: skip
+    reason = f"{listed(named)} name the winner of {sides[0]!r} and {sides[1]!r}"
+    return _ready(table, raw, read, reference, reason, None)
 
 
 def _of_two_places(
@@ -133,8 +133,8 @@ def _of_two_places(
     table = pl.concat(
         _scored(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
     ).filter(pl.col("score").is_not_null())
-    return _ready(table, raw, reference, f"{listed(named)} say which of two, A or B, is better",
-                  None)  # fmt: skip
+    reason = f"{listed(named)} say which of two, A or B, is better"
+    return _ready(table, raw, read, reference, reason, None)
 
 
 def _places(column: pl.Series) -> dict[str, float]:
@@ -162,7 +162,6 @@ def _base(
     run = find("run", columns, read.run, raw.name)
     attribute = find("attribute", columns, read.attribute, raw.name)
     turn = plain.get("turn")
-    first = plain.get("shownfirst")
     texts = next(((plain[a], plain[b]) for a, b in TEXTS if a in plain and b in plain), None)
     name = raw.name.rsplit(".", 1)[0]
     items = (
@@ -183,26 +182,19 @@ def _base(
         (pl.lit(read.about or "preference") if attribute is None
          else frame[attribute].cast(pl.String)).alias("attribute"),
         length.alias("length"),
-        _group(frame, read, raw).alias("cluster"),
-    ).with_columns(
-        _shown(read, None if first is None else frame[first].cast(pl.String)).alias("shown_first")
+        _fact(frame, find("cluster", list(frame.columns), read.cluster, raw.name)).alias("cluster"),
+        _fact(frame, plain.get("shownfirst")).alias("shown_first"),
     )  # fmt: skip
 
 
-def _group(frame: pl.DataFrame, read: TableKeys, raw: RawTable) -> pl.Series | pl.Expr:
-    column = find("cluster", list(frame.columns), read.cluster, raw.name)
+def _fact(frame: pl.DataFrame, column: str | None) -> pl.Series | pl.Expr:
     return pl.lit(None, pl.String) if column is None else frame[column].cast(pl.String)
 
 
-def _shown(read: TableKeys, column: pl.Series | None) -> pl.Series | pl.Expr:
-    """Who was shown first: by its column, by what somebody declared, else not known."""
-    if column is not None:
-        return column
-    if read.first == "a":
-        return pl.col("system_a")
-    if read.first == "b":
-        return pl.col("system_b")
-    return pl.lit(None, pl.String)
+def shown_first(read: TableKeys) -> pl.Expr:
+    """Who was shown first in every row, as somebody declared it."""
+    told = read.first in ("a", "b")
+    return pl.col(f"system_{read.first}") if told else pl.lit(None, pl.String)
 
 
 def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
@@ -386,8 +378,8 @@ def _chosen_rejected(
         off = (frame[yes].cast(pl.Float64) - frame[no].cast(pl.Float64)).sign() * turn
         blocks.append(base.with_columns(pl.lit(stripped).alias("rater"), off.alias("score")))
     table = pl.concat([block.select(sorted(block.columns)) for block in blocks])
-    return _ready(table, raw, reference or ["chosen"], "'chosen' and 'rejected' hold texts with "
-                  "scores of both", None)  # fmt: skip
+    reason = "'chosen' and 'rejected' hold texts with scores of both"
+    return _ready(table, raw, read, reference or ["chosen"], reason, None, shows_order=False)
 
 
 def _rankings(
@@ -435,8 +427,8 @@ def _rankings(
         pl.lit(read.about or "preference").alias("attribute"),
         pl.lit(None, pl.Float64).alias("length"), pl.col("item").alias("cluster"),
     )  # fmt: skip
-    return _ready(table, raw, reference, "systems are ranked on each item: pairs of "
-                  "them, resampled by item", rater)  # fmt: skip
+    return _ready(table, raw, read, reference, "systems are ranked on each item: pairs of "
+                  "them, resampled by item", rater, shows_order=False)  # fmt: skip
 
 
 def _ranked_columns(frame: pl.DataFrame, taken: Sequence[str]) -> list[str]:
@@ -473,10 +465,14 @@ def _order(cell: Any) -> list[str]:
 def _ready(
     table: pl.DataFrame,
     raw: RawTable,
+    read: TableKeys,
     reference: Sequence[str],
     reason: str,
     column: str | None,
+    *,
+    shows_order: bool = True,
 ) -> ReadJudgements:
+    """The comparisons; of some shapes nobody is shown one of two before the other."""
     raters = table["rater"].drop_nulls().unique(maintain_order=True).to_list()
     same = table.filter(pl.col("system_a") == pl.col("system_b"))
     if same.height:
@@ -492,5 +488,10 @@ def _ready(
     pair = [pl.min_horizontal("system_a", "system_b"), pl.max_horizontal("system_a", "system_b")]
     both = pl.col("system_a").n_unique().over("item", "rater", "run", "attribute", *pair) > 1
     shown = pl.when(both).then("system_a")
-    kept = kept.with_columns(pl.coalesce("shown_first", shown).alias("shown_first"))
-    return ReadJudgements(people, preferences=kept.select(names), reason=reason)
+    declared = shown_first(read) if shows_order else pl.lit(None, pl.String)
+    first = pl.coalesce("shown_first", declared, shown).alias("shown_first")
+    kept = kept.with_columns(first)
+    return ReadJudgements(
+        people, preferences=kept.select(names), reason=reason,
+        order=(read.first or "") if shows_order else "drawn",
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -348,6 +349,35 @@ def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFr
         name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")
     }
     return table.with_columns(**made)
+
+
+def draft_judged(
+    path: Path, *, reference: Sequence[str] = (), folder: Path, read: ReadOptions
+) -> Study | None:
+    """A study of a file of labels, preferences or probabilities; None for any other file.
+
+    It says by `kind` what the file holds, and all that `read` says, so that nothing is asked of it.
+    `folder` is where the study will lie.
+
+    Raises
+    ------
+    QuestionError
+        The file may be read in two ways.
+    """
+    found = read_judged(path, reference=reference, read=read)
+    if found is None:
+        return None
+    study, said = found
+    kinds = {
+        "probability" if one.probability else "label set" if one.sets else "label"
+        for one in said.questions
+    } or {"preference"}  # fmt: skip
+    keys = read.keys_set()
+    if len(kinds) == 1:  # labels beside probabilities are recognised once more
+        keys.setdefault("kind", min(kinds))
+    at = Path(os.path.relpath(path, folder)).as_posix()
+    data = study.data.model_copy(update={"sources": (Source(path=at, **keys),)})
+    return study.model_copy(update={"data": data, "folder": str(folder)})
 
 
 def _study(name: str, files: Sequence[Path], found: ReadJudgements) -> Study:

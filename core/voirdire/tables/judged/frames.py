@@ -38,7 +38,7 @@ class LabelQuestion:
     Attributes
     ----------
     labels : tuple of str
-        The list; other words are missing.
+        The list; other words are missing of people, and answers without a label of judges.
     sets : bool
         Whether any number of them may be given.
     probability : bool
@@ -73,6 +73,9 @@ class ReadJudgements:
         Why the file was read so.
     hashes : mapping
         File -> SHA-256.
+    order : str
+        What somebody said of who was shown first: ``"a"``, ``"b"``, ``"drawn"``, ``"unknown"``;
+        empty where nobody did.
     """
 
     people: tuple[str, ...]
@@ -82,6 +85,7 @@ class ReadJudgements:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
+    order: str = ""
 
     @property
     def raters(self) -> tuple[str, ...]:

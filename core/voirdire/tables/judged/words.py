@@ -17,7 +17,7 @@ from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 from voirdire.tables.judged.people import people_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import TableKeys
@@ -65,8 +65,10 @@ def judgements_of(
         said = _said(block, sets=sets[attribute])
         question = _question(attribute, said, people, read, where, sets=sets[attribute])
         questions.append(question)
-        notes += [*_folded(question, where), *_off_the_list(question, said, read, where)]
-        blocks.append(_with_labels(block, question, read, where))
+        notes += [
+            *_folded(question, where), *_off_the_list(question, said, people, read, where)
+        ]  # fmt: skip
+        blocks.append(_with_labels(block, question, people, read, where))
     rows = pl.concat(blocks).select(pl.col(name).cast(kind) for name, kind in LABELS.items())
     return ReadJudgements(people, rows, tuple(questions), findings=tuple(notes), reason=reason)
 
@@ -166,9 +168,17 @@ def _folded(question: LabelQuestion, where: str) -> list[Finding]:
 
 
 def _off_the_list(
-    question: LabelQuestion, said: Mapping[str, Counter[str]], read: TableKeys, where: str
+    question: LabelQuestion,
+    said: Mapping[str, Counter[str]],
+    people: Sequence[str],
+    read: TableKeys,
+    where: str,
 ) -> list[Finding]:
-    """Words that are no label of the list: missing, and counted against who says them."""
+    """Words that are no label of the list: missing of a person, and wrong of a judge.
+
+    Were they missing of a judge, it could leave out what it finds hard. A word for no answer is
+    missing of everybody.
+    """
     forms = {form_of(label) for label in question.labels}
     found = []
     for rater, words in said.items():
@@ -186,17 +196,32 @@ def _off_the_list(
                     "words_off_the_list", "serious", where, [f"{rater}: {one}" for one in shown],
                     f"{rater} says {listed([word for word, _ in off.most_common()], 5)} of "
                     f"{question.attribute}, {plural(off.total(), 'time')}: no label of the list.",
-                    "They are missing. Name all labels by --labels where they are labels.",
+                    f"{_what_becomes_of(off, spared=question.sets or rater in people)} Name all "
+                    "labels by --labels where they are labels.",
                     count=off.total(),
                 )
             )  # fmt: skip
     return found
 
 
+def _what_becomes_of(off: Iterable[str], *, spared: bool) -> str:
+    if spared or all(map(is_odd, off)):
+        return "They are missing."
+    odd = " (words for no answer are missing)" if any(map(is_odd, off)) else ""
+    return f"They are answers that nobody agrees with, and count against its coverage{odd}."
+
+
 def _with_labels(
-    block: pl.DataFrame, question: LabelQuestion, read: TableKeys, where: str
+    block: pl.DataFrame,
+    question: LabelQuestion,
+    people: Sequence[str],
+    read: TableKeys,
+    where: str,
 ) -> pl.DataFrame:
-    """`labels` and `status` of each cell, each distinct cell once."""
+    """`labels` and `status` of each cell, each distinct cell once.
+
+    A judge's word off the list is an answer without a label: nobody agrees with it.
+    """
     forms = {form_of(label): label for label in question.labels}
     distinct = block["cell"].unique()
     lists: list[list[str] | None] = []
@@ -216,8 +241,15 @@ def _with_labels(
     )
     joined = block.join(looked, on="cell", how="left", nulls_equal=True, maintain_order="left")
     blank = pl.col("cell").is_null() | (pl.col("cell").str.strip_chars() == "")
+    said = [text for text in distinct if text is not None and not is_odd(str(text))]
+    wrong = ~blank & ~pl.col("rater").is_in(list(people)) & pl.col("cell").is_in(said)
+    joined = joined.with_columns(
+        pl.when(pl.col("labels").is_null() & wrong & (not question.sets)).then([])
+        .otherwise("labels").cast(LABELS["labels"]).alias("labels"),
+        off=pl.col("labels").is_null(),
+    )  # fmt: skip
     return joined.with_columns(
-        pl.when(pl.col("labels").is_not_null()).then(pl.lit("ok"))
+        pl.when(~pl.col("off")).then(pl.lit("ok"))
         .when(blank).then(pl.lit("blank")).otherwise(pl.lit("out_of_scale"))
         .cast(STATUS).alias("status"),
         pl.lit(None, pl.Float64).alias("probability"),

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.scores.case import Case
 
 
+#: What all words that are no label of the list are counted as, of a judge that says some.
+OFF_THE_LIST = "another word"
+
+
 class LabelGround(ScoreGround):
     """Labels, or sets of labels, of one judge and of humans: codes that stand for vectors."""
 
@@ -29,6 +33,16 @@ class LabelGround(ScoreGround):
     def kind(self) -> str:
         """``"label"`` or ``"label set"``."""
         return "label set" if self.case.sets else "label"
+
+    @property
+    def answered(self) -> tuple[int, int]:
+        """Responses that the judge was asked about, and those to which it gave a label."""
+        case = self.case
+        if case.table is None or OFF_THE_LIST not in case.labels:
+            return super().answered
+        off = np.flatnonzero(case.table[:, case.labels.index(OFF_THE_LIST)])
+        given = (~np.isnan(case.scores) & ~np.isin(case.scores, off)).any(axis=0)
+        return self.n_labelled, case.size(case.labelled & given)
 
     @property
     def labels(self) -> tuple[str, ...]:

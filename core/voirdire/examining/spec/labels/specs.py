@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.labels.ground import LabelGround
 
-#: Labels and label sets alike; DIV is of labels alone, EMPTY of sets.
+#: Labels and label sets alike; EMPTY is of sets alone.
 LABELS = frozenset({"label", "label set"})
 _CLUSTERS = (needs.clusters,)
 _TWO = (needs.clusters, needs.two_humans)
@@ -258,7 +258,7 @@ for _spec in (
         title="where humans differ",
         plain="Where two humans differ it says what one of them says.",
         asked="60 % of a third human's lead over chance (50 % with three labels)",
-        kinds=frozenset({"label"}),
+        kinds=LABELS,
         needs=_TWO,
         find=lambda g: g.differing(),
         says=_differing,

@@ -53,9 +53,16 @@ FEWEST_IN_PAIR = 10
 
 
 def compared_components(
-    panel: ComparisonPanel, margins: Margins, subgroups: NDArray[np.str_] | None = None
+    panel: ComparisonPanel,
+    margins: Margins,
+    subgroups: NDArray[np.str_] | None = None,
+    *,
+    drawn: bool = False,
 ) -> dict[str, Component]:
-    """Every component that the comparisons can tell."""
+    """Every component that the comparisons can tell.
+
+    `drawn` says that an order which is not recorded was drawn each time.
+    """
     names = [str(name) for name in panel.systems]
     of_systems = _system_groups(panel)
     of_subgroups = _subgroup_groups(subgroups)
@@ -65,7 +72,7 @@ def compared_components(
     parts = [
         _reading(read, margins),
         *_shared(panel, margins),
-        _position(panel),
+        _position(panel, drawn=drawn),
         _length(panel),
         *_ordered(panel, margins, names),
         replace(inside("LEVEL", comparisons.favour_by_system(panel), FAVOUR * panel.width, names)),
@@ -106,10 +113,10 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
     ]  # fmt: skip
 
 
-def _position(panel: ComparisonPanel) -> Component:
+def _position(panel: ComparisonPanel, *, drawn: bool) -> Component:
     found = comparisons.position(panel)
     if found is None:
-        return untested("POSITION", "order not recorded")
+        return untested("POSITION", "order drawn" if drawn else "order not recorded")
     return inside("POSITION", found, PLACE * panel.width)
 
 

@@ -41,6 +41,8 @@ class ComparedCase:
         What is left out at a time, by default each comparison; declared groups of comparisons.
     asked : bool
         Whether the judge has a row at all.
+    drawn : bool
+        Whether an order that is not recorded was drawn each time.
     """
 
     judge: str
@@ -54,6 +56,7 @@ class ComparedCase:
     subgroups: NDArray[np.str_] | None = None
     pooled: bool = False
     asked: bool = True
+    drawn: bool = False
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -150,7 +153,7 @@ class ComparedGround(Ground):
         """Every component that the comparisons can tell."""
         groups = self.case.subgroups
         kept = None if groups is None else groups[self.case.paired].astype(str)
-        return compared_components(self.panel, self.margins, kept)
+        return compared_components(self.panel, self.margins, kept, drawn=self.case.drawn)
 
     @cached_property
     def as_scores(self) -> tuple[Case, Any]:

@@ -54,9 +54,9 @@ def _top(part: Component) -> str:
 
 def _tail(part: Component) -> str:
     side = part.at[0] if part.at else ABOVE
-    where = "where it is surest of it" if side == ABOVE else "where it is surest that not"
-    found = number_text(part.estimate, 1)
-    return f"{where} it errs {found} times oftener than twice what it claims"
+    many = "more" if part.estimate > 0 else "fewer"
+    found = number_text(abs(part.estimate), 1)
+    return f"{side} the threshold it makes {found} {many} errors than twice what it claims"
 
 
 for _spec in (

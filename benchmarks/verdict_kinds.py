@@ -81,7 +81,7 @@ def run(cell: str, panels: int, seconds: float = math.inf) -> tuple[Counter, int
     right = _right_where_sure(draw) if "release" in uses else {}
     while done < panels and (not done or time.perf_counter() - start < seconds):
         for name, case in draw(seed=FIRST + done).cases.items():
-            ground = ground_of(case, STUDY)
+            ground = ground_of(case, STUDY.margins)
             for asked in asked_uses(uses, ground):
                 if asked.target != THESE:
                     continue

@@ -23,7 +23,7 @@ def states(draw, use):
     counts = Counter()
     for seed in range(PANELS):
         for name, case in draw(720_000 + seed).cases.items():
-            counts[name, decide(ground_of(case, STUDY), AskedUse(use, THESE)).state] += 1
+            counts[name, decide(ground_of(case, STUDY.margins), AskedUse(use, THESE)).state] += 1
     return counts
 
 

@@ -78,6 +78,7 @@ def decide(
     """Say whether a judge may gate, the pass rate, which release is better, and what to label."""
     from voirdire.cli.steps import command_like
     from voirdire.examining import changing, correcting, examine
+    from voirdire.examining.as_ratings import check_scores
     from voirdire.report.first import correction_said, plan_said
     from voirdire.report.records import verdict_record
 
@@ -90,6 +91,7 @@ def decide(
             source, reference=named, read=asked, gate=wanted, resamples=0
         ), read, reference,
     )  # fmt: skip
+    check_scores(found.inputs, "decide is about a gate on scores")
     named, asked = found.inputs.reference, read
     pairs = [pair_of(text) for text in compare or ()] or _two_systems(found)
     corrected, why_not = _tried(lambda: correcting.correct(

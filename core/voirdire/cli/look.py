@@ -142,7 +142,9 @@ def _material(
 
     from voirdire.cli.examine import gate_asked
     from voirdire.examining import examine_inputs
+    from voirdire.examining.as_ratings import as_ratings, questions_of
     from voirdire.examining.source import inputs_of, labelled_at, open_source
+    from voirdire.examining.verdict.of_kinds import judged_kinds
     from voirdire.looking import material_of
 
     asked = gate_asked(gate)
@@ -155,7 +157,14 @@ def _material(
     inputs = inputs_of(opened)
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
-    examination = examine_inputs(inputs)
+    questions = questions_of(opened)
+    if questions:
+        # Shown are numbers from 0 to 1, one attribute a label, and the verdicts on what was said.
+        judged = judged_kinds(inputs, inputs.judgements)
+        inputs = replace(inputs_of(as_ratings(opened, reference)), questions=questions)
+        examination = examine_inputs(inputs).with_verdicts(judged.verdicts)
+    else:
+        examination = examine_inputs(inputs)
     labels = labelled_at(source, opened.session)
     return material_of(inputs, examination, labels, with_text=with_text, beside=beside)
 

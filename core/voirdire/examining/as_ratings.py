@@ -16,6 +16,7 @@ from voirdire.errors import InputError, not_rated
 from voirdire.examining.preferences import combine_comparisons
 from voirdire.examining.preferences.table import COMPARISON
 from voirdire.examining.source import adjust, audit_of, inputs_of
+from voirdire.examining.spec.rated_question import RatedQuestion
 from voirdire.study import ReadOptions
 from voirdire.tables import to_scores
 
@@ -76,6 +77,26 @@ def labels_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Open
         yield replace(opened, study=study, tables=rated, judgements=None)
 
 
+def check_scores(opened: Opened | Inputs, what: str) -> None:
+    """Raise where a source holds no scores, with what serves its kind.
+
+    Raises
+    ------
+    InputError
+        It holds labels, probabilities or comparisons.
+    """
+    said = opened.judgements
+    if opened.tables is not None or (said is None and opened.preferences is None):
+        return
+    if said is None or said.preferences is not None:
+        held, instead = "comparisons", "correct tells win rates"
+    elif all(one.probability for one in said.questions):
+        held, instead = "probabilities", "examine says whether they mean what they claim"
+    else:
+        held, instead = "labels", "correct tells how often each is true, examine which to trust"
+    raise InputError(f"{what}; this source holds {held}: voirdire {instead}")
+
+
 def as_ratings(opened: Opened, reference: Sequence[str]) -> Opened:
     """Labels as what is said of each, comparisons as who wins each pair; scores as they are.
 
@@ -93,8 +114,7 @@ def one_of_labels(opened: Opened, attributes: Sequence[str]) -> str:
     for question in () if said is None else said.questions:
         if not (question.sets or question.probability):
             for several in (False, True):
-                names = {_named(x, question.attribute, several=several) for x in question.labels}
-                if names == set(attributes):
+                if set(rated_names(question, several=several)) == set(attributes):
                     return question.attribute
     return ""
 
@@ -120,10 +140,48 @@ def _indicators(labels: pl.DataFrame, question: LabelQuestion, *, several: bool)
     )
 
 
+def rated_names(question: LabelQuestion, *, several: bool) -> tuple[str, ...]:
+    """The attributes that answer a question: one a label, or one of what is claimed."""
+    if question.probability:
+        return (_named(question.attribute, "label", several=False),)
+    return tuple(_named(label, question.attribute, several=several) for label in question.labels)
+
+
 def _named(label: str, question: str, *, several: bool) -> str:
     """A label as the name of an attribute; yes, no and codes say nothing by themselves."""
     plain = bool(to_scores(pl.Series([label])).bad.all())
     return label if plain and not several else f"{question}: {label}"
+
+
+def questions_of(opened: Opened) -> tuple[RatedQuestion, ...]:
+    """The questions of what `as_ratings` makes ratings of; none of a source of scores."""
+    said = opened.judgements
+    if said is not None and said.questions:
+        several = len(said.questions) > 1
+        claimed = all(one.probability for one in said.questions)
+        return tuple(
+            RatedQuestion(
+                name=one.attribute,
+                kind="probability" if claimed else "label set" if one.sets else "label",
+                attributes=rated_names(one, several=several),
+                labels=() if claimed else one.labels,
+            )
+            for one in said.questions
+            if one.probability == claimed
+        )
+    if opened.tables is not None or opened.preferences is None:
+        return ()
+    table = opened.preferences.table
+    pairs = table.select("system_a", "system_b").unique(maintain_order=True).rows()
+    return tuple(
+        RatedQuestion(
+            name=str(name),
+            kind="preference",
+            attributes=(str(name),),
+            pairs={f"{a} over {b}": (a, b) for a, b in pairs},
+        )
+        for name in table["attribute"].unique(maintain_order=True)
+    )
 
 
 # --- comparisons

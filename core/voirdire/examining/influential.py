@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.examining.spec import TO_COME
+from voirdire.examining.verdict.beside import influences_in, use_key, verdicts_beside
 from voirdire.examining.verdict.gathering import gather_cases, item_names
-from voirdire.examining.verdict.influence import deciding, influences, weakest
+from voirdire.examining.verdict.influence import deciding, weakest
 from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.spec.scores.case import Case
-    from voirdire.examining.verdict.facts import Verdict
 
 INFLUENTIAL = pl.Schema(
     {
@@ -80,24 +79,19 @@ def influential(examination: Examination, most: int = 200) -> pl.DataFrame:
     frames = [INFLUENTIAL.to_frame()]
     for at, case in enumerate(gather_cases(cube, panel, study, ratings)):
         # The verdict that stands in the way is the one whose responses are worth reading.
-        verdict = weakest(one for one in examination.verdicts if _of(one, case))
+        verdict = weakest(verdicts_beside(inputs, case, examination.verdicts))
         part = None if verdict is None else deciding(verdict)
         if verdict is not None and part is not None:
-            moved = influences(case, part, study.margins)
+            moved = influences_in(inputs, case, part)
             frame = _differing(case, items[case.items], moved).with_columns(
                 judge=pl.lit(case.judge),
                 attribute=pl.lit(case.attribute),
                 reference_at=pl.lit(at % len(panel.references), pl.Int64),
-                use=pl.lit(verdict.use + "+" * (verdict.target == TO_COME)),
+                use=pl.lit(use_key(verdict)),
                 component=pl.lit(part.name),
             )
             frames.append(_largest(frame.select(INFLUENTIAL.names()), most))
     return _largest(pl.concat(frames), most)
-
-
-def _of(verdict: Verdict, case: Case) -> bool:
-    there = (verdict.judge, verdict.attribute, verdict.reference)
-    return there == (case.judge, case.attribute, case.reference)
 
 
 def _differing(case: Case, names: NDArray[np.str_], moved: NDArray[np.float64]) -> pl.DataFrame:

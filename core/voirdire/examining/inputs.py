@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from voirdire.examining.panel import Panel
     from voirdire.examining.preferences.source import ReadPreferences
     from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.spec.rated_question import RatedQuestion
     from voirdire.schema import Finding
     from voirdire.study import Study
     from voirdire.tables import Tables
@@ -45,6 +46,8 @@ class Inputs:
         The folder of the session that the source is.
     judgements : ReadJudgements or None
         Labels, preferences and probabilities of files without a study.
+    questions : tuple of RatedQuestion
+        Where ratings were made of labels, probabilities or comparisons: what they answer.
     """
 
     study: Study
@@ -56,6 +59,7 @@ class Inputs:
     benchmark: str
     session: Path | None
     judgements: ReadJudgements | None = None
+    questions: tuple[RatedQuestion, ...] = ()
 
     @property
     def labelled(self) -> bool:

@@ -13,10 +13,10 @@ import polars as pl
 
 from voirdire.errors import InputError, not_one_of
 from voirdire.examining.ratings.cube import build_cube
-from voirdire.examining.spec import TO_COME
 from voirdire.examining.texts import Texts
+from voirdire.examining.verdict.beside import influences_in, use_key, verdicts_beside
 from voirdire.examining.verdict.gathering import gather_cases, item_names
-from voirdire.examining.verdict.influence import deciding, influences, weakest
+from voirdire.examining.verdict.influence import deciding, weakest
 from voirdire.looking.view import OF, SORTS
 from voirdire.stats.response_panel import mean_present
 from voirdire.tables.hand_labels import HAND_LABELS, latest, read_hand_labels
@@ -146,12 +146,8 @@ class Material:
 
     def verdicts(self, pair: Pair) -> dict[str, Verdict]:
         """Use (with + for systems to come) -> verdict."""
-        return {
-            one.use + ("+" if one.target == TO_COME else ""): one
-            for one in self.examination.verdicts
-            if (one.judge, one.attribute, one.reference)
-            == (pair.judge, pair.attribute, pair.reference)
-        }
+        beside = verdicts_beside(self._inputs, self.case(pair.place), self.examination.verdicts)
+        return {use_key(one): one for one in beside}
 
     def verdict(self, view: View) -> Verdict | None:
         """The verdict on the use of a view; without one, the first that is not a yes.
@@ -262,7 +258,7 @@ class Material:
         return None if verdict is None else deciding(verdict)
 
     def _influence(self, place: int, component: Component) -> pl.Series:
-        moved = influences(self.case(place), component, self._inputs.study.margins)
+        moved = influences_in(self._inputs, self.case(place), component)
         return pl.Series("influence", moved).fill_nan(None)
 
     def select(self, view: View) -> pl.DataFrame:

@@ -113,7 +113,7 @@ def units(material: Material) -> list[dict[str, str]]:
                 "address": view_of(pair, use=row["use"], row=row["row"]).address("/response"),
                 "unit": name_of(f"{row['item']}{of}"), **heading(pair),
                 "human": plain(row["human"]), "score": plain(row["score"]),
-                "use": USES[row["use"].rstrip("+")].title,
+                "use": USES[row["use"].rstrip("+").partition(":")[0]].title,
             })  # fmt: skip
     return shown
 

@@ -8,7 +8,7 @@ centred by pair, so that to know which system is better is no reading.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.intp]
 
+#: How many times a human's error variance a judge may have: three values are coarse.
+TIMES = 3.0
 #: Sums of squares below this are none.
 _NONE = 1e-6
 
@@ -60,6 +62,19 @@ class Compared:
     first: Floats | None = None
     length: Floats | None = None
     family: tuple[str, ...] = ()
+
+    def only(self, kept: NDArray[np.bool_]) -> Compared:
+        """Some of the comparisons."""
+        given: dict[str, Any] = {
+            name: getattr(self, name) for name in ("swapped", "first", "length")
+        }
+        facts: dict[str, Any] = {
+            name: None if fact is None else fact[..., kept] for name, fact in given.items()
+        }
+        return replace(
+            self, a=self.a[kept], b=self.b[kept],
+            **facts,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,8 +260,7 @@ class ComparisonPanel:
         """A smooth function of sums, its error enlarged where pairs' means were taken out."""
         table = self.sums(np.nan_to_num(np.stack(columns, axis=1)))
         found = table.jackknife(statistic, scale)
-        grown = self.inflation if pairs_removed else 1.0
-        return Jackknifed(found.at, found.se * grown, found.df, found.scale)
+        return found.grown(self.inflation if pairs_removed else 1.0)
 
 
 def _scaled(length: Floats) -> Floats:
@@ -381,7 +395,7 @@ def _correlated(
     varies = bool(rest > _NONE)
     at = found.at if varies else 0.0
     return Reading(
-        Jackknifed(at, found.se * grown, found.df, "fisher"),
+        replace(found.grown(grown), at=at),
         varies,
         by_strengths,
         max(panel.n - removed, 0),
@@ -433,14 +447,12 @@ def shared_within(panel: ComparisonPanel, times: float) -> SharedWithin:
     # Clusters where nobody meets stay: as many as were drawn are what a share of them is out of.
     table = panel.sums(within.item_columns(panel.responses(), least=2))
 
-    def grown(found: Jackknifed) -> Jackknifed:
-        """The same, its error widened by what the means of pairs cost."""
-        return Jackknifed(found.at, found.se * panel.inflation, found.df, found.scale)
-
+    # Errors are widened by what the means of pairs cost.
+    more = panel.inflation
     return SharedWithin(
-        grown(table.jackknife(lambda sums: within.beyond(sums, times))),
-        grown(table.jackknife(within.reliability, "fisher")),
-        grown(table.jackknife(lambda sums: within.moments(sums)[0])),
+        table.jackknife(lambda sums: within.beyond(sums, times)).grown(more),
+        table.jackknife(within.reliability, "fisher").grown(more),
+        table.jackknife(lambda sums: within.moments(sums)[0]).grown(more),
         within.worth_of(table.total),
         round(float(table.total[0])),
     )

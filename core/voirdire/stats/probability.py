@@ -178,7 +178,8 @@ def calibration_slope(panel: ProbabilityPanel) -> Jackknifed | None:
     by_cluster = panel.sums(moved).table[:, 0]
     groups = panel.n_clusters
     error = math.sqrt(float((by_cluster**2).sum()) * (groups - 1) / groups)
-    return Jackknifed(float(weights[1]), error, groups - 1)
+    full = float(weights[1])
+    return Jackknifed(full, error, groups - 1, full=full, out=full - by_cluster)
 
 
 def calibration_in_the_large(panel: ProbabilityPanel) -> Jackknifed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, floats, row_names
-from voirdire.stats._results import Interval, Result
+from voirdire.stats._results import Interval, Result, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -249,12 +249,26 @@ class Jackknifed(Result):
         Clusters less one (systems less two, where a system is left out).
     scale : {"plain", "fisher", "log"}
         Fisher's z for correlations, the log for ratios.
+    full : float or (k,) float64 or None
+        The plain estimate on its natural scale, the bias not removed.
+    out : (G,) or (G, k) float64 or None
+        The same without each cluster; None where they were not computed one by one.
     """
 
     at: Any
     se: Any
     df: float
     scale: Scale = "plain"
+    full: Any = field(default=None, repr=False)
+    out: Any = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types; without what was left out one at a time."""
+        return {name: plain(getattr(self, name)) for name in ("at", "se", "df", "scale")}
+
+    def grown(self, times: float) -> Jackknifed:
+        """The same with an error so many times as large."""
+        return dataclasses.replace(self, se=self.se * times)
 
     @property
     def value(self) -> Any:
@@ -278,7 +292,11 @@ class Jackknifed(Result):
 
     def __getitem__(self, place: int) -> Jackknifed:
         """One of several estimates."""
-        return dataclasses.replace(self, at=float(self.at[place]), se=float(self.se[place]))
+        full = None if self.full is None else float(self.full[place])
+        out = None if self.out is None else self.out[:, place]
+        return dataclasses.replace(
+            self, at=float(self.at[place]), se=float(self.se[place]), full=full, out=out
+        )
 
 
 def cluster_jackknife(
@@ -342,7 +360,8 @@ def jackknife(
     centre = weighted_mean(off, weight)
     spread = weighted_mean((off - centre) ** 2, weight)
     at, se = whole - (units - 1) * centre, np.sqrt((units - 1) * spread)
-    return Jackknifed(_plain(at), _plain(se), units - 1, scale)
+    each = out if weight is None else None  # a row of several clusters leaves out none of them
+    return Jackknifed(_plain(at), _plain(se), units - 1, scale, _plain(full), each)
 
 
 def on_scale(value: Any, scale: Scale) -> Floats:

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.errors import InputError, listed
+from voirdire.examining.changing.anchored import (
+    attribute_of,
+    by_judge,
+    cases_of,
+    has_yes,
+    judged_on,
+    labelled,
+    with_verdicts,
+)
 from voirdire.examining.changing.comparing import change_of, p_of_no_difference
 from voirdire.examining.changing.components import (
     component_changes,
@@ -16,14 +25,10 @@ from voirdire.examining.changing.components import (
     with_states,
 )
 from voirdire.examining.changing.lock import (
-    case_of,
     check_same_study,
-    judged_on,
-    labelled,
     short_hash,
     study_name,
     text_hashes,
-    with_verdicts,
 )
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
@@ -238,7 +243,9 @@ def check_lock(
     frozen = ReadOptions(**lock.read)
     families = {**frozen.families, **(read.families if read else {})}
     read = (read if read and read.of_files else frozen).with_(families=families)
-    measured = measured_of(source, reference=reference, read=read, verdicts=False)
+    # Of labels and comparisons somebody has to be the reference before they are numbers at all.
+    named = reference or (lock.reference if lock.questions else ())
+    measured = measured_of(source, reference=named, read=read, verdicts=False)
     _check_same(lock, measured, study_name(source, measured))
     at = _places(lock, measured)
     judges = [judge for judge in lock.judges if judge.name in measured.judges]
@@ -420,17 +427,17 @@ def _components(
         return {}
     every = [
         one
-        for key, scores in today.items()
-        for one in component_changes(
-            case_of(lock, *key, lock.scores(*key), anchors),
-            case_of(lock, *key, scores, anchors),
-            lock.margins,
-            lock.margin,
+        for judge, scores in by_judge(today).items()
+        for before, after in zip(
+            cases_of(lock, judge, {name: lock.scores(judge, name) for name in scores}, anchors),
+            cases_of(lock, judge, scores, anchors),
+            strict=True,
         )
+        for one in component_changes(before, after, lock.margins, lock.margin)
     ]
     changes: dict[tuple[str, str], tuple[ComponentChange, ...]] = {}
     for one in with_states(every, alpha):
-        key = (one.judge, one.attribute)
+        key = (one.judge, attribute_of(lock, one.attribute, (one.at,)))
         changes[key] = (*changes.get(key, ()), one)
     return changes
 
@@ -542,16 +549,23 @@ def _lost(
     wanted = {
         key: scores
         for key, scores in today.items()
-        if "yes" in frozen[key[0]].get(key[1], {}).values() and not np.isnan(scores[anchors]).all()
+        if has_yes(lock, frozen[key[0]], key[1]) and not np.isnan(scores[anchors]).all()
     }
     if not wanted:
         return {}
-    cases = [case_of(lock, *key, scores, anchors) for key, scores in wanted.items()]
+    cases = [
+        case
+        for judge, scores in by_judge(wanted).items()
+        for case in cases_of(lock, judge, scores, anchors)
+    ]
     losses: dict[tuple[str, str], list[LostUse]] = {}
     for verdict in judged_on(lock, cases).verdicts:
-        if _is_lost(verdict, frozen[verdict.judge].get(verdict.attribute, {})):
+        if _is_lost(verdict, frozen[verdict.judge].get(verdict.about, {})):
             lost = LostUse(verdict.use, verdict.state, verdict.deciding)
-            losses.setdefault((verdict.judge, verdict.attribute), []).append(lost)
+            hit = (one.at for one in verdict.components if one.name in verdict.deciding)
+            at = (verdict.label,) if verdict.label else next(filter(None, hit), ())
+            name = attribute_of(lock, verdict.attribute, at)
+            losses.setdefault((verdict.judge, name), []).append(lost)
     return {key: tuple(uses) for key, uses in losses.items()}
 
 

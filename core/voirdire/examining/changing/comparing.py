@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from voirdire.examining.changing.measured import (
     replies_of,
     shared_responses,
 )
+from voirdire.examining.changing.remarks import rater_findings
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
 from voirdire.examining.spec.scores.case import Case
@@ -279,23 +280,47 @@ def _components(paired: _Paired, points: float) -> tuple[ComponentChange, ...]:
     if not labels.reference:
         return ()
     changes: list[ComponentChange] = []
-    for judge, name in paired.each():
+    facts: dict[str, Any] = {
+        "systems": a.system[rows_of_a] if len(a.cube.systems) > 1 else None,
+        "clusters": None if a.clusters is None else a.clusters[rows_of_a],
+    }
+    for judge, question in product(paired.judges, a.questions):
+        if set(question.attributes) <= set(paired.attributes):
+            both = [paired.scores(judge, name) for name in question.attributes]
+            humans = [_humans(labels, name, rows) for name in question.attributes]
+            before, after = (
+                question.case(
+                    judge,
+                    labels.reference,
+                    [pair[k] for pair in both],
+                    humans,
+                    a.item[rows_of_a],
+                    **facts,
+                )
+                for k in (0, 1)
+            )
+            changes += component_changes(before, after, a.study.margins, points)
+    for judge, name in () if a.questions else paired.each():
         old, new = paired.scores(judge, name)
-        before = Case(
+        scored = Case(
             judge=judge,
             attribute=name,
             reference=labels.reference,
             scores=old[None],
-            humans=np.stack([labels.cube.of(human, name)[rows] for human in labels.reference]),
+            humans=_humans(labels, name, rows),
             items=a.item[rows_of_a],
             width=a.scale.width,
-            systems=a.system[rows_of_a] if len(a.cube.systems) > 1 else None,
-            clusters=None if a.clusters is None else a.clusters[rows_of_a],
             gate=gate_of(a.study, a.scale),
+            **facts,
         )
-        after = replace(before, scores=new[None])
-        changes += component_changes(before, after, a.study.margins, points)
+        again = replace(scored, scores=new[None])
+        changes += component_changes(scored, again, a.study.margins, points)
     return with_states(changes)
+
+
+def _humans(labels: Measured, attribute: str, rows: NDArray[np.intp]) -> Floats:
+    """(R, n) what the reference says."""
+    return np.stack([labels.cube.of(human, attribute)[rows] for human in labels.reference])
 
 
 def _changes(paired: _Paired, margin: float, level: float) -> Iterator[Change]:
@@ -377,15 +402,15 @@ def _verdicts(
     a: Measured, b: Measured, judges: Mapping[str, str]
 ) -> tuple[tuple[VerdictChange, ...], int]:
     """Verdicts that differ, and how many both have."""
-    after = {(v.judge, v.attribute, v.use, v.target): v for v in b.verdicts}
+    after = {(v.judge, v.about, v.use, v.target): v for v in b.verdicts}
     both = [
         (old, after[key])
         for old in a.verdicts
-        if (key := (judges.get(old.judge, ""), old.attribute, old.use, old.target)) in after
+        if (key := (judges.get(old.judge, ""), old.about, old.use, old.target)) in after
     ]
     changed = tuple(
         VerdictChange(
-            old.judge, old.attribute, old.use, old.target, old.state, new.state, old.deciding,
+            old.judge, old.about, old.use, old.target, old.state, new.state, old.deciding,
             new.deciding,
         )
         for old, new in both
@@ -451,29 +476,6 @@ def _unpaired(paired: _Paired) -> Iterator[Finding]:
             + ".",
             "They are left out.",
         )
-
-
-def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Iterator[Finding]:
-    """Judges whose model, prompt or temperature is another in B."""
-    facts = ("model", "prompt_hash", "temperature")
-    words = {"model": "model", "prompt_hash": "prompt", "temperature": "temperature"}
-    raters = [
-        {row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)
-    ]  # fmt: skip
-    for judge, other in judges.items():
-        old, new = raters[0].get(judge, {}), raters[1].get(other, {})
-        for fact in facts:
-            before, after = old.get(fact), new.get(fact)
-            if before != after and before is not None and after is not None:
-                yield Finding(
-                    f"other_{words[fact]}",
-                    "note",
-                    other,
-                    1,
-                    (),
-                    f"{other}: its {words[fact]} was {before} and is {after}.",
-                    "A difference of scores may come from that.",
-                )
 
 
 def comparison_values(comparison: SourceComparison) -> tuple[GateValue, ...]:

@@ -16,17 +16,17 @@ import numpy as np
 from voirdire.examining.gates import GateValue
 from voirdire.examining.spec import COMPONENTS
 from voirdire.examining.spec.margins import SURE_YES
+from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import RejudgedGround, ScoreGround
+from voirdire.examining.verdict.of_kinds import ground_of
 from voirdire.stats import adjust_p
 from voirdire.stats.sums import above_t, jackknife, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    from voirdire.examining.spec import ChangeRule, Estimated
-    from voirdire.examining.spec.scores.case import Case
+    from voirdire.examining.spec import ChangeRule, Estimated, Ground
+    from voirdire.examining.verdict.of_kinds import AnyCase
     from voirdire.study import Margins
 
 Moved = Literal["same", "worse", "better", "open"]
@@ -74,13 +74,13 @@ class ComponentChange:
 
 
 def component_changes(
-    before: Case, after: Case, margins: Margins, points: float
+    before: AnyCase, after: AnyCase, margins: Margins, points: float
 ) -> tuple[ComponentChange, ...]:
     """Every component that the responses scored both times can tell.
 
     Parameters
     ----------
-    before, after : Case
+    before, after : Case or ComparedCase
         One judge and attribute, on the same responses and labels.
     margins : Margins
         A correlation may change by `read`, a share by `gate`, the bias of a system by `system` of
@@ -95,14 +95,19 @@ def component_changes(
     """
     # On the same responses: else a change of what was answered would look like one of the judge.
     kept = before.paired & after.paired
-    old, new = _only(before, kept), _only(after, kept)
-    if not kept.any() or old.nominal:
+    if not kept.any():
         return ()
-    ground = ScoreGround(old, margins)
-    if ground.few:
+    old, new = before.only(kept), after.only(kept)
+    ground = ground_of(old, margins)
+    if ground.kind == "nominal" or ground.few:
         return ()
     # The humans are those of before, whatever the judge does after.
-    first, second = (_estimates(side) for side in (ground, RejudgedGround(ground, new.scores)))
+    again: Ground = (
+        RejudgedGround(ground, new.scores)
+        if type(ground) is ScoreGround and isinstance(new, Case)
+        else ground_of(new, margins)
+    )
+    first, second = (_estimates(side) for side in (ground, again))
     return tuple(
         _change(old, key, (one, second[key, at]), rule.margin(margins, old.width, points))
         for (key, at), one in first.items()
@@ -121,13 +126,13 @@ def _rule(key: str) -> ChangeRule:
     return rule
 
 
-def _estimates(ground: ScoreGround) -> dict[tuple[str, str], Estimated]:
+def _estimates(ground: Ground) -> dict[tuple[str, str], Estimated]:
     """Values of one side, of those that can be told, by component and system."""
     return {
         (spec.key, one.at): one
         for spec in COMPONENTS.values()
         if spec.change is not None and ground.kind in spec.kinds
-        for one in spec.change.estimates(ground)
+        for one in spec.change.values(ground)
         if np.isfinite(one.value) and np.isfinite(one.out).all()
     }
 
@@ -165,21 +170,8 @@ def _state(one: ComponentChange, p: float, alpha: float) -> Moved:
     return "better" if not _rule(one.component).both_ways and one.low > one.margin else "open"
 
 
-def _only(case: Case, kept: NDArray[np.bool_]) -> Case:
-    """The case on some of its responses."""
-    return replace(
-        case,
-        scores=case.scores[:, kept],
-        humans=case.humans[:, kept],
-        items=case.items[kept],
-        systems=None if case.systems is None else case.systems[kept],
-        clusters=None if case.clusters is None else case.clusters[kept],
-        subgroups=None if case.subgroups is None else case.subgroups[kept],
-    )
-
-
 def _change(
-    case: Case, key: str, sides: tuple[Estimated, Estimated], margin: float
+    case: AnyCase, key: str, sides: tuple[Estimated, Estimated], margin: float
 ) -> ComponentChange:
     before, after = sides
     jackknifed = jackknife(after.value - before.value, after.out - before.out)

@@ -14,12 +14,12 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
+from voirdire.examining.changing.anchored import with_verdicts
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.source import is_of_files
-from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.rated_question import RatedQuestion  # noqa: TC001 - pydantic reads it
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
-from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
 from voirdire.schema import RULE, Scale
 from voirdire.study import Gate, Margins, Part, ReadOptions, build_part, read_toml, to_toml
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.sources import AnySource
-    from voirdire.examining.verdict.judged import Judged
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]
@@ -98,8 +97,9 @@ class Lock(Part):
     `margin` is how many points a mean may move and still be as good; `alpha` is the probability of
     any false alarm over all looks together. `planned` is how many looks these are, each at the same
     level; `one_in` says in their place that one look in so many raises a false alarm, however many
-    there are. A lock of format 1 declares neither: its looks spend ever less. `read` is how the
-    source was read, and `seal` a hash over all else in the file.
+    there are. A lock of format 1 declares neither: its looks spend ever less. `questions` say what
+    attributes of labels, probabilities and comparisons answer. `read` is how the source was read,
+    and `seal` a hash over all else in the file.
     """
 
     format: int = 1
@@ -116,6 +116,7 @@ class Lock(Part):
     step: Annotated[float, Field(ge=0)] = 1
     rubric: str = ""
     attributes: Annotated[Names, Field(min_length=1)]
+    questions: tuple[RatedQuestion, ...] = ()
     reference: Names = ()
     margins: Margins = Margins()
     gate: Gate | None = None
@@ -258,6 +259,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         step=measured.scale.step,
         rubric=rubric_hash(measured.study),
         attributes=measured.cube.attributes,
+        questions=measured.questions,
         reference=measured.reference,
         margins=measured.study.margins,
         gate=None if gate is None else Gate(
@@ -426,61 +428,6 @@ def text_hashes(measured: Measured) -> dict[tuple[str, str], str]:
         for item, system, text in rows
         if text is not None
     }
-
-
-def case_of(
-    lock: Lock, judge: str, attribute: str, scores: Floats, rows: NDArray[np.bool_]
-) -> Case:
-    """A judge's scores (N,) on some of the canary, beside the lock's labels."""
-    systems = np.array([one.system for one in lock.canary], dtype=np.str_)[rows]
-    clustered = any(one.cluster for one in lock.canary)
-    gate = lock.gate
-    return Case(
-        judge=judge,
-        attribute=attribute,
-        reference=lock.reference,
-        scores=scores[rows][None],
-        humans=lock.humans(attribute)[:, rows],
-        items=np.array([one.item for one in lock.canary], dtype=np.str_)[rows],
-        width=lock.scale_of.width,
-        systems=systems if systems.astype(bool).any() else None,
-        clusters=lock.groups[rows] if clustered else None,
-        gate=None if gate is None else GateRule(gate.at, gate.sensitivity, gate.specificity),
-    )
-
-
-def judged_on(lock: Lock, cases: Sequence[Case]) -> Judged:
-    """Verdicts of cases by the lock's margins."""
-    return judge_cases(cases, lock.margins)
-
-
-def labelled(lock: Lock) -> NDArray[np.bool_]:
-    """(N,) the responses with a human's label on some attribute."""
-    return np.array(
-        [any(not math.isnan(v) for values in one.humans.values() for v in values)
-         for one in lock.canary]
-    )  # fmt: skip
-
-
-def with_verdicts(lock: Lock) -> Lock:
-    """The lock with each judge's verdicts on the anchors, by the rule of today."""
-    rows = labelled(lock)
-    if not rows.any():
-        return lock
-    cases = [
-        case_of(lock, judge.name, name, lock.scores(judge.name, name), rows)
-        for judge in lock.judges
-        for name in lock.attributes
-    ]
-    states: dict[str, dict[str, dict[str, str]]] = {}
-    for verdict in judged_on(lock, cases).verdicts:
-        if verdict.target == "these systems":
-            of_judge = states.setdefault(verdict.judge, {})
-            of_judge.setdefault(verdict.attribute, {})[verdict.use] = verdict.state
-    judges = tuple(
-        judge.model_copy(update={"verdicts": states.get(judge.name, {})}) for judge in lock.judges
-    )
-    return lock.model_copy(update={"judges": judges})
 
 
 def _drawn(measured: Measured, items: int | None, seed: int) -> NDArray[np.bool_]:

@@ -11,12 +11,13 @@ import polars as pl
 
 from voirdire import tables
 from voirdire.errors import InputError, listed, not_there
-from voirdire.examining.as_ratings import as_ratings
+from voirdire.examining.as_ratings import as_ratings, questions_of
 from voirdire.examining.examination import Examination
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import clusters_of, judged_of
+from voirdire.examining.verdict.of_kinds import judged_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.sources import AnySource
+    from voirdire.examining.spec.rated_question import RatedQuestion
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
     from voirdire.study import ReadOptions, Study
@@ -55,6 +57,8 @@ class Measured:
         Raw replies that a file holds: ``item, system, rater, run, reply``.
     session : Path or None
         The folder of the session that it is.
+    questions : tuple of RatedQuestion
+        What attributes of labels, probabilities and comparisons answer; none of scores.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Measured:
     findings: tuple[Finding, ...] = ()
     replies: pl.DataFrame | None = None
     session: Path | None = None
+    questions: tuple[RatedQuestion, ...] = ()
 
     @property
     def item(self) -> NDArray[np.str_]:
@@ -117,16 +122,18 @@ def measured_of(
         return _of_examination(source, judges)
     changes = {"data": {"reference": tuple(reference) or None}}
     opened = open_source(source, reference=reference, read=read, changes=changes)
-    if opened.judgements is not None:
+    questions = questions_of(opened)
+    judged = None
+    if questions:
+        if verdicts:
+            whole = inputs_of(opened)
+            judged = judged_kinds(whole, whole.judgements)
         opened = as_ratings(opened, reference)
     inputs = inputs_of(opened)
-    if inputs.tables is None:
-        raise InputError(
-            f"{_name(source, inputs.study)}: it holds comparisons only, and no ratings"
-        )
     panel = inputs.panel
     cube = inputs.cube
-    judged = judged_of(inputs) if verdicts and panel.reference else None
+    if verdicts and panel.reference and not questions:
+        judged = judged_of(inputs)
     name = _name(source, inputs.study)
     return Measured(
         name=name,
@@ -141,8 +148,9 @@ def measured_of(
         raters=_raters(inputs),
         ratings=inputs.ratings,
         findings=inputs.findings,
-        replies=inputs.tables.replies,
+        replies=None if inputs.tables is None else inputs.tables.replies,
         session=inputs.session,
+        questions=questions,
     )
 
 

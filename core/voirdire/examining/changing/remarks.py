@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.errors import listed
+from voirdire.examining.changing.anchored import labelled
 from voirdire.examining.changing.lock import (
-    labelled,
     locked_judges,
     rubric_hash,
     text_hashes,
@@ -163,3 +163,26 @@ def _finding(
     consequence: str,
 ) -> Finding:
     return Finding(kind, severity, "", count, tuple(places)[:20], message, consequence)
+
+
+def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Iterator[Finding]:
+    """Judges whose model, prompt or temperature is another in B."""
+    facts = ("model", "prompt_hash", "temperature")
+    words = {"model": "model", "prompt_hash": "prompt", "temperature": "temperature"}
+    raters = [
+        {row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)
+    ]  # fmt: skip
+    for judge, other in judges.items():
+        old, new = raters[0].get(judge, {}), raters[1].get(other, {})
+        for fact in facts:
+            before, after = old.get(fact), new.get(fact)
+            if before != after and before is not None and after is not None:
+                yield Finding(
+                    f"other_{words[fact]}",
+                    "note",
+                    other,
+                    1,
+                    (),
+                    f"{other}: its {words[fact]} was {before} and is {after}.",
+                    "A difference of scores may come from that.",
+                )

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, not_there
+from voirdire.examining.as_ratings import check_scores
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.source import inputs_of, open_source
@@ -142,7 +143,9 @@ def calibrate_ratings(
         No reference, or no such judge.
     """
     changes = {"data": {"reference": tuple(reference) or None}}
-    inputs = inputs_of(open_source(source, reference=reference, read=read, changes=changes))
+    opened = open_source(source, reference=reference, read=read, changes=changes)
+    check_scores(opened, "calibrate brings scores to people's scale")
+    inputs = inputs_of(opened)
     panel, study = inputs.panel, inputs.study
     names = [member.name for member in panel.judges]
     unknown = [name for name in judges if name not in names]

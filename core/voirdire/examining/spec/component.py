@@ -138,11 +138,18 @@ class ChangeRule:
         change counts as none.
     both_ways : bool
         Whether a move either way is one for the worse.
+    of_kind : mapping
+        Kinds of judgements of which the values are found otherwise.
     """
 
     estimates: Callable[[Any], Iterable[Estimated]]
     margin: Callable[[Margins, float, float], float]
     both_ways: bool = False
+    of_kind: Mapping[str, Callable[[Any], Iterable[Estimated]]] = field(default_factory=dict)
+
+    def values(self, ground: Ground) -> Iterable[Estimated]:
+        """Those of a ground, by its kind."""
+        return self.of_kind.get(ground.kind, self.estimates)(ground)
 
 
 def always(_: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.spec import kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec, Lack, Next
 from voirdire.examining.spec.scores import by_side, change, influence, needs, responses, systems
 from voirdire.examining.spec.words import (
@@ -150,7 +151,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
         unread=True,
         after_no=_trust_nothing,
         influence=influence.of_reading(gated=False),
-        change=ChangeRule(change.reading, _by_read),
+        change=ChangeRule(change.reading, _by_read, of_kind={"preference": kinds_change.reading}),
     )
 )
 HUMANS_AGREE = COMPONENTS.register(
@@ -197,7 +198,7 @@ BESIDE_ONE_HUMAN = COMPONENTS.register(
         unit="excess",
         side="above 0",
         influence=influence.of_shared(),
-        change=ChangeRule(change.item, _by_read),
+        change=ChangeRule(change.item, _by_read, of_kind={"preference": kinds_change.item}),
     )
 )
 POINTS_PER_POINT = COMPONENTS.register(
@@ -300,7 +301,11 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
         unit="correlation",
         side="least",
         influence=influence.of_moments(means.correlation),
-        change=ChangeRule(change.moments(means.correlation), _by_read),
+        change=ChangeRule(
+            change.moments(means.correlation),
+            _by_read,
+            of_kind={"preference": kinds_change.nothing},
+        ),
     )
 )
 AGREEMENT_OF_MEANS = COMPONENTS.register(
@@ -380,7 +385,12 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
         skipped_untested=True,
         calibrated=True,
         influence=influence.of_system(influence.plain),
-        change=ChangeRule(change.level, lambda m, width, _: m.system * width, both_ways=True),
+        change=ChangeRule(
+            change.level,
+            lambda m, width, _: m.system * width,
+            both_ways=True,
+            of_kind={"preference": kinds_change.level},
+        ),
     )
 )
 REVERSED_PAIRS = COMPONENTS.register(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.spec import COMPONENTS
+from voirdire.examining.spec import COMPONENTS, kinds_change
 from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.of_kinds import ground_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec import Component
-    from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.verdict.facts import Verdict
+    from voirdire.examining.verdict.of_kinds import AnyCase
     from voirdire.study import Margins
 
 
@@ -36,12 +38,12 @@ def weakest(verdicts: Iterable[Verdict]) -> Verdict | None:
     return min(verdicts, key=lambda one: order.index(one.state), default=None)
 
 
-def influences(case: Case, component: Component, margins: Margins) -> NDArray[np.float64]:
+def influences(case: AnyCase, component: Component, margins: Margins) -> NDArray[np.float64]:
     """By how much each response raises the estimate of a component.
 
     Parameters
     ----------
-    case : Case
+    case : Case or ComparedCase
         One judge and attribute.
     component : Component
         One of its verdict's; `at` says of which system, pair or subgroup.
@@ -57,10 +59,32 @@ def influences(case: Case, component: Component, margins: Margins) -> NDArray[np
     """
     kept = case.paired
     influence = np.full(len(kept), np.nan)
-    of_each = COMPONENTS[component.name].influence
-    if of_each is None or not kept.any():
+    if not kept.any():
         return influence
-    values = of_each(ScoreGround(case, margins), component)
+    ground = ground_of(case, margins)
+    if type(ground) is not ScoreGround:
+        return _of_a_kind(case, kept, component, margins)
+    of_each = COMPONENTS[component.name].influence
+    values = None if of_each is None else of_each(ground, component)
     if values is not None:
+        influence[kept] = values
+    return influence
+
+
+def _of_a_kind(
+    case: AnyCase, kept: NDArray[np.bool_], component: Component, margins: Margins
+) -> NDArray[np.float64]:
+    """What leaving out each response does, as the jackknife that compares states of a judge does.
+
+    Means of systems (pairs) are those of all responses.
+    """
+    influence = np.full(len(kept), np.nan)
+    spec = COMPONENTS[component.name]
+    of_each = None if "score" in spec.kinds else spec.influence
+    if spec.change is not None:
+        of_each = kinds_change.moved_by_each(spec.change.values)
+    ground = ground_of(replace(case.only(kept), clusters=np.arange(int(kept.sum()))), margins)
+    values = None if of_each is None else of_each(ground, component)
+    if values is not None and len(values) == kept.sum():
         influence[kept] = values
     return influence

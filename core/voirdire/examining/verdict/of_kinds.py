@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,29 +24,33 @@ from voirdire.study import Rater, own_systems
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import polars as pl
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.spec import Ground
+    from voirdire.examining.spec.preferences.ground import ComparedCase
     from voirdire.examining.verdict.facts import Verdict
     from voirdire.stats.probability import CalibrationError
     from voirdire.stats.ranking import Ranking
-    from voirdire.study import Study
+    from voirdire.study import Margins, Study
     from voirdire.tables.judged import ReadJudgements
+
+    AnyCase: TypeAlias = Case | ComparedCase
+    AnyGround: TypeAlias = ScoreGround | ComparedGround
 
 #: What is asked of the share of each label, on the engine for scores.
 OF_SHARES = ("order", "score", "estimate")
 
 
-def ground_of(case: Any, study: Study) -> Ground:
+def ground_of(case: AnyCase, margins: Margins) -> AnyGround:
     """The ground of a case, by its kind."""
     if not isinstance(case, Case):
-        return ComparedGround(case, study.margins)
+        return ComparedGround(case, margins)
     if case.probability:
-        return ProbabilityGround(case, study.margins)
-    return (LabelGround if case.table is not None else ScoreGround)(case, study.margins)
+        return ProbabilityGround(case, margins)
+    return (LabelGround if case.table is not None else ScoreGround)(case, margins)
 
 
 def judge_judgements(
@@ -76,12 +80,25 @@ def judge_judgements(
         Whether an order of comparisons that is not recorded was drawn each time.
     """
     critical = {part.name for part in study.rubric.attributes if part.safety_critical}
+    cases = _cases(study, read, preferences, reference, drawn=drawn)
+    return judge_kinds(cases, study.margins, study.uses, critical=critical, blocked=blocked)
+
+
+def judge_kinds(
+    cases: Iterable[AnyCase],
+    margins: Margins,
+    uses: Sequence[str] = (),
+    *,
+    critical: Collection[str] = (),
+    blocked: Collection[tuple[str, str]] = (),
+) -> Judged:
+    """Verdicts on cases of any kind, on the uses that are named, else on all."""
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
     rankings: dict[str, Ranking] = {}
     calibrations: list[tuple[str, str, CalibrationError]] = []
-    for case in _cases(study, read, preferences, reference, drawn=drawn):
-        ground = ground_of(case, study)
+    for case in cases:
+        ground = ground_of(case, margins)
         evidence.append(_evidence(ground))
         if isinstance(ground, ProbabilityGround) and ground.claims.n:
             error = calibration_error(ground.claims)
@@ -90,7 +107,7 @@ def judge_judgements(
             ranking = _ranking(case)
             if ranking is not None:
                 rankings[case.attribute] = ranking
-        for use in _asked(study, ground):
+        for use in _asked(uses, ground):
             made = verdict_of(
                 use[0], use[1], critical=ground.case.attribute in critical,
                 blocked=(ground.case.judge, ground.case.attribute) in blocked,
@@ -135,13 +152,13 @@ def _cases(
         yield from compared_cases(table, reference, own, drawn=drawn)
 
 
-def _asked(study: Study, ground: Ground) -> Iterator[tuple[Ground, Any, str]]:
+def _asked(uses: Sequence[str], ground: Ground) -> Iterator[tuple[Ground, Any, str]]:
     """What is asked of a ground; of labels also the shares of each, on the engine for scores."""
-    for asked in asked_uses(study.uses, ground):
+    for asked in asked_uses(uses, ground):
         yield ground, asked, ""
     if not isinstance(ground, LabelGround):
         return
-    wanted = [use for use in OF_SHARES if not study.uses or use in study.uses]
+    wanted = [use for use in OF_SHARES if not uses or use in uses]
     for label in ground.labels if wanted else ():
         shares = ScoreGround(of_one_label(ground.case, label), ground.margins)
         for asked in asked_uses(wanted, shares):

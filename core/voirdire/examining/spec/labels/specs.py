@@ -6,7 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
+from voirdire.examining.spec.labels.found import TIMES_LABEL
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates, needed_text, worth
 from voirdire.tabular import number_text, share_text
@@ -159,6 +161,7 @@ for _spec in (
         says=_worth,
         unit="excess",
         side="above 0",
+        change=ChangeRule(kinds_change.label_items(TIMES_LABEL), lambda m, *_: m.read),
     ),
     ComponentSpec(
         key="ITEM_k",
@@ -173,6 +176,9 @@ for _spec in (
         says=_worth,
         unit="excess",
         side="above 0",
+        influence=lambda g, part: kinds_change.moved_by_each(
+            kinds_change.label_items(g.margins.times_gate)
+        )(g, part),
     ),
     ComponentSpec(
         key="SHARE",
@@ -186,6 +192,7 @@ for _spec in (
         says=_share,
         unit="share",
         side="within",
+        change=ChangeRule(kinds_change.shares, lambda _m, _width, points: points, both_ways=True),
     ),
     ComponentSpec(
         key="RECALL",
@@ -199,6 +206,7 @@ for _spec in (
         says=_rate("of what people call {label} it finds {judge}"),
         unit="share",
         side="least",
+        change=ChangeRule(kinds_change.rate_of_labels(recall=True), lambda m, *_: m.gate),
     ),
     ComponentSpec(
         key="PRECISION",
@@ -212,6 +220,7 @@ for _spec in (
         says=_rate("of what it calls {label} people agree with {judge}"),
         unit="share",
         side="least",
+        change=ChangeRule(kinds_change.rate_of_labels(recall=False), lambda m, *_: m.gate),
     ),
     ComponentSpec(
         key="RECALL1",
@@ -225,6 +234,7 @@ for _spec in (
         says=_rate("of what people call {label} it finds {judge}"),
         unit="share",
         side="within",
+        influence=kinds_change.moved_by_each(kinds_change.rate_of_labels(recall=True)),
     ),
     ComponentSpec(
         key="PRECISION1",
@@ -238,6 +248,7 @@ for _spec in (
         says=_rate("of what it calls {label} people agree with {judge}"),
         unit="share",
         side="within",
+        influence=kinds_change.moved_by_each(kinds_change.rate_of_labels(recall=False)),
     ),
     ComponentSpec(
         key="VOUCHED",

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 DENSE = 3
 #: Comparisons beyond what was taken out, from which reading can be told.
 FEWEST_BEYOND = 20
-#: How many times a human's error variance: three values are coarse.
-TIMES_COMPARED = 3.0
 #: Margins in shares of the scale: of place, of length, of one system and of one pair.
 PLACE = LENGTH = FAVOUR = 0.10
 PAIR = 0.15
@@ -100,7 +98,7 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
     """HUMANS and ITEM."""
     if len(panel.humans) < 2:
         return [untested("ITEM", "one human")]
-    found = comparisons.shared_within(panel, TIMES_COMPARED)
+    found = comparisons.shared_within(panel, comparisons.TIMES)
     if found.pairs < FEWEST_SHARED or found.beyond.df + 1 < margins.clusters:
         reason = "one human" if not found.pairs else "few shared"
         return [untested("ITEM", reason, count=found.pairs)]
@@ -109,7 +107,7 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
     share = float(found.reliability.value)
     item = above("ITEM", found.beyond, 0.0)
     return [
-        humans, replace(item, margin=TIMES_COMPARED, judge=found.worth, human=share),
+        humans, replace(item, margin=comparisons.TIMES, judge=found.worth, human=share),
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +52,28 @@ class ComparedCase:
     humans: Floats
     compared: Compared
     items: NDArray[np.str_]
-    clusters: NDArray[np.str_] | None = None
+    clusters: NDArray[Any] | None = None
     subgroups: NDArray[np.str_] | None = None
     pooled: bool = False
     asked: bool = True
     drawn: bool = False
+
+    def only(self, kept: NDArray[np.bool_]) -> ComparedCase:
+        """The case on some of its comparisons."""
+        given: dict[str, Any] = {name: getattr(self, name) for name in ("clusters", "subgroups")}
+        facts: dict[str, Any] = {
+            name: None if fact is None else fact[kept] for name, fact in given.items()
+        }
+        return replace(
+            self, scores=self.scores[:, kept], humans=self.humans[:, kept], items=self.items[kept],
+            compared=self.compared.only(kept),
+            **facts,
+        )  # fmt: skip
+
+    @property
+    def width(self) -> float:
+        """Of the scale of choices."""
+        return self.compared.width
 
     @property
     def labelled(self) -> NDArray[np.bool_]:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec.component import (
+    COMPONENTS,
+    ChangeRule,
+    Component,
+    ComponentSpec,
+    Estimated,
+)
 from voirdire.examining.spec.scores import needs
 from voirdire.tabular import number_text, share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from voirdire.examining.spec.preferences.ground import ComparedGround
 
@@ -65,6 +72,11 @@ def _ties(part: Component) -> str:
     return f"it ties {number_text(100 * abs(part.estimate), 0)} points {way} often than people"
 
 
+def _points(estimates: Callable[[ComparedGround], Iterable[Estimated]]) -> ChangeRule:
+    """A lean may move by a twentieth of the scale, either way."""
+    return ChangeRule(estimates, lambda _m, width, _points: width / 20, both_ways=True)
+
+
 for _spec in (
     ComponentSpec(
         key="POSITION",
@@ -78,6 +90,7 @@ for _spec in (
         says=_leans("the response shown first", "the response shown second"),
         unit="points",
         side="within",
+        change=_points(kinds_change.position),
         skipped_untested=True,
     ),
     ComponentSpec(
@@ -92,6 +105,7 @@ for _spec in (
         says=_leans("longer responses", "shorter responses"),
         unit="points",
         side="within",
+        change=_points(kinds_change.length),
     ),
     ComponentSpec(
         key="PICK",
@@ -105,6 +119,7 @@ for _spec in (
         says=_picks,
         unit="share",
         side="least",
+        change=ChangeRule(kinds_change.picks, lambda m, *_: m.gate),
     ),
     ComponentSpec(
         key="PICK1",
@@ -119,6 +134,7 @@ for _spec in (
         says=_picks,
         unit="share",
         side="least",
+        influence=kinds_change.moved_by_each(kinds_change.picks),
     ),
     ComponentSpec(
         key="FLIP",

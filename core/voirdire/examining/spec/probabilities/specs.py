@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec.component import COMPONENTS, Component, ComponentSpec
+from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
 from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates
@@ -72,6 +73,7 @@ for _spec in (
         says=correlates("the slope of what people say on its log odds is {value}"),
         unit="ratio",
         side="range",
+        change=ChangeRule(kinds_change.slope, lambda *_: 0.1, both_ways=True),
     ),
     ComponentSpec(
         key="CLARGE",
@@ -85,6 +87,7 @@ for _spec in (
         says=_large,
         unit="share",
         side="within",
+        change=ChangeRule(kinds_change.large, lambda _m, _width, points: points, both_ways=True),
     ),
     ComponentSpec(
         key="SKILL",
@@ -98,6 +101,7 @@ for _spec in (
         says=correlates("its Brier score is better than the base rate's by {value}"),
         unit="ratio",
         side="above 0",
+        change=ChangeRule(kinds_change.skill, lambda m, *_: m.read),
     ),
     ComponentSpec(
         key="CSUB",

@@ -107,6 +107,19 @@ class Case:
         """Responses that are kept."""
         return int(kept.sum()) if self.counted is None else self.counted.size(kept)
 
+    def only(self, kept: NDArray[np.bool_]) -> Case:
+        """The case on some of its responses."""
+        given: dict[str, Any] = {
+            name: getattr(self, name) for name in ("systems", "clusters", "subgroups")
+        }
+        facts: dict[str, Any] = {
+            name: None if fact is None else fact[kept] for name, fact in given.items()
+        }
+        return replace(
+            self, scores=self.scores[:, kept], humans=self.humans[:, kept], items=self.items[kept],
+            **facts,
+        )  # fmt: skip
+
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """(N,) whether a human scored it."""

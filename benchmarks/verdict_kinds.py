@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from voirdire.examining import simulate_kinds as simulated
+from voirdire.examining.simulate_kinds import CLOSE  # they count for neither error
 from voirdire.examining.spec import THESE
 from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.probabilities.found import SURE, TARGET
@@ -165,12 +166,6 @@ def _told(rows, state: str = "") -> int:
     return sum(n for _, found, n in rows if state in (found, ""))
 
 
-#: Judges of whom it is a close call whether they deserve a use: they count for neither error.
-CLOSE = {
-    ("blind on one system", "order"), ("leans to the longer", "score"), ("noisy", "score"),
-    ("blind on one system", "score"), ("favours its family", "order"),
-    ("says a rare label too often", "filter"), ("wrong where it is surest", "release"),
-}  # fmt: skip
 #: Of two labels a tenth more of one is inside the margin of its share.
 CLOSE_OF_TWO = {"says a rare label too often"}
 BLIND = {"always the commonest", "at random by shares", "shuffled"}

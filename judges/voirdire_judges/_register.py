@@ -19,6 +19,7 @@ def voirdire_register_models(register: Any) -> None:
     register("anthropic", f"{_MODELS}.anthropic:make")
     register("google", f"{_MODELS}.google:make")
     register("compatible", f"{_MODELS}.compatible:make")
+    register("systemone", f"{_MODELS}.systemone:make")
     register("langchain", f"{_MODELS}.langchain:make")
     register("hf", f"{_MODELS}.hf:make")
     register("simulated", f"{_MODELS}.simulated:make")

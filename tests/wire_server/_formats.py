@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -200,4 +201,22 @@ def _google(answer: Answer, seen: Seen) -> dict[str, Any]:
     return {**found, "candidates": [candidate]}
 
 
-_FORMATS = {"chat": _chat, "responses": _responses, "anthropic": _anthropic, "google": _google}
+def _systemone(answer: Answer, seen: Seen) -> dict[str, Any]:
+    """Every question as a choice: the text, beside the probabilities that `logprobs` hold."""
+    return {
+        "model": seen.model,
+        "answers": {
+            name: {
+                "type": "choice", "choice": _shown(answer), "confidence": 0.5,
+                "probabilities": {o: math.exp(p) for o, p in answer.logprobs.items()},
+            }
+            for name in seen.body["questions"]
+        },
+        "usage": {"input_tokens": answer.input, "output_tokens": 0},
+    }  # fmt: skip
+
+
+_FORMATS = {
+    "chat": _chat, "responses": _responses, "anthropic": _anthropic, "google": _google,
+    "systemone": _systemone,
+}  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-Format = Literal["chat", "responses", "anthropic", "google", "control", "unknown"]
+Format = Literal["chat", "responses", "anthropic", "google", "systemone", "control", "unknown"]
 
 
 @dataclass
@@ -31,6 +31,9 @@ class Seen:
         """(role, text) of each message, whatever the format."""
         if self.format == "google":
             return _google_texts(self.body)
+        if self.format == "systemone":
+            asked = [one.get("instructions") for one in self.body.get("questions", {}).values()]
+            return [*(("system", told) for told in asked if told), ("user", self.body["state"])]
         messages = self.body.get("messages") or self.body.get("input") or []
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
@@ -63,6 +66,8 @@ def format_of(path: str) -> Format:
         return "anthropic"
     if ":generateContent" in path:
         return "google"
+    if path.endswith("/systemone"):
+        return "systemone"
     return "control" if path.startswith("/_control") else "unknown"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,6 +22,8 @@ Examples:
   voirdire demo
 
   voirdire demo --out demo --seed 7
+
+  voirdire demo --kind label
 """
 STUDY = """\
 # Simulated by `voirdire demo`: no model and no human rated anything here.
@@ -42,6 +44,17 @@ name = "demo"
 scale = [1, 5]
 attributes = ["Helpfulness"]
 """
+#: The study of another kind, and what people (judges) are called in it.
+OF_A_KIND = """\
+# Simulated by `voirdire demo`: no model and no human judged anything here.
+name = "demo"
+title = "Simulated judges against three simulated humans"
+scope = "Simulated judgements of no text at all."
+
+[data]
+reference = ["human 1", "human 2", "human 3"]
+sources = [{{ path = "judgements.csv", kind = "{kind}"{more} }}]
+"""
 #: How the truth of a use is said.
 TRUTH = {True: "deserves", False: "must not", None: "close call"}
 #: So many items as a study has, and so many that a judge's true use is known without sampling.
@@ -58,6 +71,10 @@ def demo(
         Path, typer.Option("--out", "-o", help="The folder for the data, the study and the report.")
     ] = Path("voirdire-demo"),
     seed: Annotated[int, typer.Option("--seed", help="The seed of the simulation.", min=0)] = 1,
+    kind: Annotated[
+        Literal["score", "label", "preference", "probability"],
+        typer.Option("--kind", help="What the judges give."),
+    ] = "score",
     no_figures: Annotated[
         bool, typer.Option("--no-figures", help="Leave out the figures.")
     ] = False,
@@ -72,17 +89,20 @@ def demo(
 
     console = terminal()
     console.print(
-        "Everything here is simulated: no model and no human rated anything. Seven judges are "
-        "drawn with a known fault, or none; then voirdire examines their ratings as it would any "
+        "Everything here is simulated: no model and no human rated anything. Judges are "
+        "drawn with a known fault, or none; then voirdire examines what they say as it would any "
         "others, without being told.\n"
     )
-    panel = simulate_panel(SYSTEMS, ITEMS, seed, kinds=DEMO, endless=ENDLESS)
-    _write_data(out, panel)
+    if kind == "score":
+        panel = simulate_panel(SYSTEMS, ITEMS, seed, kinds=DEMO, endless=ENDLESS)
+        _write_data(out, panel)
+    else:
+        _write_judgements(out, kind, seed)
     examination = examine(out / "study.toml")
     write_outputs(examination, out, figures=not no_figures)
     print_examination(examination, out, console, table=False)
     console.print()
-    told = _truths(examination, panel)
+    told = _truths(examination, panel) if kind == "score" else _truths_of(examination, kind)
     _print_truth(told, console)
     if COLLECTED.get() is not None:
         from voirdire.cli.steps import with_commands
@@ -102,8 +122,8 @@ def _spare_others(folder: Path) -> None:
     from voirdire.errors import InputError
 
     study = folder / "study.toml"
-    ours = study.is_file() and study.read_bytes().startswith(STUDY.splitlines()[0].encode())
-    for path in (study, folder / "ratings.csv"):
+    ours = study.is_file() and study.read_bytes().startswith(b"# Simulated by `voirdire demo`")
+    for path in (study, folder / "ratings.csv", folder / "judgements.csv"):
         if path.exists() and not ours:
             raise InputError(f"--out {folder}: {path.name} there is not the demo's; give another")
 
@@ -123,6 +143,16 @@ def _write_data(folder: Path, panel: SimulatedPanel) -> None:
     ]
     text = STUDY + "".join([*systems, *humans, *judges])
     (folder / "study.toml").write_text(text, encoding="utf-8")
+
+
+def _write_judgements(folder: Path, kind: str, seed: int) -> None:
+    """Labels, comparisons or probabilities, and the study that names them."""
+    from voirdire.examining.simulate_kinds import demo_panel, tidy_judgements
+
+    tidy_judgements(demo_panel(kind, seed)).write_csv(folder / "judgements.csv")
+    more = {"label": ', subgroup = "subgroup"', "preference": "",
+            "probability": ', subgroup = "subgroup", claims = "yes"'}[kind]  # fmt: skip
+    (folder / "study.toml").write_text(OF_A_KIND.format(kind=kind, more=more), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +181,41 @@ def _truths(examination: Examination, panel: SimulatedPanel) -> list[_Told]:
     ]
 
 
+def _truths_of(examination: Examination, kind: str) -> list[_Told]:
+    """The same of another kind: the uses that are decided once a judge and deserved by some."""
+    from voirdire.examining.simulate_kinds import CLOSE, deserved_uses
+
+    deserved = deserved_uses(kind)
+    uses = list(dict.fromkeys(use for own in deserved.values() for use in own))
+    found = {(v.judge, v.use): v.state for v in examination.verdicts if not v.label}
+    return [
+        _Told(judge, use, None if (judge, use) in CLOSE else use in own, found[judge, use])
+        for judge, own in deserved.items()
+        for use in uses
+    ]
+
+
 def _print_truth(told: list[_Told], console: Console) -> None:
     from rich.text import Text
 
-    from voirdire.examining.simulate import DEMO, KINDS, TRUTHS
+    from voirdire.examining.simulate import KINDS
     from voirdire.report import print_fitted
     from voirdire.tabular import Table, text
 
     cells = {(one.judge, one.use): f"{TRUTH[one.deserved]}: {one.state}" for one in told}
+    uses = list(dict.fromkeys(one.use for one in told))
+    # Judges of other kinds are called by what they do.
+    faults = {name: (one.fault or "be as good as a human",) for name, one in KINDS.items()}
+    built = ("Built to",) if all(one.judge in faults for one in told) else ()
     rows = [
-        (name, KINDS[name].fault or "be as good as a human", *(cells[name, use] for use in TRUTHS))
-        for name in DEMO
+        (name, *(faults[name] if built else ()), *(cells[name, use] for use in uses))
+        for name in dict.fromkeys(one.judge for one in told)
     ]
     counted = [one for one in told if one.deserved is not None]
     # Open contradicts nothing, and a close call is counted as neither.
     wrong = [one for one in counted if one.state == ("no" if one.deserved else "yes")]
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
-    columns = tuple(map(text, ("Judge", "Built to", *TRUTHS)))
+    columns = tuple(map(text, ("Judge", *built, *uses)))
     print_fitted(console, Table(columns, tuple(rows)))
     console.print(
         f"{len(counted) - len(wrong)} of {len(counted)} answers do not contradict the truth; open "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
@@ -73,6 +74,23 @@ PROBABILITY_JUDGES = {
     "the base rate of its system": (),
     "wrong where it is surest": (),
 }
+
+
+#: Judges of whom it is a close call whether they deserve a use.
+CLOSE = {
+    ("blind on one system", "order"), ("leans to the longer", "score"), ("noisy", "score"),
+    ("blind on one system", "score"), ("favours its family", "order"),
+    ("says a rare label too often", "filter"), ("wrong where it is surest", "release"),
+}  # fmt: skip
+#: Kind of judgements -> what `voirdire demo` draws of them: judges, and the column in which they
+#: stand.
+DEMO = {
+    "label": ("as one human", "knows the truth", "blind to a rare label",
+              "always the commonest", "a subgroup at random", "shuffled"),
+    "preference": ("as one human", "better than one human", "always takes the first",
+                   "leans to the longer", "knows systems alone", "at random"),
+    "probability": ("calibrated", "knows the truth", "twice too sure", "the base rate", "hard"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +315,70 @@ def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -
         )
         for name, claims in judges.items()
     })  # fmt: skip
+
+
+def demo_panel(kind: str, seed: int) -> Panel:
+    """Some judges of a kind, as `DEMO` names them.
+
+    >>> list(demo_panel("probability", 1).cases)[0]
+    'calibrated'
+    """
+    drawn = {
+        "label": lambda: label_panel(800, 5, 3, seed),
+        "preference": lambda: preference_panel(4, 600, 3, seed=seed),
+        "probability": lambda: probability_panel(800, 3, seed),
+    }[kind]()
+    return Panel({name: drawn.cases[name] for name in DEMO[kind]})
+
+
+def deserved_uses(kind: str) -> dict[str, tuple[str, ...]]:
+    """Judge -> the uses that it deserves, among those that a demo asks about."""
+    judges = {
+        "label": LABEL_JUDGES, "preference": PREFERENCE_JUDGES, "probability": PROBABILITY_JUDGES,
+    }[kind]  # fmt: skip
+    return {name: judges[name] for name in DEMO[kind]}
+
+
+def tidy_judgements(panel: Panel) -> pl.DataFrame:
+    """The panel as a file: labels and comparisons a row each, probabilities a column a judge."""
+    cases = list(panel.cases.values())
+    first = cases[0]
+    said = {human: first.humans[k] for k, human in enumerate(first.reference)}
+    said |= {name: case.scores[0] for name, case in panel.cases.items()}
+    if isinstance(first, ComparedCase):
+        return _tidy_comparisons(first, said)
+    facts = {"item": [f"item-{k + 1:03d}" for k in range(len(first.items))]}
+    if first.subgroups is not None:
+        facts["subgroup"] = first.subgroups.tolist()
+    if first.probability:
+        people = {h: np.where(said[h] > 0, "yes", "no") for h in first.reference}
+        claims = {f"{name} probability": said[name].round(4) for name in panel.cases}
+        systems = [f"system {k}" for k in np.asarray(first.systems).tolist()]
+        return pl.DataFrame({**facts, "system": systems, **people, **claims})
+    labels = np.array(("billing", "delivery", "returns", "account", "fraud"))
+    return pl.concat(
+        pl.DataFrame({**facts, "rater": [rater] * len(codes), "label": labels[codes.astype(int)]})
+        for rater, codes in said.items()
+    )
+
+
+def _tidy_comparisons(case: ComparedCase, said: dict[str, Floats]) -> pl.DataFrame:
+    compared = case.compared
+    if compared.first is None or compared.length is None:
+        raise ValueError("comparisons without an order or lengths")
+    ahead = np.where(compared.first > 0, compared.a, compared.b)
+    # Of a response its length alone counts, and only how much longer than the other it is.
+    sizes = np.rint(150 + 25 * np.stack([compared.length, -compared.length])).astype(int)
+    texts = [["x" * max(int(size), 1) for size in side] for side in sizes]
+    words = np.array(["model_b", "tie", "model_a"])
+    return pl.concat(
+        pl.DataFrame({
+            "question_id": case.items, "model_a": compared.a, "model_b": compared.b,
+            "response_a": texts[0], "response_b": texts[1], "shown_first": ahead,
+            "judge": [rater] * len(scores), "winner": words[scores.astype(int) + 1],
+        })
+        for rater, scores in said.items()
+    )  # fmt: skip
 
 
 def _chance(odds: Floats) -> Floats:

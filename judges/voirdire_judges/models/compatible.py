@@ -39,7 +39,7 @@ class Client:
     follows: bool
 
 
-def open_client(endpoint: Endpoint) -> Client:
+def open_client(endpoint: Endpoint, path: str = "chat/completions") -> Client:
     """A client over aiohttp, which keeps its pace at hundreds of calls in flight.
 
     A proxy of the environment is looked up once: aiohttp would do so at every call.
@@ -48,7 +48,7 @@ def open_client(endpoint: Endpoint) -> Client:
     from yarl import URL  # noqa: PLC0415 - comes with aiohttp
 
     address = (endpoint.base_url or "").rstrip("/")
-    url = URL(f"{address}/chat/completions").update_query(dict(endpoint.query))
+    url = URL(f"{address}/{path}").update_query(dict(endpoint.query))
     headers = {"Content-Type": "application/json"}
     if endpoint.key is not None:
         headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
@@ -66,8 +66,8 @@ async def close_client(client: Client) -> None:
     await client.session.close()
 
 
-async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
-    """The body of a success; any other status is an error with its body and headers."""
+async def send(client: Client, sent: dict[str, Any], holds: str = "choices") -> dict[str, Any]:
+    """The body of a success, which holds that key; any other status is an error with its body."""
     import aiohttp  # noqa: PLC0415
 
     try:
@@ -85,7 +85,7 @@ async def send(client: Client, sent: dict[str, Any]) -> dict[str, Any]:
     if answer.status // 100 != 2:
         headers = {name.lower(): value for name, value in answer.headers.items()}
         raise WireError(answer.status, parse_error(content), headers)
-    return parse_body(content, "choices")
+    return parse_body(content, holds)
 
 
 COMPATIBLE = Dialect(

@@ -56,7 +56,10 @@ def read_probabilities(
             raise TableError(
                 f"{raw.name}: there is no column {name!r} (columns: {listed(columns)})"
             )
-    claimed = declared or [c for c in free if _CLAIMS.search(c) and _is_share(raw.frame[c])]
+    claimed = declared or [
+        c for c in free
+        if _CLAIMS.search(c) and (_is_share(raw.frame[c]) or _is_hard(raw.frame[c]))
+    ]  # fmt: skip
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if _is_share(raw.frame[c])]
     if not claimed:
@@ -120,6 +123,14 @@ def _judge(column: str, said: Iterable[str]) -> str:
     rest = _CLAIMS.sub(" ", _SURENESS.sub(" ", column)).strip(" _.-")
     judges = [name for name in said if kind_of(name) == "judge"]
     return rest or (judges[0] if len(judges) == 1 else column)
+
+
+def _is_hard(column: pl.Series) -> bool:
+    """Few values from 0 to 1, one at least between them: of a judge that is always as sure."""
+    if not all_numbers(column) or column.null_count() == len(column):
+        return False
+    values = column.drop_nulls().cast(pl.Float64)
+    return bool(values.is_between(0, 1).all() and (values % 1 != 0).any())
 
 
 def _is_share(column: pl.Series) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import typed
 
 import voirdire
 from voirdire.cli.demo import demo as demo_command
@@ -144,3 +146,26 @@ def test_it_writes_over_nobody_elses_work(tmp_path, name):
         demo_command(tmp_path, 1, no_figures=True)
     assert mine.read_text(encoding="utf-8") == "mine"
     assert list(tmp_path.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("label", ("blind to a rare label", "single", "no")),
+        ("preference", ("always takes the first", "pick", "no")),
+        ("probability", ("twice too sure", "confidence", "no")),
+    ],
+)
+def test_every_kind_has_judges_of_known_truth(tmp_path, kind, told):
+    done = typed("demo", "--kind", kind, "--out", tmp_path / "out", "--no-figures", "--json")
+    assert done.returncode == 0, done.stderr
+    truth = json.loads(done.stdout)["truth"]
+    found = {(one["judge"], one["use"]): one for one in truth}
+    assert found[told[:2]]["deserved"] is False
+    assert found[told[:2]]["state"] == told[2]
+    best = truth[0]
+    assert (best["deserved"], best["state"]) == (True, "yes")
+    assert not [one for one in truth if one["deserved"] is False and one["state"] == "yes"]
+    # The same folder may be used again.
+    again = typed("demo", "--kind", kind, "--out", tmp_path / "out", "--no-figures", "--json")
+    assert json.loads(again.stdout)["truth"] == truth

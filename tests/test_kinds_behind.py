@@ -6,11 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, TableError
+from voirdire.examining.annotating import annotator_agreement, read_annotations
 from voirdire.examining.changing import compare
 from voirdire.examining.correcting import correct, escalate, plan_labels
 from voirdire.examining.item import item_sections
 from voirdire.examining.juries import examine_jury
+from voirdire.examining.labels import labels_beside_chance, read_results
 
 WORDS = np.array(["calm", "tense", "yes"])
 SHARES = (0.55, 0.33, 0.12)
@@ -113,3 +115,26 @@ def test_who_is_human_must_be_known():
     table, _ = labels()
     with pytest.raises(InputError, match="'ann' has no"):
         correct(table, reference=["ann"])
+
+
+def test_annotators_and_labels_read_what_examine_reads(tmp_path):
+    rng = np.random.default_rng(8)
+    truth = rng.choice(["Refund", "delivery"], 60)
+    other = np.where(rng.random(60) < 0.2, "delivery", truth)
+    wide = pl.DataFrame({"id": range(60), "ann_1": truth, "ann_2": other, "gpt": truth})
+    path = tmp_path / "wide.csv"
+    wide.write_csv(path)
+    table, labels = read_annotations(path, annotators=["ann_1", "ann_2"])
+    assert labels == ["Refund", "delivery"]
+    found = annotator_agreement(table, ["ann_1", "ann_2"], labels)
+    assert found["Refund"]["agreement"].value == np.mean(truth == other)
+    # With one person as the key each judge is a configuration, spellings folded.
+    one = wide.select("id", pl.col("ann_1").alias("human"), pl.col("gpt").str.to_uppercase())
+    one.write_csv(path)
+    (result,) = read_results([path])
+    assert (result.configuration, result.task) == ("gpt", "binary")
+    scored = labels_beside_chance([result], draws=5, resamples=0)
+    assert scored["f1"].to_list() == [1.0]
+    wide.write_csv(path)
+    with pytest.raises(TableError, match="one key"):
+        read_results([path])

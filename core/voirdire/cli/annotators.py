@@ -24,7 +24,8 @@ Examples:
   voirdire annotators checks.csv --label sound --primary anna --primary ben --rule unanimous
   --keep sound --items questions.jsonl --out kept.csv
 
-The table may also have the columns evidence (quotations, separated by |) and flag.
+A table with the columns item and annotator may also have evidence (quotations, separated by |) and
+flag. Any other file of labels is read as by voirdire examine.
 """
 
 
@@ -37,7 +38,7 @@ def annotators(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A table with the columns item and annotator, and one per label.",
+            help="A file of labels: item, annotator and a column a label, or as for examine.",
             show_default=False,
         ),
     ],
@@ -96,8 +97,8 @@ def annotators(
     adjudicates = rule != "secondary" or bool(secondary)
     if (out is not None or keep) and not adjudicates:
         raise InputError("--out and --keep need final labels: name --secondary, or another --rule")
-    labels = label or annotating.labels_in(file)
-    annotations = annotating.read_annotations(file, labels)
+    people = [*primary, *([secondary] if secondary else [])]
+    annotations, labels = annotating.read_annotations(file, label or (), people)
     sections = [annotating.agreement_section(annotations, primary, labels)]
     if adjudicates:
         item_frame = None if items is None else read_raw(items).frame

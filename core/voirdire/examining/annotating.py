@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from voirdire.errors import InputError, TableError, check_allowed, check_columns
+from voirdire.errors import InputError, TableError, check_allowed, check_columns, listed
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
+from voirdire.study import ReadOptions
 from voirdire.tables import read_raw, yes_no
+from voirdire.tables.judged import read_judged
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import numpy as np
 
@@ -62,27 +64,58 @@ class Adjudicated:
     unwanted: int = 0
 
 
-def labels_in(path: str | Path) -> list[str]:
-    """The columns of a file of annotations that are taken for labels where none is named."""
-    return [name for name in read_raw(path).frame.columns if name not in _OTHERS]
+def read_annotations(
+    path: str | Path, labels: Sequence[str] = (), annotators: Sequence[str] = ()
+) -> tuple[pl.DataFrame, list[str]]:
+    """A file of annotations as ``item, annotator`` and a column a label, and these labels.
 
+    A file with these columns is taken as it is: labels are read as yes and no, an empty cell is
+    missing, and what else it holds stays. Any other is read as `voirdire examine` reads labels.
 
-def read_annotations(path: str | Path, labels: Sequence[str]) -> pl.DataFrame:
-    """A file of annotations: ``item, annotator``, a column a label, and whatever else it holds.
-
-    Labels are read as yes and no; an empty cell is missing.
+    Parameters
+    ----------
+    path : path
+    labels : sequence of str
+        Those that count; by default all.
+    annotators : sequence of str
+        The people among its raters.
 
     Raises
     ------
     TableError
-        A column is absent, or a label is neither yes nor no.
+        A column is absent, a label is neither yes nor no, or the file holds no labels.
+    QuestionError
+        It may be read in two ways.
     """
     frame = read_raw(path).frame
+    if not {"item", "annotator"} <= set(frame.columns):
+        said = _as_annotations(path, annotators)
+        if said is not None:
+            frame = said
+    labels = list(labels) or [name for name in frame.columns if name not in _OTHERS]
     _need(frame, labels, str(path))
-    return frame.with_columns(
+    annotations = frame.with_columns(
         pl.col("item", "annotator").cast(pl.String),
         *(yes_no(frame[label], str(path)) for label in labels),
     )
+    return annotations, labels
+
+
+def _as_annotations(path: str | Path, annotators: Sequence[str]) -> pl.DataFrame | None:
+    """Labels of one question, whatever their layout: 1 in the column of each that was given."""
+    found = read_judged(Path(path), reference=annotators, read=ReadOptions())
+    if found is None or not found[1].questions:
+        return None
+    said = found[1]
+    if len(said.questions) > 1:
+        names = [one.attribute for one in said.questions]
+        raise TableError(f"{path}: it holds several questions ({listed(names)}); give a file each")
+    (question,) = said.questions
+    unit = pl.concat_str("item", "system", separator=" ", ignore_nulls=True)
+    return said.labels.select(
+        unit.alias("item"), pl.col("rater").alias("annotator"),
+        *(pl.col("labels").list.contains(one).cast(pl.Int8).alias(one) for one in question.labels),
+    )  # fmt: skip
 
 
 def annotator_agreement(

@@ -11,8 +11,8 @@ from voirdire.examining.changing.comparing import compare as compare
 from voirdire.examining.changing.comparing import comparison_values as comparison_values
 from voirdire.examining.changing.components import ComponentChange as ComponentChange
 from voirdire.examining.changing.components import component_changes as component_changes
+from voirdire.examining.changing.freezing import freeze as freeze
 from voirdire.examining.changing.lock import Lock as Lock
-from voirdire.examining.changing.lock import freeze as freeze
 from voirdire.examining.changing.lock import read_lock as read_lock
 from voirdire.examining.changing.lock import write_lock as write_lock
 from voirdire.examining.changing.measured import Measured as Measured

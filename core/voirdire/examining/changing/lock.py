@@ -14,24 +14,15 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
-from voirdire.examining.changing.anchored import with_verdicts
-from voirdire.examining.changing.measured import measured_of
-from voirdire.examining.source import is_of_files
 from voirdire.examining.spec.rated_question import RatedQuestion  # noqa: TC001 - pydantic reads it
-from voirdire.examining.spoken import speaks_python
-from voirdire.examining.verdict.gathering import gate_of
 from voirdire.files import write_text
-from voirdire.schema import RULE, Scale
-from voirdire.study import Gate, Margins, Part, ReadOptions, build_part, read_toml, to_toml
+from voirdire.schema import Scale
+from voirdire.study import Gate, Margins, Part, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from voirdire.examining.changing.measured import Measured
-    from voirdire.examining.examination import Examination
-    from voirdire.examining.sources import AnySource
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]
@@ -187,111 +178,6 @@ class Lock(Part):
         return Scale(*self.scale, self.step)
 
 
-@speaks_python
-def freeze(  # noqa: PLR0913 - the options are those of the command
-    source: AnySource | Examination,
-    *,
-    reference: Sequence[str] = (),
-    read: ReadOptions | None = None,
-    judges: Sequence[str] = (),
-    items: int | None = None,
-    margin: float | None = None,
-    alpha: float = 0.05,
-    looks: int = LOOKS,
-    one_in: int | None = None,
-    seed: int = 0,
-) -> Lock:
-    """Freeze the judges of a session: what they are, and what they said.
-
-    Parameters
-    ----------
-    source, reference, read
-        As in `voirdire.examine`. A session also says which models answered, and holds the texts
-        by whose hashes a changed response is known.
-    judges : sequence of str
-        Leave out all judges but these.
-    items : int, optional
-        Draw so many items as canaries; by default all are.
-    margin : float, optional
-        Points within which a mean is as good as before; by default the study's margin of bias.
-    alpha : float
-        The probability of any false alarm over all looks together.
-    looks : int
-        How many looks that promise is for; each has the same limits.
-    one_in : int, optional
-        In place of `alpha` and `looks`: one look in so many may raise a false alarm.
-    seed : int
-        The seed of the draw of items.
-
-    Returns
-    -------
-    Lock
-
-    Raises
-    ------
-    InputError
-        What is wrong with the source; a judge that has no score at all; more items than there are.
-    """
-    if looks < 1 or (one_in is not None and one_in < 2):
-        raise InputError(
-            f"--looks is 1 or more and --one-in 2 or more, got "
-            f"{looks if one_in is None else one_in}"
-        )
-    measured = measured_of(source, reference=reference, read=read, judges=judges, verdicts=False)
-    for judge in measured.judges:
-        if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
-            raise InputError(
-                f"{measured.name}: judge {judge!r} has no score, so it cannot be frozen"
-            )
-    kept = _drawn(measured, items, seed)
-    gate = gate_of(measured.study, measured.scale)
-    lock = Lock(
-        format=FORMAT,
-        rule=RULE,
-        planned=0 if one_in is not None else looks,
-        one_in=one_in or 0,
-        read=_reading(source, read, measured),
-        study=study_name(source, measured),
-        frozen=dt.datetime.now(dt.UTC).date().isoformat(),
-        alpha=alpha,
-        margin=measured.study.margins.bias * measured.scale.width if margin is None else margin,
-        scale=(measured.scale.low, measured.scale.high),
-        step=measured.scale.step,
-        rubric=rubric_hash(measured.study),
-        attributes=measured.cube.attributes,
-        questions=measured.questions,
-        reference=measured.reference,
-        margins=measured.study.margins,
-        gate=None if gate is None else Gate(
-            at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity
-        ),
-        judges=locked_judges(measured),
-        canary=_canary(measured, kept),
-    )  # fmt: skip
-    return with_verdicts(lock)
-
-
-def _reading(source: object, read: ReadOptions | None, measured: Measured) -> dict[str, Any]:
-    """How a source was read, without what joined labels to it: a check joins none.
-
-    Of one file without a study also what was found out about it, so that a check looks for
-    nothing anew: its columns, its scales and who judged.
-    """
-    read = read or ReadOptions()
-    kept = {**read.keys_set("human", "key", "about")}
-    sources = measured.study.data.sources
-    # Labels and comparisons are examined as votes, whose columns are none of the file's.
-    one = source[0] if isinstance(source, list | tuple) and source else source
-    name = Path(one).name if isinstance(one, str | Path) else "frame"
-    alone = len(sources) == 1 and Path(sources[0].path).name == name
-    if is_of_files(source) and alone and not read.human:
-        found = sources[0].keys_set("key", "about", "layout", "columns", "prefix")
-        kept = {**found, **kept, **({"judge": measured.judges} if read.judge else {})}
-    elif read.judge:
-        kept["judge"] = read.judge
-    return {**kept, **({"families": read.families} if read.families else {})}
-
-
 def write_lock(path: str | Path, lock: Lock) -> None:
     """Write a lock file, whole or not at all."""
     sealed = lock if lock.format < FORMAT else lock.model_copy(update={"seal": seal_of(lock)})
@@ -428,40 +314,3 @@ def text_hashes(measured: Measured) -> dict[tuple[str, str], str]:
         for item, system, text in rows
         if text is not None
     }
-
-
-def _drawn(measured: Measured, items: int | None, seed: int) -> NDArray[np.bool_]:
-    """(N,) the responses whose items were drawn and that some judge scored."""
-    at = [measured.cube.raters.index(judge) for judge in measured.judges]
-    scored = np.asarray(~np.isnan(measured.cube.scores[at]).all(axis=(0, 1)))
-    if items is None:
-        return scored
-    # Items are drawn whole: all systems' answers to one are compared together.
-    there = np.unique(measured.cube.item[scored])
-    if items > len(there):
-        raise InputError(
-            f"--items {items}: {measured.name} has {len(there)} items that a judge scored"
-        )
-    chosen = np.random.default_rng(seed).choice(there, items, replace=False)
-    return scored & np.isin(measured.cube.item, chosen)
-
-
-def _canary(measured: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse, ...]:
-    cube, hashes = measured.cube, text_hashes(measured)
-    item, system = measured.item, measured.system
-    scores = {name: cube.scores[cube.raters.index(name)] for name in cube.raters}
-    return tuple(
-        CanaryResponse(
-            item=str(item[k]),
-            system=str(system[k]),
-            cluster="" if measured.clusters is None else str(measured.clusters[k]),
-            text=hashes.get((str(item[k]), str(system[k])), ""),
-            scores={name: tuple(scores[name][:, k].tolist()) for name in measured.judges},
-            humans={
-                name: tuple(scores[name][:, k].tolist())
-                for name in measured.reference
-                if not np.isnan(scores[name][:, k]).all()
-            },
-        )
-        for k in np.flatnonzero(kept)
-    )

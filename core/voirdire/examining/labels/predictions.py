@@ -19,7 +19,10 @@ from voirdire.examining.labels.matrix import (
     task_of,
 )
 from voirdire.examining.labels.printed import Printed, is_printed, printed_results
+from voirdire.study import ReadOptions
 from voirdire.tables import canonical_ids, read_raw
+from voirdire.tables._files._raw import build
+from voirdire.tables.judged import read_judged
 from voirdire.tables.judged.words import form_of
 from voirdire.tabular import places_of
 
@@ -123,10 +126,46 @@ def _read(path: Path, within: str, separator: str | None) -> list[LabelResult]:
             LabelResult(path.name, configuration, labels, task, printed)
             for configuration, labels, task, printed in printed_results(raw, path)
         ]
+    said = _of_judges(path)
+    if said is not None:
+        return _predicted(said, path, default, None)
     raise TableError(
         f"{path}: neither predictions (columns item, truth, predicted) nor printed results (column "
         f"f1 beside f1_random, shares or support); its columns are {', '.join(raw.frame.columns)}"
     )
+
+
+def _of_judges(path: Path) -> RawTable | None:
+    """Labels of one person, who is the key, and of judges, each a configuration.
+
+    Raises
+    ------
+    TableError
+        Several people label it: none of them is the key.
+    QuestionError
+        The file may be read in two ways.
+    """
+    found = read_judged(path, read=ReadOptions())
+    if found is None or not found[1].questions:
+        return None
+    said = found[1]
+    if len(said.people) > 1:
+        raise TableError(
+            f"{path}: {listed(list(said.people))} label it, and predictions are held against one "
+            "key; voirdire examine holds judges against several people"
+        )
+    unit = [pl.concat_str("item", "system", separator=" ", ignore_nulls=True).alias("item"),
+            pl.col("attribute").alias("labels")]  # fmt: skip
+    cells = pl.col("labels").list.join(SEPARATOR).alias("cell")
+    rows = said.labels.filter(pl.col("run") == 1).select("rater", *unit, cells)
+    key = pl.col("rater").is_in(list(said.people))
+    table = rows.filter(~key).rename({"rater": "configuration", "cell": "predicted"}).join(
+        rows.filter(key).select("item", "labels", pl.col("cell").alias("truth")),
+        on=["item", "labels"], maintain_order="left",
+    )  # fmt: skip
+    if any(one.sets for one in said.questions):
+        table = table.with_columns(task=pl.lit("multi-label"))
+    return build(path.name, table.columns, table.get_columns(), first=1)
 
 
 def _predicted(raw: RawTable, path: Path, default: str, separator: str | None) -> list[LabelResult]:

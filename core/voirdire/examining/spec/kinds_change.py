@@ -15,7 +15,6 @@ import numpy as np
 from voirdire.examining.spec.component import Estimated
 from voirdire.examining.spec.margins import FEWEST_SHARED
 from voirdire.examining.spec.reasons import FEWEST_SUCH
-from voirdire.stats import comparisons, label_responses, probability, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.labels.ground import LabelGround
     from voirdire.examining.spec.preferences.ground import ComparedGround
     from voirdire.examining.spec.probabilities.ground import ProbabilityGround
-    from voirdire.stats.comparisons import ComparisonPanel
-    from voirdire.stats.probability import ProbabilityPanel
     from voirdire.stats.sums import Jackknifed
 
 
@@ -38,6 +35,8 @@ def _of(found: Jackknifed | None, at: str = "") -> Iterator[Estimated]:
 
 def shares(ground: LabelGround) -> Iterator[Estimated]:
     """SHARE of each label."""
+    from voirdire.stats import label_responses  # noqa: PLC0415 - scores need none of these
+
     found = label_responses.shares(ground.panel, ground.humans).difference
     for place, label in enumerate(ground.case.labels):
         yield from _of(found[place], label)
@@ -47,6 +46,8 @@ def rate_of_labels(*, recall: bool) -> Callable[[LabelGround], Iterator[Estimate
     """RECALL (PRECISION) of each label beside a held-out human, where enough is said."""
 
     def estimates(ground: LabelGround) -> Iterator[Estimated]:
+        from voirdire.stats import label_responses  # noqa: PLC0415 - as above
+
         if len(ground.humans) < 2:
             return
         for place, label in enumerate(ground.case.labels):
@@ -62,6 +63,8 @@ def label_items(times: float) -> Callable[[LabelGround], Iterator[Estimated]]:
     """LABEL, or ITEM_k, of each label, where two humans share enough of it."""
 
     def estimates(ground: LabelGround) -> Iterator[Estimated]:
+        from voirdire.stats import within  # noqa: PLC0415 - as above
+
         if len(ground.humans) < 2:
             return
         for place, label in enumerate(ground.case.labels):
@@ -73,33 +76,47 @@ def label_items(times: float) -> Callable[[LabelGround], Iterator[Estimated]]:
     return estimates
 
 
-def of_claims(
-    statistic: Callable[[ProbabilityPanel], Jackknifed | None],
-) -> Callable[[ProbabilityGround], Iterator[Estimated]]:
-    """A statistic of probabilities."""
-    return lambda ground: _of(statistic(ground.claims))
+def of_claims(statistic: str) -> Callable[[ProbabilityGround], Iterator[Estimated]]:
+    """A statistic of `voirdire.stats.probability`."""
+
+    def estimates(ground: ProbabilityGround) -> Iterator[Estimated]:
+        from voirdire.stats import probability  # noqa: PLC0415 - as above
+
+        yield from _of(getattr(probability, statistic)(ground.claims))
+
+    return estimates
 
 
-def of_choices(
-    statistic: Callable[[ComparisonPanel], Jackknifed | None],
-) -> Callable[[ComparedGround], Iterator[Estimated]]:
-    """A statistic of comparisons."""
-    return lambda ground: _of(statistic(ground.panel))
+def of_choices(statistic: str) -> Callable[[ComparedGround], Iterator[Estimated]]:
+    """A statistic of `voirdire.stats.comparisons`."""
+
+    def estimates(ground: ComparedGround) -> Iterator[Estimated]:
+        from voirdire.stats import comparisons  # noqa: PLC0415 - as above
+
+        yield from _of(getattr(comparisons, statistic)(ground.panel))
+
+    return estimates
 
 
 def reading(ground: ComparedGround) -> Iterator[Estimated]:
     """READ within pairs."""
+    from voirdire.stats import comparisons  # noqa: PLC0415 - as above
+
     yield from _of(comparisons.reading(ground.panel).correlation)
 
 
 def item(ground: ComparedGround) -> Iterator[Estimated]:
     """ITEM within pairs."""
+    from voirdire.stats import comparisons  # noqa: PLC0415 - as above
+
     if not ground.labels_alone:
         yield from _of(comparisons.shared_within(ground.panel, comparisons.TIMES).beyond)
 
 
 def level(ground: ComparedGround) -> Iterator[Estimated]:
     """LEVEL of each system."""
+    from voirdire.stats import comparisons  # noqa: PLC0415 - as above
+
     found = comparisons.favour_by_system(ground.panel)
     for place, name in enumerate(ground.panel.systems):
         yield from _of(found[place], str(name))
@@ -107,15 +124,17 @@ def level(ground: ComparedGround) -> Iterator[Estimated]:
 
 def picks(ground: ComparedGround) -> Iterator[Estimated]:
     """PICK."""
+    from voirdire.stats import comparisons  # noqa: PLC0415 - as above
+
     found = comparisons.picks(ground.panel)
     yield from _of(None if found is None else found.difference)
 
 
-large = of_claims(probability.calibration_in_the_large)
-slope = of_claims(probability.calibration_slope)
-skill = of_claims(probability.skill)
-position = of_choices(comparisons.position)
-length = of_choices(comparisons.length_effect)
+large = of_claims("calibration_in_the_large")
+slope = of_claims("calibration_slope")
+skill = of_claims("skill")
+position = of_choices("position")
+length = of_choices("length_effect")
 
 
 def moved_by_each(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 SURE_YES, SURE_NO = 0.95, 0.975
 #: READ asks for more: a fluke there would license a blind judge for everything.
 SURE_READ = 0.995
+#: How many times a human's error variance a judge may have on one label, for all labels together
+#: (worth above a quarter of a human), where a label alone is pulled out it is `times_gate`.
+TIMES_LABEL = 4.0
 #: Responses that two humans must share for ITEM.
 FEWEST_SHARED = 50
 

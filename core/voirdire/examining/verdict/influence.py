@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.spec import COMPONENTS, kinds_change
+from voirdire.examining.spec import COMPONENTS
+from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.examining.verdict.of_kinds import ground_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,9 +61,9 @@ def influences(case: AnyCase, component: Component, margins: Margins) -> NDArray
     influence = np.full(len(kept), np.nan)
     if not kept.any():
         return influence
-    ground = ground_of(case, margins)
-    if type(ground) is not ScoreGround:
+    if not isinstance(case, Case) or case.table is not None or case.probability:
         return _of_a_kind(case, kept, component, margins)
+    ground = ScoreGround(case, margins)
     of_each = COMPONENTS[component.name].influence
     values = None if of_each is None else of_each(ground, component)
     if values is not None:
@@ -78,6 +78,9 @@ def _of_a_kind(
 
     Means of systems (pairs) are those of all responses.
     """
+    from voirdire.examining.spec import kinds_change  # noqa: PLC0415 - for kinds alone
+    from voirdire.examining.verdict.of_kinds import ground_of  # noqa: PLC0415 - as above
+
     influence = np.full(len(kept), np.nan)
     spec = COMPONENTS[component.name]
     of_each = None if "score" in spec.kinds else spec.influence

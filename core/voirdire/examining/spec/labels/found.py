@@ -18,6 +18,7 @@ from voirdire.examining.spec.margins import (
     FEWEST_SHARED,
     SURE_NO,
     SURE_YES,
+    TIMES_LABEL,
     above,
     inside,
     untested,
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: How many times a human's error variance a judge may have on one label, for all labels together
-#: (worth above a quarter of a human), where a label alone is pulled out it is `times_gate`.
-TIMES_LABEL = 4.0
 #: What humans say must be vouched for to this share before a judge may stand in for one.
 VOUCHED = 0.80
 #: Margins of a label's share: of its standard deviation, of the share itself, and at least.

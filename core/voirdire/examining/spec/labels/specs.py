@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
-from voirdire.examining.spec.labels.found import TIMES_LABEL
+from voirdire.examining.spec.margins import TIMES_LABEL
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates, needed_text, worth
 from voirdire.tabular import number_text, share_text

@@ -212,3 +212,16 @@ def test_a_plan_of_a_pass_rate_counts_clusters_and_asks_for_a_scale():
     assert grouped.labels(grouped.with_judge) > 1.3 * single.with_judge
     with pytest.raises(StatisticsError, match="strata need the ends of the scale"):
         labels_needed(labels, judge, [0.05], method="strata")
+
+
+@pytest.mark.parametrize("method", ["t", "strata"])
+def test_a_judge_of_fewer_responses_than_need_labels_costs_none(method):
+    """All that it judged are labelled then: 1,048 labels were asked for where 525 do."""
+    rng = np.random.default_rng(4)
+    truth = (rng.random(300) < 0.35).astype(float)
+    judge = np.where(rng.random(300) < 0.9, truth, 1 - truth)
+    labels = np.where(np.arange(300) < 200, truth, np.nan)
+    wide, narrow = labels_needed(labels, judge, [0.07, 0.03], scale=(0, 1), method=method)
+    assert wide.with_judge < wide.without_judge < 300
+    assert narrow.with_judge == narrow.without_judge > 300
+    assert narrow.upper == narrow.upper_without

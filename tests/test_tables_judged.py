@@ -478,3 +478,11 @@ def test_many_voters_are_taken_in_their_order():
     case = next(compared_cases(found.preferences, found.people))
     assert case.pooled
     assert case.humans.shape == (1, 40)
+
+
+def test_codes_under_a_category_and_a_rater_are_asked_about():
+    codes = [0, 1, 2, 3] * 10
+    table = wide(category_human_1=codes, category_human_2=codes, category_gpt=codes)
+    with pytest.raises(QuestionError, match="classes, or grades"):
+        read(table)
+    assert read(table, kind="label").questions[0].labels == ("0", "1", "2", "3")

@@ -169,10 +169,12 @@ def _planned(
     pilot: _Pilot, plan: _Plan, h: float, seen: tuple[float, float, int], clusters: Any
 ) -> LabelsNeeded:
     spread, r, total = seen
-    with_judge, alone = plan.labels(h, spread, r), plan.labels(h, spread, 0.0)
+    alone = plan.labels(h, spread, 0.0)
+    with_judge = _at_most(plan.labels(h, spread, r), alone, plan.units)
     known = plan.known(len(pilot.y))
-    upper = plan.labels(h, spread * _strayed(pilot, known, with_judge, _UPPER), r)
     upper_alone = plan.labels(h, spread * _strayed(pilot, 1.0, alone, _UPPER), 0.0)
+    upper = plan.labels(h, spread * _strayed(pilot, known, with_judge, _UPPER), r)
+    upper = _at_most(upper, upper_alone, plan.units)
     width = (math.nan, math.nan)
     if math.isfinite(with_judge):
         far = _strayed(pilot, plan.known(with_judge), with_judge, _MOST_OF)
@@ -181,6 +183,14 @@ def _planned(
         h, with_judge, upper, alone, upper_alone, total, spread, r, len(pilot.y),
         "labels" if clusters is None else "clusters", pilot.size, width,
     )  # fmt: skip
+
+
+def _at_most(needed: float, alone: float, judged: float) -> float:
+    """Labels with the judge; without it, where more are needed than there are judged units.
+
+    Then all of these are labelled, and their scores tell nothing any more.
+    """
+    return min(needed, alone) if needed > judged else needed
 
 
 def _rates(
@@ -205,15 +215,20 @@ def _rates(
     reached = []
     for h in widths / (high - low):
         wanted = _half(float(h), level, power)
-        n = plan.labels(wanted, level)
+        alone, upper_alone = (
+            plan.alone.labels(wanted, level), plan.alone.labels(wanted, level, _UPPER),
+        )  # fmt: skip
+        n = _at_most(plan.labels(wanted, level), alone, total)
         within = np.full(2, math.nan)
         if math.isfinite(n):
-            within = np.quantile(plan.widths(n, level), [0.05, 0.95]) * (high - low)
+            used = plan if n <= total else plan.alone
+            within = np.quantile(used.widths(n, level), [0.05, 0.95]) * (high - low)
         with_judge, upper, without, upper_without = (
             math.ceil(labels_of / each) if math.isfinite(labels_of) else labels_of
             for labels_of in (
-                n, plan.labels(wanted, level, _UPPER),
-                plan.alone.labels(wanted, level), plan.alone.labels(wanted, level, _UPPER),
+                n,
+                _at_most(plan.labels(wanted, level, _UPPER), upper_alone, total),
+                alone, upper_alone,
             )
         )  # fmt: skip
         reached.append(

@@ -120,7 +120,9 @@ def _ask_about_codes(
 
 
 def _speaks_of_labels(column: str) -> bool:
-    return not {"label", "labels"}.isdisjoint(re.split(r"[\W_]+", column.casefold()))
+    # Under *category* alone codes are classes; *category_gpt* may be anybody's grades.
+    words = {"label", "labels"} | (CODED if plain_word(column) not in CODED else set())
+    return not words.isdisjoint(re.split(r"[\W_]+", column.casefold()))
 
 
 def _are_codes(column: pl.Series) -> bool:

@@ -52,6 +52,30 @@ def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("source-read", _without_outside)
     app.connect("source-read", _root_names)
+    app.connect("build-finished", _readable_aloud)
+
+
+#: What the theme leaves out for those who listen to a page or have no mouse (axe-core names it): the
+#: level of a heading, names of regions, and a key that reaches text that scrolls.
+_ALOUD = (
+    ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
+    ('<aside class="sidebar-drawer"', '<aside aria-label="All pages" class="sidebar-drawer"'),
+    ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
+    ("<pre>", '<pre tabindex="0">'),
+    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+    ('<th class="head"><p></p></th>', '<td class="head"></td>'),
+    ('<div id="search-results">', '<h1>Search</h1>\n<div id="search-results">'),
+)
+
+
+def _readable_aloud(app: Any, error: Exception | None) -> None:
+    """Complete the pages that were written."""
+    pages = [] if error or app.builder.name != "html" else Path(app.outdir).rglob("*.html")
+    for page in pages:
+        text = page.read_text("utf-8")
+        for plain, whole in _ALOUD:
+            text = text.replace(plain, whole)
+        page.write_text(text, "utf-8")
 
 
 def _without_outside(_app: Any, _name: str, source: list[str]) -> None:

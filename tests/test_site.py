@@ -84,3 +84,11 @@ def wait_for(browser, selector):
     return WebDriverWait(browser, 20).until(
         lambda driver: driver.find_elements(By.CSS_SELECTOR, selector)
     )
+
+
+def test_pages_can_be_listened_to_and_reached_by_keys(site):
+    """What axe-core finds in the theme as it is; on the built pages it finds nothing of it."""
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8")
+        for plain in ('role="heading">', '<aside class="', "<pre>", '<div class="table-wrapper'):
+            assert plain not in text, (page.name, plain)

@@ -55,8 +55,8 @@ def setup(app: Any) -> None:
     app.connect("build-finished", _readable_aloud)
 
 
-#: What the theme leaves out for those who listen to a page or have no mouse (axe-core names it): the
-#: level of a heading, names of regions, and a key that reaches text that scrolls.
+#: What the theme leaves out for those who listen to a page or have no mouse, as axe-core names it:
+#: the level of a heading, names of regions, and a key that reaches text that scrolls.
 _ALOUD = (
     ('class="caption" role="heading"', 'class="caption" role="heading" aria-level="2"'),
     ('<aside class="sidebar-drawer"', '<aside aria-label="All pages" class="sidebar-drawer"'),

@@ -65,6 +65,12 @@ def test_answers_that_come_together_are_one_run_and_are_kept(study, tmp_path):
     assert again == found[3]
     assert asked(tmp_path / "kept") == before
     assert typed("session", "check", tmp_path / "kept" / "session").returncode == 0
+    labels = "".join(f"q{at},mine,{at % 5 + 1},{at * 2 % 5 + 1}\n" for at in range(20))
+    (tmp_path / "labels.csv").write_text("item,system,calm,clear\n" + labels)
+    ratings = tmp_path / "kept" / "session" / "ratings.parquet"
+    done = typed("examine", ratings, "--human", tmp_path / "labels.csv", "--resamples", "0")
+    assert done.returncode == 0, done.stderr
+    assert "north" in done.stdout
 
 
 def test_one_item_has_one_text_and_a_system_one_response(study, tmp_path):
@@ -173,19 +179,30 @@ def test_a_scorer_of_inspect_ai_stores_into_a_session(study, tmp_path, monkeypat
     inspect = pytest.importorskip("inspect_ai", reason="pip install inspect-ai")
     from inspect_ai.dataset import Sample
     from inspect_ai.log import read_eval_log
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.solver import solver
 
     from voirdire_plugins.others.inspect_ai import judge_scorer
 
     monkeypatch.chdir(tmp_path)
-    outputs = [ModelOutput.from_content("mockllm/model", f"answer {at}") for at in range(12)]
+
+    @solver  # its own answers: a model that counts tokens fetches a vocabulary
+    def answering():
+        async def solve(state, _):
+            text = f"answer to {state.sample_id}, {state.epoch}"
+            state.output = ModelOutput.from_content("mockllm/model", text)
+            return state
+
+        return solve
+
     task = inspect.Task(
         dataset=[Sample(input=f"question {at}", target="", id=f"s{at}") for at in range(6)],
+        solver=answering(),
         scorer=judge_scorer("study.toml", "north", folder="judged"),
         epochs=2,
     )
-    model = get_model("mockllm/model", custom_outputs=outputs)
-    (log,) = inspect.eval(task, model=model, display="none", log_dir=str(tmp_path / "logs"))
+    place = str(tmp_path / "logs")
+    (log,) = inspect.eval(task, model="mockllm/model", display="none", log_dir=place)
     assert log.status == "success", log.error
     frame = ratings_frame(tmp_path / "judged" / "session")
     assert (frame["item"].n_unique(), frame["system"].unique().to_list()) == (12, ["mockllm/model"])

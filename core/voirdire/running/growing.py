@@ -67,8 +67,8 @@ class GrowingSession:
     study : path or Study
         Whose rubric and panel are asked; its own items and responses are left out.
     folder : path
-        Where items, responses and the folder ``session`` stand: examine that, with people's labels
-        by `--human`.
+        Where items, responses and the folder ``session`` stand. People's labels are joined to it by
+        ``voirdire examine FOLDER/session/ratings.parquet --human labels.csv``.
     max_cost : float, optional
         The most that the whole session may cost. Where it is spent, an answer has no score.
     wait : float

@@ -23,8 +23,8 @@ def judge_scorer(
 ) -> Any:
     """A scorer for a task: ``scorer=judge_scorer("study.toml", "north", folder="judged")``.
 
-    The whole panel is asked about each sample, and the score is the judge's. Afterwards
-    ``voirdire examine judged/session --human labels.csv`` says what the judge may be used for.
+    The whole panel is asked about each sample, and the score is the judge's. What it may be used
+    for says ``voirdire examine judged/session/ratings.parquet --human labels.csv`` afterwards.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+truescore audit labels.csv --judge judge --gold human

@@ -1,0 +1,1 @@
+voirdire correct labels.csv --reference human --compare b,a

@@ -1,0 +1,2 @@
+sed '1s/people/winner/' pairs.csv > arenakit.csv
+arenakit audit arenakit.csv

@@ -1,0 +1,1 @@
+voirdire examine pairs.csv --reference people --cluster voter_id

@@ -1,0 +1,1 @@
+voirdire examine scores.csv --reference ann,ben,cat --judge careful,lenient,blind

@@ -1,0 +1,1 @@
+voirdire examine sure.csv --reference human

@@ -486,3 +486,10 @@ def test_codes_under_a_category_and_a_rater_are_asked_about():
     with pytest.raises(QuestionError, match="classes, or grades"):
         read(table)
     assert read(table, kind="label").questions[0].labels == ("0", "1", "2", "3")
+
+
+def test_a_distribution_that_nobody_gave_is_no_silence():
+    told = ['{"yes": 0.9, "no": 0.1}', '{"yes": 0.2, "no": 0.8}'] * 10
+    table = wide(human=["yes", "no"] * 10, choice=["yes", "no"] * 10, probabilities=told)
+    with pytest.raises(TableError, match="no column says whose"):
+        read(table)

@@ -52,6 +52,7 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     rater = find("rater", columns, rater, raw.name)
     free = [c for c in columns if c not in {*roles.values(), rater}]
     if rater is None:
+        _check_whose(raw, free)
         return _wide(raw, read, free, roles, reference)
     spread = next((c for c in free if plain_word(c) in DISTRIBUTIONS), None)
     single = read.probability or next((c for c in free if plain_word(c) in _SINGLE), None)
@@ -73,6 +74,19 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
         for label, value in claim.items()
     ]
     return with_claims(labels, claims)
+
+
+def _check_whose(raw: RawTable, free: Sequence[str]) -> None:
+    """Raise where a column holds distributions over labels, and nothing says who gave them."""
+    for column in free:
+        cells = raw.frame[column].drop_nulls()
+        first = cells[0] if len(cells) else None
+        if plain_word(column) in DISTRIBUTIONS and isinstance(first, str | dict):
+            _distributions(raw, column)
+            raise TableError(
+                f"{raw.name}: {column!r} holds probabilities of labels, and no column says whose; "
+                "write a row a judgement, people's too, with a column rater, or name it by --rater"
+            )
 
 
 _SINGLE = frozenset(("probability", "prob", "labelprob", "choiceprobability", "pchoice"))

@@ -163,16 +163,16 @@ def _runs(source: Path) -> Iterator[Rating]:
     from voirdire.errors import TableError
     from voirdire.store import is_session
     from voirdire.tables import reader_of
+    from voirdire.tables.readers import ReadsRuns
 
     if source.is_dir() and is_session(source):
         from voirdire.store.trajectories import iterate_trajectories
 
         return iterate_trajectories(source)
-    found = getattr(reader_of(source), "conversations", None)
-    if found is None:
+    reader = reader_of(source)
+    if not isinstance(reader, ReadsRuns):
         raise TableError(f"{source}: no reader knows runs in it (voirdire import --list)")
-    runs: Iterator[Rating] = found(source)
-    return runs
+    return reader.conversations(source)
 
 
 def _partition(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from voirdire.schema import Finding, Scale
+    from voirdire.schema import Finding, Rating, Scale
 
 #: How much of a file a reader is shown to recognise it by.
 HEAD = 65_536
@@ -166,6 +166,21 @@ class Reader(Protocol):
         ------
         TableError
             The format is recognised, and the file cannot be used: why, in words of its tool.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadsRuns(Protocol):
+    """A reader that also knows the runs in a file, judged or not."""
+
+    def conversations(self, path: Path) -> Iterator[Rating]:
+        """Each run with its steps as the turns of a response.
+
+        Raises
+        ------
+        TableError
+            There is none, or the file cannot be used.
         """
         ...
 

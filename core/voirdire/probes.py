@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from voirdire.schema import Comparison, Item, Request, Response
+    from voirdire.schema import Comparison, Item, Request, Response, Turn
 
     Floats = NDArray[np.float64]
 
+#: What a probe makes of a response: a text, or the turns of a conversation.
+Said: TypeAlias = "str | tuple[Turn, ...]"
+Change: TypeAlias = "Callable[[Item, Response], Said | None]"
 #: The file of a folder in which the effects of probes are kept.
 PROBES_FILE = "probes.parquet"
 #: What a sound judge's score does: it stays, it falls, and further the stronger the change is, or
@@ -31,8 +34,8 @@ class ResponseProbe:
     name : str
         As it is asked for by ``--probes``.
     change : callable
-        From an item and a response to the changed text; None where it does not apply. Pure: the
-        same text each time, and no model is asked.
+        From an item and a response to the changed text, or of a conversation to its changed turns;
+        None where it does not apply. Pure: the same each time, and no model is asked.
     expects : {"same", "monotone"}
         "same": the change is none that the rubric is about. "monotone": it does harm, and more
         the stronger it is.
@@ -42,6 +45,8 @@ class ResponseProbe:
         What is changed, as a sentence of the report.
     stronger : tuple of callable
         The same change in growing strength, each beyond `change`; every one is asked about.
+    of_turns : bool
+        Whether it changes conversations alone; where there are none it is left out.
 
     Examples
     --------
@@ -52,14 +57,15 @@ class ResponseProbe:
     """
 
     name: str
-    change: Callable[[Item, Response], str | None]
+    change: Change
     expects: Expectation = "same"
     strength: str = ""
     says: str = ""
-    stronger: tuple[Callable[[Item, Response], str | None], ...] = ()
+    stronger: tuple[Change, ...] = ()
+    of_turns: bool = False
 
     @property
-    def changes(self) -> tuple[Callable[[Item, Response], str | None], ...]:
+    def changes(self) -> tuple[Change, ...]:
         """All strengths, the weakest first."""
         return (self.change, *self.stronger)
 

@@ -111,12 +111,15 @@ class Judged:
         How many turns before its unit a rater sees; None for all of them.
     longest : int or None
         How many characters of each turn before its unit a rater sees; None for all of them.
+    last : bool
+        Whether only the last of these turns or steps is judged.
     """
 
     kind: UnitKind = "whole"
     role: str = ""
     past: int | None = None
     longest: int | None = None
+    last: bool = False
 
     @property
     def placed(self) -> bool:

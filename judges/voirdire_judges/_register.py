@@ -46,6 +46,7 @@ def voirdire_register_probes(register: Any) -> None:
         "confidence", "hedging", "brand", "injection", "typos", "order", "wrong_step",
         "language", "emoji",
         "paraphrase", "paraphrase_2", "paraphrase_3", "swap",
+        "early_truth", "no_past",
     ):  # fmt: skip
         register(name, f"voirdire_judges.probes:{name}")
     register("position", "voirdire.examining.probing.stored:POSITION")

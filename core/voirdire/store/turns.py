@@ -27,12 +27,13 @@ _OF_ITEMS = "m.system = '' AND EXISTS (SELECT 1 FROM items i WHERE i.id = m.item
 _OF_RESPONSES = """m.system != '' AND EXISTS (SELECT 1 FROM responses r
 WHERE (r.item, r.system) = (m.item, m.system) AND r.present)"""
 #: Items, or responses, each with the units that are asked about, in order.
-_UNITS_OF_ITEMS = """SELECT i.id, '', '', ? || m.turn FROM items i
-JOIN messages m ON (m.item, m.system) = (i.id, '') WHERE i.present = 1 AND m.role IN ({})
-ORDER BY i.position, m.turn"""
-_UNITS_OF_RESPONSES = """SELECT r.item, r.system, '', ? || m.turn FROM responses r
+_UNITS_OF_ITEMS = """SELECT i.id, '', '', ? || {turn} FROM items i
+JOIN messages m ON (m.item, m.system) = (i.id, '') WHERE i.present = 1 AND m.role IN ({roles})
+{group} ORDER BY i.position, m.turn"""
+_UNITS_OF_RESPONSES = """SELECT r.item, r.system, '', ? || {turn} FROM responses r
 JOIN items i ON i.id = r.item JOIN messages m ON (m.item, m.system) = (r.item, r.system)
-WHERE r.present = 1 AND i.present = 1 AND m.role IN ({}) ORDER BY r.position, m.turn"""
+WHERE r.present = 1 AND i.present = 1 AND m.role IN ({roles})
+{group} ORDER BY r.position, m.turn"""
 
 
 class TurnTaker:
@@ -90,9 +91,8 @@ def units(turns: Sequence[Turn], judged: Judged) -> Iterator[Unit]:
     if not judged.placed:
         yield Unit()
         return
-    for at, turn in enumerate(turns, 1):
-        if judged.asks_about(turn.role):
-            yield Unit(judged.kind, at)
+    places = [at for at, turn in enumerate(turns, 1) if judged.asks_about(turn.role)]
+    yield from (Unit(judged.kind, at) for at in (places[-1:] if judged.last else places))
 
 
 def unit_query(
@@ -101,7 +101,11 @@ def unit_query(
     """Item, first, second and unit of all that is asked about, as a query and its values."""
     asked = [role for role in _roles(connection, of_items=of_items) if judged.asks_about(role)]
     query = _UNITS_OF_ITEMS if of_items else _UNITS_OF_RESPONSES
-    return query.format(",".join("?" * len(asked))), (f"{judged.kind} ", *asked)
+    query = query.format(
+        roles=",".join("?" * len(asked)), turn="max(m.turn)" if judged.last else "m.turn",
+        group="GROUP BY m.item, m.system" if judged.last else "",
+    )  # fmt: skip
+    return query, (f"{judged.kind} ", *asked)
 
 
 def _roles(connection: sqlite3.Connection, *, of_items: bool) -> list[str]:

@@ -67,13 +67,15 @@ class Conversations(Part):
 
     `role` says whose turns are judged; of steps it may be left out, and all that an agent did is.
     `past` is how many turns before its own a rater sees, and `longest` how many characters of each
-    of them; without them all is seen. A rater of the panel may have a `unit` of its own.
+    of them; without them all is seen. With `last` only the last of these turns is judged. A rater
+    of the panel may have a `unit` of its own.
     """
 
     unit: UnitKind | None = None
     role: str = ""
     past: Annotated[int, Field(ge=0)] | None = None
     longest: Count | None = None
+    last: bool = False
 
     @model_validator(mode="after")
     def _role_of_turns(self) -> Conversations:
@@ -90,7 +92,7 @@ class Conversations(Part):
         kind = unit or self.unit or "whole"
         if kind not in ("turn", "step"):
             return Judged(kind)
-        return Judged(kind, self.role, self.past, self.longest)
+        return Judged(kind, self.role, self.past, self.longest, self.last)
 
 
 class Comparisons(Part):

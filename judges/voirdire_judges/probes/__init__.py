@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire import Plugins
-    from voirdire.probes import Probe
+    from voirdire.probes import Change, Probe, Said
     from voirdire.protocols import Judge
-    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
+    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric, Turn
     from voirdire.study import Study
 
 TEMPLATES = files("voirdire_judges.probes") / "templates.toml"
@@ -59,6 +59,12 @@ def _probe(name: str, template: dict[str, Any]) -> Probe:
         return PairProbe(name, swapped, **about)
     if template.get("how") == "paraphrase":
         return RequestProbe(name, _prefaced(template["text"]), **about)
+    if template.get("how") == "planted":
+        ends = _ends_with(template["ends"])
+        told = _told_before(template["truth"], template["ends"])
+        return ResponseProbe(name, ends, stronger=(told,), of_turns=True, **about)
+    if template.get("how") == "past":
+        return ResponseProbe(name, _without_past, of_turns=True, **about)
     if template.get("how") == "cut":
         first, *rest = (_of_text(partial(without_end, share)) for share in template["shares"])
         return ResponseProbe(name, first, stronger=tuple(rest), **about)
@@ -66,8 +72,63 @@ def _probe(name: str, template: dict[str, Any]) -> Probe:
     return ResponseProbe(name, _of_text(how), **about)
 
 
-def _of_text(how: Callable[[str], str | None]) -> Callable[[Item, Response], str | None]:
-    return lambda _, response: how(response.text)
+def _of_text(how: Callable[[str], str | None]) -> Change:
+    """The change of a text, or of the last turn that answers in a conversation."""
+
+    def change(item: Item, response: Response) -> Said | None:
+        del item
+        if not response.turns:
+            return how(response.text)
+        at = _last_answer(response.turns)
+        text = how(response.turns[at].content)
+        return None if text is None else _with(response.turns, at, text)
+
+    return change
+
+
+def _last_answer(turns: Sequence[Turn]) -> int:
+    """The place of the last turn of whoever does not begin; the last of all where one speaks."""
+    answers = [at for at, turn in enumerate(turns) if turn.role != turns[0].role]
+    return answers[-1] if answers else len(turns) - 1
+
+
+def _with(turns: tuple[Turn, ...], at: int, text: str) -> tuple[Turn, ...]:
+    return (*turns[:at], replace(turns[at], content=text), *turns[at + 1 :])
+
+
+def _ends_with(sentence: str) -> Change:
+    """The last answer of a conversation goes on with a sentence; None for what is none."""
+
+    def change(item: Item, response: Response) -> Said | None:
+        del item
+        if len(response.turns) < 2:
+            return None
+        at = _last_answer(response.turns)
+        return _with(response.turns, at, f"{response.turns[at].content}\n\n{sentence}")
+
+    return change
+
+
+def _told_before(truth: str, sentence: str) -> Change:
+    """A truth in the first turn that the sentence at the end goes against."""
+    ends = _ends_with(sentence)
+
+    def change(item: Item, response: Response) -> Said | None:
+        turns = ends(item, response)
+        if not isinstance(turns, tuple) or _last_answer(turns) == 0:
+            return None
+        return _with(turns, 0, f"{turns[0].content}\n\n{truth}")
+
+    return change
+
+
+def _without_past(item: Item, response: Response) -> Said | None:
+    """A conversation whose turns before the last answer say nothing; None for what is none."""
+    del item
+    if len(response.turns) < 2:
+        return None
+    at = _last_answer(response.turns)
+    return tuple(replace(t, content="") if n < at else t for n, t in enumerate(response.turns))
 
 
 def _framed(template: dict[str, Any]) -> Callable[[str], str | None]:
@@ -269,13 +330,11 @@ def make(  # noqa: PLR0913 - each is an option of the study
     return ProbedJudge(made, changed, unchanged, task)
 
 
-def _in_place(
-    place: str, change: Callable[[Item, Response], str | None], task: Comparison
-) -> Comparison:
-    """The pair with one of its responses changed."""
-    one = task.first if place == "first" else task.second
+def _in_place(place: str, change: Change, task: Comparison) -> Comparison:
+    """The pair with one of its responses changed; conversations are compared as their texts."""
+    one = replace(task.first if place == "first" else task.second, turns=())
     text = change(task.item, one)
-    if text is None:
+    if not isinstance(text, str):
         return task
     changed = replace(one, text=text)
     if place == "first":

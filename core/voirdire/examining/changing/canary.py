@@ -54,7 +54,7 @@ def canary_study(source: str | Path, lock: Lock, folder: str | Path) -> Study | 
     folder = Path(folder)
     canary = {(one.item, one.system) for one in lock.canary}
     rows = [
-        (one.item, one.system, one.text)
+        (one.item, one.system, one.turns or one.text)
         for one in (read_responses(study, study.responses) if study.responses else ())
         if (one.item, one.system) in canary
     ]

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from voirdire._registry import Plugins
+    from voirdire.probes import Said
     from voirdire.study import ItemsSpec, Study
 
+#: A probe that asks anew.
+AskingProbe = ResponseProbe | RequestProbe | PairProbe
 #: Between a system (or judge) and the probe that changes it.
 SEPARATOR = " ~ "
 IDENTITY = "identity"
@@ -138,6 +141,7 @@ def make_suite(
     named = plugins or loaded_plugins()
     judges, comparers = _panel(study, named, source)
     asked = tuple(probe for probe in probes if not isinstance(probe, StoredProbe))
+    asked = _applying(asked, kept, source)
     of_pairs = [probe for probe in asked if isinstance(probe, PairProbe)]
     if not comparers:
         asked = tuple(probe for probe in asked if probe not in of_pairs)
@@ -147,7 +151,10 @@ def make_suite(
             "compares"
         )
     folder = Path(folder)
-    base = [(one.item, one.system, one.text) for one in kept]
+    base = [(one.item, one.system, one.turns or one.text) for one in kept]
+    # Of a conversation its last turn: what a probe changes is there, or before it.
+    last = study.conversations.model_copy(update={"last": True})
+    study = study.model_copy(update={"conversations": last})
     studies = {}
     texts = {}
     if judges or study.items is not None:
@@ -175,6 +182,19 @@ def make_suite(
         {name: len(there) for name, there in untouched.items() if "@" not in name},
         tuple(one.name for one in (*judges, *comparers) if not one.changeable), untouched,
     )  # fmt: skip
+
+
+def _applying(
+    probes: tuple[AskingProbe, ...], responses: Sequence[Response], source: object
+) -> tuple[AskingProbe, ...]:
+    """The probes without those of conversations, where there is none."""
+    if any(one.turns for one in responses):
+        return probes
+    left = [one for one in probes if isinstance(one, ResponseProbe) and one.of_turns]
+    kept = tuple(one for one in probes if one not in left)
+    if left and all(one.name == IDENTITY for one in kept):
+        raise InputError(f"{source}: probe {left[0].name!r} is about conversations: none has turns")
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +276,9 @@ def _drawn(responses: Sequence[Response], items: int | None, seed: int) -> list[
 
 def _changed(
     responses: Sequence[Response], items: Mapping[str, Item], probes: Iterable[Probe]
-) -> tuple[list[tuple[str, str, str]], dict[str, frozenset[tuple[str, str]]]]:
+) -> tuple[list[tuple[str, str, Said]], dict[str, frozenset[tuple[str, str]]]]:
     """(item, system ~ arm, text) of every change, and those to which each arm does not apply."""
-    rows: list[tuple[str, str, str]] = []
+    rows: list[tuple[str, str, Said]] = []
     untouched: dict[str, frozenset[tuple[str, str]]] = {}
     for probe in probes:
         if not isinstance(probe, ResponseProbe):
@@ -266,13 +286,14 @@ def _changed(
         for arm, change in zip(arms_of(probe), probe.changes, strict=True):
             none = set()
             for one in responses:
-                text = change(items.get(one.item, Item(one.item)), one)
+                said = change(items.get(one.item, Item(one.item)), one)
                 # A change that leaves the text as it is would count as a response on which nothing
                 # happens.
-                if text is None or (text == one.text and probe.name != IDENTITY):
+                same = said == (one.turns or one.text) and probe.name != IDENTITY
+                if said is None or same:
                     none.add((one.item, one.system))
                 else:
-                    rows.append((one.item, f"{one.system}{SEPARATOR}{arm}", text))
+                    rows.append((one.item, f"{one.system}{SEPARATOR}{arm}", said))
             if len(none) == len(responses):
                 raise InputError(f"probe {probe.name!r} applies to no response; leave it out")
             if none:

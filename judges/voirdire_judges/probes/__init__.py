@@ -69,6 +69,7 @@ def _probe(name: str, template: dict[str, Any]) -> Probe:
         first, *rest = (_of_text(partial(without_end, share)) for share in template["shares"])
         return ResponseProbe(name, first, stronger=tuple(rest), **about)
     how = _HOW[template["how"]] if "how" in template else _framed(template)
+    about["of_turns"] = template.get("how") == "with_wrong_step"
     return ResponseProbe(name, _of_text(how), **about)
 
 

@@ -187,13 +187,19 @@ def make_suite(
 def _applying(
     probes: tuple[AskingProbe, ...], responses: Sequence[Response], source: object
 ) -> tuple[AskingProbe, ...]:
-    """The probes without those of conversations, where there is none."""
-    if any(one.turns for one in responses):
-        return probes
-    left = [one for one in probes if isinstance(one, ResponseProbe) and one.of_turns]
+    """The probes without those of conversations that apply to no response."""
+    left = [
+        probe
+        for probe in probes
+        if isinstance(probe, ResponseProbe)
+        and probe.of_turns
+        and all(probe.change(Item(one.item), one) is None for one in responses)
+    ]
     kept = tuple(one for one in probes if one not in left)
     if left and all(one.name == IDENTITY for one in kept):
-        raise InputError(f"{source}: probe {left[0].name!r} is about conversations: none has turns")
+        raise InputError(
+            f"{source}: probe {left[0].name!r} is about conversations, and no response is one"
+        )
     return kept
 
 

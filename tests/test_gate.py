@@ -240,6 +240,10 @@ def test_a_damaged_lock_says_file_and_key(tmp_path, change, message):
         (r'frozen = "\d{4}', 'frozen = "1999'),
         (r'seal = "[0-9a-f]', 'seal = "x'),
         (r"(?m)^seal = .*\n", ""),
+        # As if it were of the first format, which had no seal.
+        ("format = 2", "format = 1"),
+        (r"(?m)^format = .*\n", ""),
+        (r'(?m)^format = .*\nseal = ".*"\n', ""),
     ],
 )
 def test_a_lock_that_was_changed_by_hand_is_refused(tmp_path, old, new):
@@ -268,7 +272,9 @@ def test_a_lock_of_a_newer_voirdire_is_told_in_words_and_an_old_one_opens(tmp_pa
     path.write_text(old)
     lock = read_lock(path)
     assert (lock.format, lock.planned) == (1, 0)
-    assert check_lock(ratings(1), lock)[0].alpha == pytest.approx(0.05 * 6 / math.pi**2)
+    check = check_lock(ratings(1), lock)[0]
+    assert check.alpha == pytest.approx(0.05 * 6 / math.pi**2)
+    assert "lock_unsealed" in {finding.kind for finding in check.findings}
 
 
 def test_a_check_reads_as_the_freeze_read(tmp_path):

@@ -67,6 +67,7 @@ from voirdire.examining.changing.remarks import (
     missing_scores,
     other_rule,
     silent_judges,
+    unsealed,
 )
 
 Who = Literal["none", "judge", "system", "judge and system", "unknown"]
@@ -263,7 +264,7 @@ def check_lock(
     judged = any(judge.verdicts for judge in lock.judges)
     anew = with_verdicts(lock) if judged and lock.rule != RULE else lock
     findings = (
-        *other_rule(lock, anew), *missing_scores(lock, measured, at),
+        *unsealed(lock), *other_rule(lock, anew), *missing_scores(lock, measured, at),
         *changed_texts(lock, measured),
         *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip

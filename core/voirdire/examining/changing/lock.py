@@ -202,7 +202,9 @@ def read_lock(path: str | Path) -> Lock:
         sealed; the message names the file and the key.
     """
     lock = build_part(Lock, read_toml(path, "lock"), f"lock {path}")
-    if lock.format >= FORMAT and lock.seal != seal_of(lock):
+    # A lock of format 1 has no seal; a newer one does not lose it by saying that it is old.
+    newer = lock.format >= FORMAT or lock.seal or lock.planned or lock.one_in or lock.read
+    if newer and lock.seal != seal_of(lock):
         raise InputError(
             f"lock {path}: it was changed by hand after voirdire wrote it (its seal does not fit "
             "its content). Restore the file from version control, or freeze a new lock"

@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.errors import listed
 from voirdire.examining.changing.anchored import labelled
 from voirdire.examining.changing.lock import (
+    FORMAT,
     locked_judges,
     rubric_hash,
     text_hashes,
@@ -48,6 +49,18 @@ def other_rule(lock: Lock, anew: Lock) -> Iterator[Finding]:
         f"{RULE}: {told}.",
         "The frozen scores were judged anew by today's rule, so that no use is lost by it alone. "
         "Freeze a new lock to keep it.",
+    )  # fmt: skip
+
+
+def unsealed(lock: Lock) -> Iterator[Finding]:
+    """That a lock is of the first format, which nothing guards against changes by hand."""
+    if lock.format >= FORMAT:
+        return
+    yield _finding(
+        "lock_unsealed", "serious", 1, (),
+        "The lock is of the first format and has no seal: what was changed in it by hand since it "
+        "was frozen is not noticed.",
+        "Freeze a new lock.",
     )  # fmt: skip
 
 

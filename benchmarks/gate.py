@@ -92,6 +92,16 @@ def main(runs: int) -> None:
             f"| the same, 16 % re-scored, look 1, mean of {askings} runs "
             f"| {share(detected, runs)} |"
         )
+    many = false_alarms(series // 10, looks=100)
+    lines.append(
+        f"| any false alarm in 100 planned looks, of {series // 10:,} series "
+        f"| {share(many, series // 10)} |"
+    )
+    for k in (1, 26, 100):
+        detected = power(shift=0.10, items=200, runs=runs, k=k, looks=100)
+        lines.append(
+            f"| power for 0.10 points, 8 % re-scored, look {k} of 100 | {share(detected, runs)} |"
+        )
     right = attributed(runs=500)
     lines += [
         f"| seen and named rightly, of 500 changes of 0.3 points | {share(right, 500)} |",

@@ -67,7 +67,7 @@ def look(lock, scores, k):
 
 def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
     """Share of series of looks at an unchanged judge in which any look fails; `look` for many."""
-    alarms = 0
+    alarms, planned = 0, PLANNED.model_copy(update={"planned": looks})
     for start in range(0, seeds, chunk):
         rng = np.random.default_rng([start, 3])
         many = min(chunk, seeds - start)
@@ -75,7 +75,7 @@ def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
         before = asked(rng, truth)
         failed = np.zeros(many, dtype=bool)
         for k in range(1, looks + 1):
-            failed |= looked(asked(rng, truth) - before, k, anchors)
+            failed |= looked(asked(rng, truth) - before, k, anchors, planned)
         alarms += int(failed.sum())
     return alarms / seeds
 
@@ -86,14 +86,14 @@ def asked(rng, truth):
     return np.clip(truth + other * rng.choice([-1, 1], truth.shape), 1, 5)
 
 
-def looked(difference, k, anchors=0.5):
+def looked(difference, k, anchors=0.5, planned=PLANNED):
     """(M,) whether look k fails on (M, N) differences, the first part of them anchors."""
     n = difference.shape[1]
     live = difference[:, int(np.ceil(anchors * n)) :]
     p = np.minimum(paired_p(difference) / WHOLE, paired_p(live) / (1 - WHOLE))
     half = stdtrit(n - 1, 0.95) * difference.std(axis=1, ddof=1) / np.sqrt(n)
     no_longer_good = np.abs(difference.mean(axis=1)) - half > 0.2
-    return (p <= alpha_of_look(PLANNED, k)) | no_longer_good
+    return (p <= alpha_of_look(planned, k)) | no_longer_good
 
 
 def naive_alarm(seed, *, looks=26, items=200):
@@ -105,11 +105,11 @@ def naive_alarm(seed, *, looks=26, items=200):
     )
 
 
-def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED, askings=1):
+def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED, askings=1, looks=LOOKS):
     """Share of runs in which look k sees a shift of the judge, scored by the mean of askings."""
     seen = 0
     for seed in range(runs):
-        lock = locked(seed, items=items, anchors=anchors)
+        lock = locked(seed, items=items, anchors=anchors).model_copy(update={"planned": looks})
         now = shifted(lock, seed, shift=shift, rescored=rescored, runs=askings)
         seen += look(lock, now, k).changed
     return seen / runs

@@ -11,8 +11,11 @@ import pytest
 from command_line import typed
 
 from voirdire import InputError
+from voirdire.examining.certificate import read_certificate
+from voirdire.examining.changing import check_lock, freeze, read_lock
 from voirdire.examining.correcting import cascade, cascade_sections
 from voirdire.stats.automation import certified
+from voirdire.study import load_study
 
 voirdire = partial(typed, COLUMNS="100")
 PRICES = {"judge_0": 0.001, "judge_1": 0.02}
@@ -124,3 +127,79 @@ def test_what_cannot_be_weighed_is_said():
         found_in(panel()[0], prices={"judge_0": float("nan"), "judge_1": 1.0})
     with pytest.raises(InputError, match="there is no judge 'judge_9'"):
         found_in(panel()[0], prices={**PRICES, "judge_9": 1.0})
+
+
+def test_what_was_certified_is_held_by_the_lock_until_a_judge_of_it_changes(tmp_path):
+    frame = panel()[0]
+    frame.write_csv(tmp_path / "judged.csv")
+    both = ("--price", "judge_0=0.001", "--price", "judge_1=0.02")
+    done = voirdire(
+        "cascade", "judged.csv", "--reference", "human", "--agree", "0.85", "--gate", "4",
+        "--person", "1", *both, "--out", "out", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    certificate = read_certificate(tmp_path / "out" / "cascade.toml")
+    assert certificate.judges[0] == "judge_0"
+    assert certificate.low >= 0.85
+    # Ratings of a file are asked by no study.
+    assert not (tmp_path / "out" / "study.toml").exists()
+    frozen = voirdire(
+        "gate", "freeze", "judged.csv", "--reference", "human", "--as", "judge.lock",
+        "--cascade", "out/cascade.toml", cwd=tmp_path,
+    )  # fmt: skip
+    assert frozen.returncode == 0, frozen.stderr
+    assert "Certified: ask judge_0" in frozen.stdout
+    lock = read_lock(tmp_path / "judge.lock")
+    assert lock.cascade == certificate
+    same, _ = check_lock(frame, lock, reference=["human"])
+    assert "cascade_void" not in {one.kind for one in same.findings}
+    moved = frame.with_columns((pl.col("judge_0") - 1).clip(1, 5))
+    (void,) = [
+        one
+        for one in check_lock(moved, lock, reference=["human"])[0].findings
+        if one.kind == "cascade_void"
+    ]
+    assert void.severity == "serious"
+    assert "judge_0" in void.message
+    text = (tmp_path / "judge.lock").read_text("utf-8")
+    (tmp_path / "judge.lock").write_text(text.replace("agree = 0.85", "agree = 0.95"), "utf-8")
+    with pytest.raises(InputError, match="changed by hand"):
+        read_lock(tmp_path / "judge.lock")
+    with pytest.raises(InputError, match="certified of 'judge_0'"):
+        freeze(frame, reference=["human"], judges=["judge_1"], cascade=certificate)
+
+
+def test_a_study_that_asked_the_judges_gives_one_that_asks_those_of_the_cascade(tmp_path):
+    panel()[0].write_csv(tmp_path / "judged.csv")
+    raters = "".join(
+        f'[[panel]]\nname = "judge_{k}"\nkind = "judge"\nmodel = "openai:model-{k}"\n\n'
+        for k in range(2)
+    )
+    (tmp_path / "study.toml").write_text(
+        f"""
+name = "two"
+
+[rubric]
+scale = [1, 5]
+
+[data]
+reference = ["human"]
+
+{raters}[[data.sources]]
+path = "judged.csv"
+item = "item"
+""",
+        "utf-8",
+    )
+    done = voirdire(
+        "cascade", "study.toml", "--reference", "human", "--agree", "0.85", "--gate", "4",
+        "--person", "1", "--price", "judge_0=0.001", "--price", "judge_1=0.02", "--out", "out",
+        "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    made = load_study(tmp_path / "out" / "study.toml")
+    assert tuple(rater.name for rater in made.panel) == tuple(
+        read_certificate(tmp_path / "out" / "cascade.toml").judges
+    )
+    assert made.panel[0].model == "openai:model-0"
+    assert (tmp_path / "out" / made.data.sources[0].path).is_file()

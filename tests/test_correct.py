@@ -750,3 +750,21 @@ def test_a_second_human_beside_the_labels_is_no_judge_of_the_rest(tmp_path):
     assert "judge_beside_labels" in {one.kind for one in found.findings}
     with pytest.raises(InputError, match="scored the labelled responses, and hardly"):
         correct(frame, reference=["human"], judges=["human_2"])
+
+
+def test_passes_beside_a_probability_are_taken_apart_by_its_ranks(tmp_path):
+    """A t interval of twenty passes would have no width; of one failure, far too little."""
+    chance = np.random.default_rng(5)
+    passes = (chance.random(600) < 0.95).astype(float)
+    judge = np.round(0.3 + 0.6 * passes * chance.random(600), 3)
+    labels = [int(one) if k < 20 else None for k, one in enumerate(passes)]
+    frame = pl.DataFrame({"item": [f"i{k}" for k in range(600)], "judge": judge, "human": labels})
+    read = ReadOptions(kind="score", judge=("judge",))
+    found = correct(frame, reference=["human"], read=read)
+    interval = found.scores[0].corrected.interval
+    assert interval.method == "prediction_powered_strata"
+    assert 0.7 < interval.low < 0.95 < interval.high <= 1
+    # Scores on the same scale that lie between its ends are no passes.
+    between = frame.with_columns(pl.col("human") * 0.9)
+    graded = correct(between, reference=["human"], read=read).scores[0].corrected.interval
+    assert graded.method == "prediction_powered_t"

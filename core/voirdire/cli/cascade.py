@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,12 @@ from voirdire.cli.options import (
 )
 from voirdire.cli.showing import show_sections
 
+if TYPE_CHECKING:
+    from voirdire.examining.correcting import Cascade
+
+#: Files beside the queue.
+CERTIFICATE, STUDY = "cascade.toml", "study.toml"
+
 EPILOG = """
 Examples:
 
@@ -27,7 +33,8 @@ Examples:
 
 Every judge has scored the responses: a recorded panel. The labels are divided: one half teaches,
 the other certifies. With --out, queue.csv says whose verdict goes out and what a person must judge,
-and the ledger beside the labels keeps what they chose.
+cascade.toml keeps what was certified (gate freeze --cascade holds it in a lock), study.toml asks
+these judges alone where a study asked them, and the ledger beside the labels keeps what they chose.
 """
 
 
@@ -93,8 +100,23 @@ def cascade(
 
         out.mkdir(parents=True, exist_ok=True)
         write_csv(out / "queue.csv", found.queue, again=True)
+        _write_certified(found, out)
     sections = correcting.cascade_sections(found)
     show_sections("Cascade", "cascade", sections, found, out, formats, as_json=as_json)
+
+
+def _write_certified(found: Cascade, out: Path) -> None:
+    """The certificate, and the study that asks its judges; those of an earlier run go."""
+    from voirdire.examining.certificate import write_certificate
+    from voirdire.files import write_text
+    from voirdire.study import study_in, study_to_toml
+
+    for name in (CERTIFICATE, STUDY):
+        (out / name).unlink(missing_ok=True)
+    if found.certificate is not None:
+        write_certificate(out / CERTIFICATE, found.certificate)
+    if found.study is not None:
+        write_text(out / STUDY, study_to_toml(study_in(found.study, out)))
 
 
 def _price(text: str) -> tuple[str, float]:

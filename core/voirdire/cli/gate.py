@@ -113,16 +113,28 @@ def freeze(
             show_default=False,
         ),
     ] = None,
+    cascade: Annotated[
+        Path | None,
+        typer.Option(
+            "--cascade",
+            help="The cascade.toml of voirdire cascade: the lock holds what was certified, and "
+            "each check says whether it still holds.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the draw of items.")] = 0,
 ) -> None:
     """Freeze the judges of a session: model, prompt, rubric, canary items and their scores."""
     from voirdire.examining import changing
+    from voirdire.examining.certificate import read_certificate
     from voirdire.report.printing import print_sections
 
+    certified = None if cascade is None else read_certificate(cascade)
     frozen = answered(
         lambda asked, named: changing.freeze(
             source, reference=named, read=asked, judges=judge or (), items=items,
-            margin=margin, alpha=alpha, looks=looks, one_in=one_in, seed=seed,
+            margin=margin, alpha=alpha, looks=looks, one_in=one_in, cascade=certified,
+            seed=seed,
         ),
         read,
         reference,
@@ -136,6 +148,11 @@ def freeze(
     )
     if not anchors:
         typer.echo("Without labels a change of the judge cannot be told from one of a system.")
+    if certified is not None:
+        typer.echo(
+            f"Certified: ask {certified.steps}, then a person; agreement of at least "
+            f"{certified.agree:g} at a risk of {certified.risk:g}."
+        )
     sections = changing.freeze_sections(frozen)
     if sections:
         print_sections("Frozen", sections)

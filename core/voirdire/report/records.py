@@ -227,6 +227,8 @@ def plain(value: Any) -> Any:
     # Asked first: a result with a way of its own knows better than its fields what to show.
     if hasattr(value, "to_dict"):
         return plain(value.to_dict())
+    if hasattr(value, "model_dump"):
+        value = value.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -61,6 +61,7 @@ from voirdire.study._write import keyed_study as keyed_study
 from voirdire.study._write import model_entries as model_entries
 from voirdire.study._write import named_models as named_models
 from voirdire.study._write import short_names as short_names
+from voirdire.study._write import study_in as study_in
 from voirdire.study._write import study_to_toml as study_to_toml
 from voirdire.study._write import to_toml as to_toml
 from voirdire.study._write import write_study as write_study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -306,6 +307,25 @@ def study_to_toml(study: Study) -> str:
     runs = 3
     """
     return to_toml(study.model_dump(mode="json", exclude_unset=True, exclude_none=True))
+
+
+def study_in(study: Study, out: Path) -> Study:
+    """A study whose paths are seen from another folder, to be written there."""
+
+    def seen(path: str) -> str:
+        return Path(os.path.relpath(Path(study.folder) / path, out)).as_posix()
+
+    update: dict[str, object] = {"folder": str(out)}
+    for key in ("items", "responses"):
+        part = getattr(study, key)
+        if part is not None:
+            update[key] = part.model_copy(update={"path": seen(part.path)})
+    sources = tuple(one.model_copy(update={"path": seen(one.path)}) for one in study.data.sources)
+    update["data"] = study.data.model_copy(update={"sources": sources})
+    use = study.rubric.use
+    if use and (Path(study.folder) / use).is_file():
+        update["rubric"] = study.rubric.model_copy(update={"use": seen(use)})
+    return study.model_copy(update=update)
 
 
 def to_toml(plain: Mapping[str, Any]) -> str:

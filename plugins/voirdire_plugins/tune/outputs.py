@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.examining import changing
 from voirdire.files import write_text
-from voirdire.study import study_to_toml
+from voirdire.study import study_in, study_to_toml
 
 if TYPE_CHECKING:
     from voirdire.study import Study
@@ -27,7 +25,7 @@ def write_judge(tuned: Tuned, study: Study, asking: Asking) -> Tuned:
     """
     spec, out = tuned.spec, asking.out
     panel = tuple(spec if one.name == tuned.judge else one for one in study.panel)
-    made = _moved(study.model_copy(update={"panel": panel}), out)
+    made = study_in(study.model_copy(update={"panel": panel}), out)
     write_text(out / STUDY, study_to_toml(made))
     files = {"study": str(out / STUDY), "session": str(asking.session)}
     try:
@@ -37,22 +35,3 @@ def write_judge(tuned: Tuned, study: Study, asking: Asking) -> Tuned:
         return replace(tuned, files=files)
     changing.write_lock(out / LOCK, lock)
     return replace(tuned, files={**files, "lock": str(out / LOCK)})
-
-
-def _moved(study: Study, out: Path) -> Study:
-    """A study whose paths are seen from another folder."""
-
-    def seen(path: str) -> str:
-        return Path(os.path.relpath(Path(study.folder) / path, out)).as_posix()
-
-    update: dict[str, object] = {"folder": str(out)}
-    for key in ("items", "responses"):
-        part = getattr(study, key)
-        if part is not None:
-            update[key] = part.model_copy(update={"path": seen(part.path)})
-    sources = tuple(one.model_copy(update={"path": seen(one.path)}) for one in study.data.sources)
-    update["data"] = study.data.model_copy(update={"sources": sources})
-    use = study.rubric.use
-    if use and (Path(study.folder) / use).is_file():
-        update["rubric"] = study.rubric.model_copy(update={"use": seen(use)})
-    return study.model_copy(update=update)

@@ -68,6 +68,7 @@ from voirdire.examining.changing.remarks import (
     other_rule,
     silent_judges,
     unsealed,
+    void_certificate,
 )
 
 Who = Literal["none", "judge", "system", "judge and system", "unknown"]
@@ -269,6 +270,10 @@ def check_lock(
         *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip
     rows = hold(anew, today, anchors, alpha, look=k)
+    findings += tuple(
+        void_certificate(lock, [row.judge for row in rows if row.failed and lock.cascade
+                                and row.attribute == lock.cascade.attribute], findings)
+    )  # fmt: skip
     check = GateCheck(
         source=measured.name,
         study=lock.study,

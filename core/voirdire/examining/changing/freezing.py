@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.changing.anchored import with_verdicts
 from voirdire.examining.changing.lock import (
     FORMAT,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.certificate import CascadeCertificate
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.sources import AnySource
@@ -49,6 +50,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
     alpha: float = 0.05,
     looks: int = LOOKS,
     one_in: int | None = None,
+    cascade: CascadeCertificate | None = None,
     seed: int = 0,
 ) -> Lock:
     """Freeze the judges of a session: what they are, and what they said.
@@ -70,6 +72,8 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         How many looks that promise is for; each has the same limits.
     one_in : int, optional
         In place of `alpha` and `looks`: one look in so many may raise a false alarm.
+    cascade : CascadeCertificate, optional
+        What was certified of these judges, which each check then says to hold or not.
     seed : int
         The seed of the draw of items.
 
@@ -80,7 +84,8 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
     Raises
     ------
     InputError
-        What is wrong with the source; a judge that has no score at all; more items than there are.
+        What is wrong with the source; a judge that has no score at all; more items than there are;
+        a certificate of other judges or of another attribute.
     """
     if looks < 1 or (one_in is not None and one_in < 2):
         raise InputError(
@@ -93,6 +98,8 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
             raise InputError(
                 f"{measured.name}: judge {judge!r} has no score, so it cannot be frozen"
             )
+    if cascade is not None:
+        _check_certificate(cascade, measured)
     kept = _drawn(measured, items, seed)
     gate = gate_of(measured.study, measured.scale)
     lock = Lock(
@@ -115,10 +122,22 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         gate=None if gate is None else Gate(
             at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity
         ),
+        cascade=cascade,
         judges=locked_judges(measured),
         canary=_canary(measured, kept),
     )  # fmt: skip
     return with_verdicts(lock)
+
+
+def _check_certificate(cascade: CascadeCertificate, measured: Measured) -> None:
+    lost = [name for name in cascade.judges if name not in measured.judges]
+    if lost:
+        raise InputError(
+            f"--cascade: it is certified of {listed(lost)}, not frozen here (frozen: "
+            f"{listed(measured.judges)})"
+        )
+    if cascade.attribute not in measured.cube.attributes:
+        raise not_there("attribute", cascade.attribute, measured.cube.attributes, "--cascade")
 
 
 def _reading(source: object, read: ReadOptions | None, measured: Measured) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
+from voirdire.examining.certificate import CascadeCertificate  # noqa: TC001 - pydantic reads it
 from voirdire.examining.spec.rated_question import RatedQuestion  # noqa: TC001 - pydantic reads it
 from voirdire.files import write_text
 from voirdire.schema import Scale
@@ -90,7 +91,7 @@ class Lock(Part):
     level; `one_in` says in their place that one look in so many raises a false alarm, however many
     there are. A lock of format 1 declares neither: its looks spend ever less. `questions` say what
     attributes of labels, probabilities and comparisons answer. `read` is how the source was read,
-    and `seal` a hash over all else in the file.
+    `cascade` what was certified of these judges together, and `seal` a hash over all else in the file.
     """
 
     format: int = 1
@@ -111,6 +112,7 @@ class Lock(Part):
     reference: Names = ()
     margins: Margins = Margins()
     gate: Gate | None = None
+    cascade: CascadeCertificate | None = None
     looks: tuple[Look, ...] = ()
     judges: Annotated[tuple[LockedJudge, ...], Field(min_length=1)]
     canary: Annotated[tuple[CanaryResponse, ...], Field(min_length=1)]
@@ -203,7 +205,7 @@ def read_lock(path: str | Path) -> Lock:
     """
     lock = build_part(Lock, read_toml(path, "lock"), f"lock {path}")
     # A lock of format 1 has no seal; a newer one does not lose it by saying that it is old.
-    newer = lock.format >= FORMAT or lock.seal or lock.planned or lock.one_in or lock.read
+    newer = lock.format >= FORMAT or lock.seal or lock.planned or lock.one_in
     if newer and lock.seal != seal_of(lock):
         raise InputError(
             f"lock {path}: it was changed by hand after voirdire wrote it (its seal does not fit "

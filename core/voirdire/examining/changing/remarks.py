@@ -64,6 +64,30 @@ def unsealed(lock: Lock) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def void_certificate(
+    lock: Lock, moved: Sequence[str], findings: Sequence[Finding]
+) -> Iterator[Finding]:
+    """That what was certified of a cascade no longer holds: a judge of it is not as it was.
+
+    `moved` are judges that changed or are no longer good; `findings` those of this look.
+    """
+    if lock.cascade is None:
+        return
+    # A rubric that differs is every judge's.
+    declared = {place for one in findings if one.kind in DIFFERS | {"judge_missing"}
+                for place in (one.places or lock.cascade.judges)}  # fmt: skip
+    changed = [name for name in lock.cascade.judges if name in declared or name in moved]
+    if not changed:
+        return
+    yield _finding(
+        "cascade_void", "serious", len(changed), changed,
+        f"The certificate of the cascade {lock.cascade.steps}, then a person, no longer holds: "
+        f"{listed(changed)} {'is' if len(changed) == 1 else 'are'} not as frozen.",
+        "Let no verdict of it go out unseen. Label anew, certify anew (voirdire cascade), freeze "
+        "anew.",
+    )  # fmt: skip
+
+
 def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
     """Canaries, judges and attributes of the lock that are not there today."""
     gone = [one.item for one, place in zip(lock.canary, at, strict=True) if place < 0]

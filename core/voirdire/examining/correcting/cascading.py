@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
+from voirdire.examining.certificate import CascadeCertificate
 from voirdire.examining.correcting.escalating import (
     agreement,
     confidence_of,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from voirdire.examining.correcting.labelled import Labelled
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
-    from voirdire.study import ReadOptions
+    from voirdire.study import ReadOptions, Study
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -86,6 +87,11 @@ class Cascade:
     queue : DataFrame
         ``item, system, judge, score, decision``: whose verdict goes out (``automatic``), or
         ``human``; ``labelled`` where a person has answered already.
+    certificate : CascadeCertificate or None
+        What a lock holds of it; None where nothing is certified.
+    study : Study or None
+        The source's study with these judges alone, in this order; None where nothing is certified
+        or a judge is asked by no study.
     """
 
     attribute: str
@@ -104,6 +110,8 @@ class Cascade:
     idle: tuple[str, ...]
     findings: tuple[Finding, ...]
     queue: pl.DataFrame
+    certificate: CascadeCertificate | None = None
+    study: Study | None = None
 
 
 @speaks_python
@@ -196,12 +204,29 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
     if last < 0:
         return replace(nothing, reason=reason, idle=idle)
     stage = world.stages(sure, levels[last])
-    return replace(
+    found = replace(
         nothing, judges=best.judges, threshold=float(levels[last]),
         released=float((stage >= 0)[scored].mean()), agreement=float(np.nanmean(said[last])),
         low=low, price=world.price(order, stage[scored]), idle=idle,
-        queue=_queue(data, a, order, stage),
+        queue=_queue(data, a, order, stage), study=_study_of(data, best.judges),
     )  # fmt: skip
+    kept = ("attribute", "judges", "threshold", "risk", "agreement", "low", "tested", "released",
+            "price", "people")  # fmt: skip
+    certificate = CascadeCertificate(
+        agree=agree, tolerance=tolerance, gate=gate, **{name: getattr(found, name) for name in kept}
+    )
+    return replace(found, certificate=certificate)
+
+
+def _study_of(data: Labelled, judges: tuple[str, ...]) -> Study | None:
+    """The study that asks these judges alone, the cheapest first."""
+    from voirdire.store.raters import is_run  # noqa: PLC0415 - loads the store
+
+    study = data.inputs.study
+    asked = {rater.name: rater for rater in study.panel if is_run(rater)}
+    if any(name not in asked for name in judges):
+        return None
+    return study.model_copy(update={"panel": tuple(asked[name] for name in judges)})
 
 
 def _queue(

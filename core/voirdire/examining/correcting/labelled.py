@@ -111,10 +111,15 @@ class Labelled:
 
     @property
     def method(self) -> Literal["t", "strata"]:
-        """How means are corrected: rates of two values rest on few failures, others do not."""
+        """How means are corrected: rates of two values rest on few failures, others do not.
+
+        People may pass and fail what a judge gives a probability of passing.
+        """
         scale = self.inputs.panel.scale
-        two = not self.wins and not scale.continuous and scale.count == 2
-        return "strata" if two or self.gate is not None else "t"
+        two = not scale.continuous and scale.count == 2
+        if (scale.low, scale.high) == (0.0, 1.0):
+            two = two or bool((np.isnan(self.human) | np.isin(self.human, (0.0, 1.0))).all())
+        return "strata" if (two and not self.wins) or self.gate is not None else "t"
 
     def at_gate(self, gate: float) -> Labelled:
         """Passes in place of scores, of people and judges alike.

@@ -36,10 +36,10 @@ _HOW = (
     "have no label. Worth is the number of labels that would be as precise without the judge."
 )
 _HOW_RATES = (
-    "A corrected pass rate takes the labels apart by what the judge said (it passes, it fails), "
-    "and weighs each part by how often the judge says so over all responses. This Bayesian "
-    "estimate holds where hardly anything fails, too. Worth is the number of labels that would be "
-    "as precise without the judge."
+    "A corrected pass rate takes the labels apart by what the judge said (it passes, it fails, "
+    "or where among its scores), and weighs each part by how often the judge says so over all "
+    "responses. This Bayesian estimate holds where hardly anything fails, too. Worth is the number "
+    "of labels that would be as precise without the judge."
 )
 #: Rows up to which a picture shows each judge, and not all of them together alone.
 _PICTURED = 6

@@ -1,0 +1,150 @@
+"""Watching: false alarms in a year of weeks, delays beside a CUSUM, and whether who moved is named.
+
+    python benchmarks/watch.py 500    # 500 years a row: about 15 minutes of one core
+
+Writes results/watch.md. Weeks of 400 judged responses and 20 labels; a judge that errs by .7
+standard deviations of what people say; shifts of .3 standard deviations of the scores themselves
+from week 18 on. The CUSUM knows the mean, the spread and the shift, sees the same labels and no
+judge, and alarms in 5 % of years in which nothing moves.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from _timing import machine, table, versions
+from scipy.stats import norm
+
+from voirdire.stats import Period, watch
+
+RESULTS = Path(__file__).resolve().parent / "results" / "watch.md"
+WEEKS, JUDGED, LABELS, AT, BASELINE, LOOKS = 56, 400, 20, 18, 4, 52
+PASS = norm.ppf(0.2)
+#: Name -> what scores are, turns of a dialogue, and whether whole dialogues are labelled.
+WORLDS = {
+    "scores": ("scores", 1, True),
+    "grades of 1 to 5": ("grades", 1, True),
+    "pass rates": ("pass", 1, True),
+    "scores in dialogues of ten": ("scores", 10, True),
+    "pass rates in dialogues of ten": ("pass", 10, True),
+    "grades in dialogues of ten, single turns labelled": ("grades", 10, False),
+}
+
+
+def latent(chance, size):
+    if size == 1:
+        return chance.normal(size=JUDGED)
+    group = np.repeat(np.arange(JUDGED // size), size)
+    return (chance.normal(size=JUDGED // size)[group] + chance.normal(size=JUDGED)) / np.sqrt(2)
+
+
+def said(values, kind):
+    if kind == "pass":
+        return (values > PASS).astype(float)
+    return np.clip(np.rint(3.6 + values), 1, 5) if kind == "grades" else values
+
+
+def shift_of(kind, deviations, spread):
+    """The latent shift that moves the mean by so many standard deviations of the scores."""
+    if kind != "pass":
+        return deviations * (spread if kind == "scores" else 1.0)
+    rate = norm.sf(PASS / spread)
+    moved = rate + deviations * np.sqrt(rate * (1 - rate))
+    return spread * (norm.isf(rate) - norm.isf(moved))
+
+
+def series(chance, world, *, weeks=WEEKS, at=10**6, system=0.0, judge=0.0):
+    kind, size, whole = WORLDS[world]
+    moves = shift_of(kind, system, 1.0), shift_of(kind, judge, np.sqrt(1.49))
+    group = np.repeat(np.arange(JUDGED // size), size) if size > 1 else None
+    for week in range(weeks):
+        of_system, of_judge = moves if week >= at else (0.0, 0.0)
+        truth = latent(chance, size) + of_system
+        scores = truth + of_judge + 0.7 * latent(chance, size)
+        order = np.arange(JUDGED) if whole else chance.permutation(JUDGED)
+        known = np.where(order < LABELS, said(truth, kind), np.nan)
+        yield Period.of(known, said(scores, kind), clusters=group)
+
+
+def false_table(runs):
+    rows = []
+    for world in WORLDS:
+        chance = np.random.default_rng(1)
+        alarms = sum(watch(list(series(chance, world)))[-1].alarm for _ in range(runs))
+        rows.append((world, runs, f"{alarms / runs:.3f}"))
+        print(rows[-1], flush=True)
+    return table(("weeks of", "years", "with a false alarm (.05 at most)"), rows)
+
+
+def cusum(shift, world, runs=20000):
+    """Weeks to its alarm on average, were it to see the labels' means alone."""
+    _, size, whole = WORLDS[world]
+    chance = np.random.default_rng(3)
+    # The mean of twenty labels; of two dialogues of ten, half of what varies is a dialogue's.
+    spread = np.sqrt(1 / LABELS if size == 1 or not whole else 0.5 / 2 + 0.5 / LABELS)
+    z = abs(shift) / spread
+
+    def path(drift, weeks):
+        x, level = chance.normal(drift, 1, (runs, weeks)), np.zeros(runs)
+        levels = np.empty((runs, weeks))
+        for week in range(weeks):
+            level = np.maximum(level + z * x[:, week] - z * z / 2, 0)
+            levels[:, week] = level
+        return levels
+
+    limit = np.quantile(path(0.0, LOOKS).max(1), 0.95)
+    over = path(z, 200) > limit
+    return float((over.argmax(1) + 1)[over.any(1)].mean())
+
+
+MOVES = (
+    ("the system", {"system": -0.3}, ("system",)),
+    ("the judge, up", {"judge": 0.3}, ("judge",)),
+    ("the judge, down", {"judge": -0.3}, ("judge",)),
+    ("both, against each other", {"system": 0.3, "judge": -0.25}, ("both", "system", "judge")),
+)
+
+
+def moved_table(runs, after=22):
+    rows = []
+    for world in WORLDS:
+        for who, how, right in MOVES:
+            chance, delays, first, early = np.random.default_rng(2), [], [], 0
+            for _ in range(runs):
+                found = watch(list(series(chance, world, weeks=AT + after, at=AT, **how)))
+                alarms = [one.alarm for one in found]
+                at = alarms.index(True) if any(alarms) else None
+                if at is not None and at + BASELINE < AT:
+                    early += 1
+                    continue
+                delays.append(after + 1 if at is None else at + BASELINE - AT + 1)
+                if at is not None:
+                    names = [one.moved for one in found[at:] if one.moved != "cannot tell"]
+                    first.append(names[0] if names else "untold")
+            told = [name for name in first if name != "untold"]
+            good = np.mean([name in right for name in told]) if told else np.nan
+            known = cusum(how.get("system", how.get("judge", 0.0)), world)
+            rows.append(
+                (world, who, runs, f"{np.median(delays):.0f}", f"{np.mean(delays):.1f}",
+                 f"{known:.1f}", f"{len(first) / max(len(delays), 1):.2f}", f"{good:.2f}",
+                 f"{1 - len(told) / max(len(first), 1):.2f}")
+            )  # fmt: skip
+            print(rows[-1], flush=True)
+    heads = ("weeks of", "moves", "series", "delay, median", "mean", "CUSUM, mean",
+             "alarm by week 40", "named rightly", "untold by week 40")  # fmt: skip
+    return table(heads, rows)
+
+
+def main(runs):
+    parts = [
+        "# Watching", machine(), versions("numpy", "scipy"),
+        "## False alarms in a year", false_table(runs),
+        "## Who moved, and when it is seen", moved_table(max(runs // 5, 20)),
+    ]  # fmt: skip
+    RESULTS.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)

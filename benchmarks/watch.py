@@ -11,6 +11,7 @@ judge, and alarms in 5 % of years in which nothing moves.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -47,17 +48,22 @@ def said(values, kind):
 
 
 def shift_of(kind, deviations, spread):
-    """The latent shift that moves the mean by so many standard deviations of the scores."""
-    if kind != "pass":
-        return deviations * (spread if kind == "scores" else 1.0)
-    rate = norm.sf(PASS / spread)
-    moved = rate + deviations * np.sqrt(rate * (1 - rate))
-    return spread * (norm.isf(rate) - norm.isf(moved))
+    """The latent shift that moves the mean of the scores by so many of their own deviations."""
+    points = norm.ppf((np.arange(20000) + 0.5) / 20000) * spread
+    shifts = np.linspace(-1.5, 1.5, 301)
+    means = np.array([said(points + shift, kind).mean() for shift in shifts])
+    scores = said(points, kind)
+    return float(np.interp(scores.mean() + deviations * scores.std(), means, shifts))
+
+
+@lru_cache
+def moves_of(kind, system, judge):
+    return shift_of(kind, system, 1.0), shift_of(kind, judge, np.sqrt(1.49))
 
 
 def series(chance, world, *, weeks=WEEKS, at=10**6, system=0.0, judge=0.0):
     kind, size, whole = WORLDS[world]
-    moves = shift_of(kind, system, 1.0), shift_of(kind, judge, np.sqrt(1.49))
+    moves = moves_of(kind, system, judge)
     group = np.repeat(np.arange(JUDGED // size), size) if size > 1 else None
     for week in range(weeks):
         of_system, of_judge = moves if week >= at else (0.0, 0.0)

@@ -85,7 +85,8 @@ def slow_evidence(units, baseline, looks):
 
         by_judge = way(judge, 0.0)
         ways = [(0.09, [people * way(slope * k, 1.0)]) for k in (0.6, 0.8, 1.0, 1.2, 1.4)]
-        ways += [(0.45, [by_judge]), (0.1, [people * way(slope, 1.0), by_judge])]
+        ways += [(0.45, [by_judge]), (0.05, [people * way(0.0, 1.0)])]
+        ways += [(0.05, [people * way(slope, 1.0), by_judge])]
         for before, moves in ways:
             ratio = np.exp(density(moves) - plain.max()).sum() / np.exp(plain - plain.max()).sum()
             total += before / looks * ratio

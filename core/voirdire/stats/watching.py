@@ -391,15 +391,19 @@ def _evidence(now: _Measured, baseline: int, looks: int) -> tuple[float, Floats,
     logs = _ratios(moves, precision, now)
     chance = (by_judge[:, None] * by_rest)[:, :, None, None]
     ratios = (np.exp(np.minimum(logs, 600)) * chance).sum((0, 1)) / looks
-    parts = np.r_[np.repeat(_BEFORE[0] / len(_FOLLOWS), len(_FOLLOWS)), _BEFORE[1:]] * ratios.T
-    by_mover = np.array([parts[:, :-2].sum(), parts[:, -2].sum(), parts[:, -1].sum()])
+    # The system by each slope, the judge, and both in two ways alike.
+    ways = [len(_FOLLOWS), 1, 2]
+    parts = np.repeat(_BEFORE / ways, ways) * ratios.T
+    by_mover = np.array([part.sum() for part in np.split(parts, np.cumsum(ways)[:-1], axis=1)])
     # What would change only after now has a ratio of 1.
     waiting = (looks - len(at)) / looks
     return float(parts.sum() + waiting), by_mover, int(at[np.argmax(parts.sum(1))])
 
 
 def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Measured) -> Floats:
-    """(K, K, H, J) logs of likelihood ratios: the system by each slope, the judge, both."""
+    """(K, K, H, J) logs of likelihood ratios: the system by each slope, the judge, both so that
+    the judge's mean stays as it was, and both by any shift of each.
+    """
     # People's change beside the judge's, by the regression: what the labels say by themselves.
     beside = moves.of_people - moves.line * moves.of_judge
     one, two = precision
@@ -420,7 +424,7 @@ def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Measured) -> 
     # Spreads: of what people say, and of the judge beside it.
     people, judge = _SHIFT * now.people, _SHIFT * now.judge
     found = [single(now.slope * part, 1.0, people) for part in _FOLLOWS]
-    found.append(single(1.0, 0.0, judge))
+    found += [single(1.0, 0.0, judge), single(0.0, 1.0, people)]
     # Both: two directions at once, so a determinant of two by two.
     (of_system, to_system), (of_judge, to_judge) = along(now.slope, 1.0), along(1.0, 0.0)
     cross = now.slope * one - moves.line * (1 - moves.line * now.slope) * two

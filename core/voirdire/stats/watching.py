@@ -38,6 +38,9 @@ _POINTS, _REACH = 15, 5.0
 #: Degrees of freedom from which a variance counts as known.
 _KNOWN = 400
 
+#: Columns of `Period.products` by which labels are foretold: units, own scores, fellows' scores.
+_BY = [0, 2, 3]
+
 Moved = Literal["", "system", "judge", "both", "cannot tell"]
 
 
@@ -49,8 +52,13 @@ class Period(Result):
     ----------
     labelled : (3,) float64
         Labelled units, the sum of their labels and of the judge's scores of them.
-    products : (3, 3) float64
-        Products of these sums, by cluster, summed over clusters (a unit, where none are declared).
+    products : (4, 4) float64
+        Products by cluster, summed over clusters (a unit, where none are declared): of these sums,
+        and of the mean score of all judged units of the cluster, as often as it has labels. What a
+        unit's fellows score tells of its label as well, where they stray together.
+    even : (4, 4) float64
+        The same, each cluster's products divided by its labels: dialogues that hold more of them
+        say more, and no more than that.
     clusters : int
         Of labelled units.
     judged : (2,) float64
@@ -63,6 +71,7 @@ class Period(Result):
 
     labelled: Floats
     products: Floats
+    even: Floats
     clusters: int
     judged: Floats
     squares: Floats
@@ -105,9 +114,15 @@ class Period(Result):
             group = np.unique(row_names(clusters, len(y), "clusters"), return_inverse=True)[1]
         scored = ~np.isnan(f)
         known = scored & ~np.isnan(y)
-        own = _by_cluster(group[known], np.stack([np.ones(known.sum()), y[known], f[known]], 1))
+        sizes, sums = (np.bincount(group[scored], part, len(y)) for part in (None, f[scored]))
+        fellows = (sums / np.maximum(sizes, 1))[group[known]]
+        columns = np.stack([np.ones(known.sum()), y[known], f[known], fellows], 1)
+        own = _by_cluster(group[known], columns)
         every = _by_cluster(group[scored], np.stack([np.ones(scored.sum()), f[scored]], 1))
-        return cls(own.sum(0), own.T @ own, len(own), every.sum(0), every.T @ every, len(every))
+        even = own.T @ (own / np.maximum(own[:, :1], 1))
+        return cls(
+            own.sum(0)[:3], own.T @ own, even, len(own), every.sum(0), every.T @ every, len(every)
+        )
 
 
 def _by_cluster(group: Any, columns: Floats) -> Floats:
@@ -250,13 +265,13 @@ class _Measured:
 
     Attributes
     ----------
-    own : (T + 1, 3, 3) float64
-        Products of labelled clusters (units, labels, judge's scores), up to each period.
+    own : (T + 1, 4, 4) float64
+        `Period.even`, up to each period.
     judged : (T + 1, 2) float64
         Judged units and the sum of their scores, up to each period.
     rest, of_judge : (float, float)
-        Variance of a labelled cluster's sum beside its regression, and of a judged unit's score,
-        each with its degrees of freedom, were nothing to have moved.
+        Variance of a label beside its regression, and of a judged unit's score, by cluster, each
+        with its degrees of freedom, were nothing to have moved.
     people, judge : float
         Standard deviations of a unit's label and score.
     slope : float
@@ -274,14 +289,15 @@ class _Measured:
     @classmethod
     def of(cls, periods: Sequence[Period]) -> _Measured | None:
         """None where labels do not vary, or are too few for a regression."""
-        own = _running(np.stack([period.products for period in periods]))
+        own = _running(np.stack([period.even for period in periods]))
+        products = np.sum([period.products for period in periods], 0)
         judged = _running(np.stack([period.judged for period in periods]))
         squares = np.sum([period.squares for period in periods], 0)
         clusters = sum(period.clusters for period in periods)
         others = sum(period.others for period in periods)
         total = own[-1]
-        level = total[0, 1:] / total[0, 0]
-        of_pair = total[1:, 1:] - total[0, 0] * np.outer(level, level)
+        level = total[0, 1:3] / total[0, 0]
+        of_pair = total[1:3, 1:3] - total[0, 0] * np.outer(level, level)
         if clusters < 4 or not of_pair[0, 0] > 1e-12 * total[1, 1]:
             return None
         of_pair = of_pair / total[0, 0]
@@ -291,29 +307,30 @@ class _Measured:
         # A judge that never varies, or repeats the labels, leaves nothing over: rounding stands in.
         least = 1e-9 * people
         judge = max(strayed / float(squares[0, 0]), least)
-        df = float(clusters - 2), float(max(others - 1, 1))
-        left = of_pair[0, 0] - of_pair[0, 1] ** 2 / max(float(of_pair[1, 1]), least)
-        rest = max(float(left), least) * float(total[0, 0]) / df[0]
+        by = total[np.ix_(_BY, _BY)]
+        turned = np.insert(-_inverse(by) @ total[_BY, 1], 1, 1.0)
+        # Fellows that are the unit itself, or all labelled, are no further column.
+        rank = np.linalg.matrix_rank(by, tol=1e-8 * by.max(), hermitian=True)
+        df = max(float(clusters - rank), 1.0), float(max(others - 1, 1))
+        left = max(float(turned @ products @ turned), least * float(total[0, 0]))
+        rest = left / float(total[0, 0]) * clusters / df[0]
         unit = max(strayed, least * float(squares[0, 0])) / float(judged[-1, 0])
         return cls(
             own, judged, (rest, df[0]), (unit * others / df[1], df[1]),
             math.sqrt(people), math.sqrt(judge), _slope(of_pair),
         )  # fmt: skip
 
-    def means(self, since: int = 0) -> tuple[Floats, Floats]:
-        """(2,) people's mean and the judge's since a period, and (2, 2) their covariance."""
-        units, scores = self.judged[-1] - self.judged[since]
-        mean = scores / units
-        sums = self.own[-1] - self.own[since]
-        at = np.array([1.0, mean])
-        inverse = np.linalg.pinv(sums[np.ix_([0, 2], [0, 2])], rcond=1e-10, hermitian=True)
-        line = inverse @ sums[[0, 2], 1]
-        of_judge = self.of_judge[0] / units
-        people = self.rest[0] * float(at @ inverse @ at) + line[1] ** 2 * of_judge
+    def people_since(self, period: int) -> tuple[float, float]:
+        """People's mean since a period, and its variance."""
+        units, scores = self.judged[-1] - self.judged[period]
+        sums = self.own[-1] - self.own[period]
         if not sums[0, 0] > 0:
-            people = math.inf
-        both = line[1] * of_judge
-        return np.array([float(at @ line), mean]), np.array([[people, both], [both, of_judge]])
+            # No label since: what they said before is known, and nothing of what they say now.
+            return (self.people_since(0)[0] if period else math.nan), math.inf
+        at, inverse = np.array([1.0, *[scores / units] * 2]), _inverse(sums[np.ix_(_BY, _BY)])
+        line = inverse @ sums[_BY, 1]
+        by_judge = float(line[1:].sum()) ** 2 * self.of_judge[0] / units
+        return float(at @ line), self.rest[0] * float(at @ inverse @ at) + by_judge
 
     def apart(self, at: Any) -> _Moves:
         """What changed at each of some periods: the judge's mean, and people's."""
@@ -321,23 +338,30 @@ class _Measured:
         of_judge = after[:, 1] / after[:, 0] - before[:, 1] / before[:, 0]
         first, then = self.own[at], self.own[-1] - self.own[at]
         # Regressions with a level before and one after, and one slope.
-        left = np.zeros((len(at), 3, 3))
+        left = np.zeros((len(at), 4, 4))
         left[:, 0, 0], left[:, 1, 1] = first[:, 0, 0], then[:, 0, 0]
-        left[:, 0, 2] = left[:, 2, 0] = first[:, 0, 2]
-        left[:, 1, 2] = left[:, 2, 1] = then[:, 0, 2]
-        left[:, 2, 2] = self.own[-1, 2, 2]
-        right = np.stack([first[:, 0, 1], then[:, 0, 1], np.full(len(at), self.own[-1, 2, 1])], 1)
-        inverse = np.linalg.pinv(left, rcond=1e-10, hermitian=True)
+        left[:, 0, 2:] = left[:, 2:, 0] = first[:, 0, 2:]
+        left[:, 1, 2:] = left[:, 2:, 1] = then[:, 0, 2:]
+        left[:, 2:, 2:] = self.own[-1, 2:, 2:]
+        right = np.concatenate(
+            [first[:, :1, 1], then[:, :1, 1], np.tile(self.own[-1, 2:, 1], (len(at), 1))], 1
+        )
+        inverse = _inverse(left)
         line = np.einsum("jkl,jl->jk", inverse, right)
         # At the judge's means over all judged units, and not over those that happen to be labelled.
-        to = np.stack([-np.ones(len(at)), np.ones(len(at)), of_judge], 1)
+        to = np.stack([-np.ones(len(at)), np.ones(len(at)), of_judge, of_judge], 1)
         # Without a label on one side people's change is unknown.
         known = (first[:, 0, 0] > 0) & (then[:, 0, 0] > 0)
         size = np.einsum("jk,jkl,jl->j", to, inverse, to)
         return _Moves(
-            of_judge, (to * line).sum(1), line[:, 2], 1 / before[:, 0] + 1 / after[:, 0],
+            of_judge, (to * line).sum(1), line[:, 2:].sum(1), 1 / before[:, 0] + 1 / after[:, 0],
             np.where(known, size, math.inf),
         )  # fmt: skip
+
+
+def _inverse(products: Floats) -> Floats:
+    """Of normal equations; columns that are alike share what they say."""
+    return np.asarray(np.linalg.pinv(products, rcond=1e-9, hermitian=True))
 
 
 def _running(values: Floats) -> Floats:
@@ -460,7 +484,7 @@ def _watched(
     moved: Moved,
     sure: float,
 ) -> Watched:
-    mean, cover = now.means(at if alarm else 0)
+    mean, of_mean = now.people_since(at if alarm else 0)
     moves = now.apart(np.array([at if alarm else baseline]))
     of_judge, of_labels = now.of_judge[0] * moves.judged[0], now.rest[0] * moves.labelled[0]
     line, change = moves.line[0], moves.of_people[0]
@@ -474,7 +498,7 @@ def _watched(
         return float(value), float(value) - reach, float(value) + reach
 
     return Watched(
-        *bounds(mean[0], cover[0, 0], now.people), *bounds(change, of_change, now.people),
+        *bounds(mean, of_mean, now.people), *bounds(change, of_change, now.people),
         *bounds(drift, of_drift, now.judge), evidence, alarm, moved, sure,
     )  # fmt: skip
 

@@ -247,6 +247,7 @@ def _kept(folder: Path, asked: dict[str, Any], found: dict[str, Period]) -> dict
 def _packed(period: Period) -> dict[str, Any]:
     return {
         "labelled": period.labelled.tolist(), "products": period.products.tolist(),
+        "even": period.even.tolist(),
         "clusters": period.clusters, "judged": period.judged.tolist(),
         "squares": period.squares.tolist(), "others": period.others,
     }  # fmt: skip
@@ -256,17 +257,17 @@ def _unpacked(raw: dict[str, Any]) -> Period:
     labelled, products, squares = (
         np.array(raw[name], float) for name in ("labelled", "products", "squares")
     )
-    if "rest" not in raw:
-        return Period(
-            labelled, products, int(raw["clusters"]), np.array(raw["judged"], float), squares,
-            int(raw["others"]),
-        )  # fmt: skip
-    # The first version kept what had no label; together with what has one that is all.
-    own = np.ix_([0, 2], [0, 2])
-    return Period(
-        labelled, products, int(raw["clusters"]), labelled[[0, 2]] + np.array(raw["rest"], float),
-        squares + products[own], int(raw["others"]) + int(raw["clusters"]),
-    )  # fmt: skip
+    clusters, others = int(raw["clusters"]), int(raw["others"])
+    if "even" in raw:
+        even, judged = np.array(raw["even"], float), np.array(raw["judged"], float)
+        return Period(labelled, products, even, clusters, judged, squares, others)
+    # The first version kept what had no label, which together with what has one is all; each unit
+    # stood for its fellows, and clusters count as equally large.
+    own, twice = np.ix_([0, 2], [0, 2]), np.ix_([0, 1, 2, 2], [0, 1, 2, 2])
+    squares, judged = squares + products[own], labelled[[0, 2]] + np.array(raw["rest"], float)
+    products = products[twice]
+    even = products * clusters / max(float(labelled[0]), 1.0)
+    return Period(labelled, products, even, clusters, judged, squares, others + clusters)
 
 
 def _drawn(data: Labelled, newest: Any, human: Any, budget: int, seed: int) -> LabelDraw:

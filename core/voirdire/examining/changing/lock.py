@@ -91,7 +91,8 @@ class Lock(Part):
     level; `one_in` says in their place that one look in so many raises a false alarm, however many
     there are. A lock of format 1 declares neither: its looks spend ever less. `questions` say what
     attributes of labels, probabilities and comparisons answer. `read` is how the source was read,
-    `cascade` what was certified of these judges together, and `seal` a hash over all else in the file.
+    `cascade` what was certified of these judges together, and `seal` a hash over all else in the
+    file.
     """
 
     format: int = 1

@@ -98,6 +98,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``study_drafted``, ``scale_inferred``, ``columns_inferred``, ``sheet_chosen``: what was
       taken for granted
     - ``reading_kept``: a file of a session that is read as it was read before
+    - ``turns_not_declared``: a column that numbers turns, and nobody said that it does
     - ``columns_unread``: columns of numbers that play no part and may be ratings
     - ``account``: rows of a file that are in no number, by reason; ``account_open`` where what
       became of some is not known

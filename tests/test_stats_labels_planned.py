@@ -71,9 +71,11 @@ def test_the_upper_bound_is_that_of_a_jackknife():
         slope = min(max(np.polyfit(f[rest], y[rest], 1)[0], 0.0), 1.0)
         residual = np.polyval(line, judge).mean() * 49 / 46
         logs.append(math.log(residual + slope**2 * np.var(judge, ddof=1) * 50 / 900))
-    error = math.sqrt(49 * np.var(logs))
-    growth = math.exp(t.ppf(0.8, 48) * error)
-    s, r = plan.spread * math.sqrt(growth), plan.correlation
+    away2 = (np.array(logs) - np.mean(logs)) ** 2
+    # Degrees of freedom of a mean square; the labels to come stray by the same error.
+    df = min(max(100 / max(np.mean(away2**2) / np.mean(away2) ** 2 - 1, 1), 3), 48)
+    error = math.sqrt(49 * np.var(logs) * (1 + 50 / plan.with_judge))
+    s, r = plan.spread * math.exp(t.ppf(0.8, df) * error / 2), plan.correlation
 
     def half(n):
         return t.ppf(0.975, n - 2) * s * math.sqrt((1 - r * r * (900 - n) / 900) / n)

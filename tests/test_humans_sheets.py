@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from voirdire import InputError, TableError
 from voirdire.humans import DATABASE, export, import_answers, make_plan
 from voirdire.humans.database import AnswerBook
-from voirdire.humans.questions import Question, check_answer, find_option
+from voirdire.humans.questions import FormQuestion, check_answer, find_option
 from voirdire.humans.server import Desk
 
 #: Every example writes and reads whole sheets, so shrinking one would take minutes.
@@ -359,11 +359,11 @@ def test_answers_are_matched_whatever_their_case_and_stop(work, tmp_path):
 
 
 def test_what_spreadsheets_make_of_an_answer_is_still_that_answer():
-    halves = Question("Calm", "one", ("1", "1.5", "2"))
+    halves = FormQuestion("Calm", "one", ("1", "1.5", "2"))
     assert [find_option(halves, said) for said in ("1,5", "2,0", " 1.50 ")] == ["1.5", "2", "1.5"]
     with pytest.raises(InputError, match="'1,000' is off the scale"):
-        find_option(Question("Calm", "one", ("0", "1")), "1,000")
-    beliefs = Question("Beliefs", "many", ("I don't know", "I’m alone"), at_most=2)
+        find_option(FormQuestion("Calm", "one", ("0", "1")), "1,000")
+    beliefs = FormQuestion("Beliefs", "many", ("I don't know", "I’m alone"), at_most=2)
     assert check_answer(beliefs, ["I don’t know", "I'm alone"]) == beliefs.options
 
 

@@ -13,7 +13,7 @@ from command_line import typed
 from voirdire import InputError
 from voirdire.examining.correcting import correct, escalate
 from voirdire.running import run
-from voirdire.store.ledger import Look, keep_look, ledger_of, looks_at, unit_hash
+from voirdire.store.ledger import LabelUse, keep_look, ledger_of, looks_at, unit_hash
 from voirdire.study import build_study
 
 voirdire = partial(typed, COLUMNS="100")
@@ -78,10 +78,10 @@ def test_a_look_is_kept_once_and_read_back(tmp_path):
     labels = tmp_path / "labels.csv"
     labels.write_text("item\n", "utf-8")
     units = frozenset(unit_hash("Safety", str(n)) for n in range(5))
-    look = Look("tune", "Safety", 20, "prompt 7", units, at=1e9)
+    look = LabelUse("tune", "Safety", 20, "prompt 7", units, at=1e9)
     keep_look(look, labels=[labels])
-    keep_look(Look("tune", "Safety", 20, "prompt 7", units), labels=[labels])
-    keep_look(Look("tune", "Safety", 30, "prompt 9", units), labels=[labels])
+    keep_look(LabelUse("tune", "Safety", 20, "prompt 7", units), labels=[labels])
+    keep_look(LabelUse("tune", "Safety", 30, "prompt 9", units), labels=[labels])
     some = sorted(units)[:2]
     found = looks_at(some, labels=[labels])
     assert [(one.look.chosen, one.units) for one in found] == [("prompt 7", 2), ("prompt 9", 2)]
@@ -142,7 +142,7 @@ def test_a_session_keeps_what_its_labels_chose(shown):
     (finding,) = (one for one in found.findings if one.kind == "labels_chose")
     assert finding.count == 28
     units = frozenset([unit_hash("Empathy", "x")])
-    keep_look(Look("tune", "Empathy", 3, "prompt 2", units, at=5.0), session=shown)
+    keep_look(LabelUse("tune", "Empathy", 3, "prompt 2", units, at=5.0), session=shown)
     (kept,) = looks_at(units, session=shown)
     assert (kept.look.chosen, kept.look.at) == ("prompt 2", 5.0)
 

@@ -59,7 +59,7 @@ class Refusal(Exception):  # noqa: N818 - an answer to the browser, no failure o
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SiteRequest:
     """What a browser asks.
 
     Attributes
@@ -111,7 +111,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class SiteResponse:
     """What a site answers."""
 
     kind: str
@@ -120,12 +120,12 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_json(cls, value: Any) -> Response:
+    def of_json(cls, value: Any) -> SiteResponse:
         """A value as JSON, in ASCII."""
         return cls("application/json", json.dumps(value).encode())
 
     @classmethod
-    def of_html(cls, text: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+    def of_html(cls, text: str, status: HTTPStatus = HTTPStatus.OK) -> SiteResponse:
         """A page; half a surrogate pair, which UTF-8 cannot hold, becomes a question mark."""
         return cls("text/html; charset=utf-8", text.encode("utf-8", "replace"), status)
 
@@ -136,10 +136,10 @@ class Site(Protocol):
     #: Whether its pages hold forms that a browser sends by itself.
     forms: bool
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: SiteRequest) -> SiteResponse:
         """The answer; a `Refusal` or an `InputError` becomes one with its message."""
 
-    def refused(self, refusal: Refusal) -> Response:
+    def refused(self, refusal: Refusal) -> SiteResponse:
         """How a refusal is shown."""
 
 
@@ -164,7 +164,7 @@ class LocalServer:
         """
         check_host(host, network=network)
         try:
-            self._server = _Server(host, port, site)
+            self._server = _HttpServer(host, port, site)
         except OSError as error:
             why = f"{host}:{port} cannot be opened ({error.strerror or error})"
             if error.errno == errno.EADDRINUSE:
@@ -238,7 +238,7 @@ def same_token(expected: str, given: str) -> bool:
     return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogateescape"))
 
 
-class _Server(ThreadingHTTPServer):
+class _HttpServer(ThreadingHTTPServer):
     daemon_threads = True
     #: Browsers that may wait at once; at the library's 5, some of fifty were turned away.
     request_queue_size = 128
@@ -320,7 +320,7 @@ class _Timely(io.RawIOBase):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: _HttpServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "voirdire", ""
     disable_nagle_algorithm = True
@@ -366,7 +366,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = site.refused(Refusal(HTTPStatus.BAD_REQUEST, str(error)))
         self._send(answer, forms=site.forms)
 
-    def _send(self, answer: Response, *, forms: bool) -> None:
+    def _send(self, answer: SiteResponse, *, forms: bool) -> None:
         self.send_response(answer.status)
         fixed = {**_HEADERS, "Content-Type": answer.kind, **answer.headers}
         allowed = "'self'" if forms else "'none'"
@@ -382,7 +382,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
 
-    def _request(self) -> Request:
+    def _request(self) -> SiteRequest:
         try:
             parts = urlsplit(self.path)
             query = fields(parts.query)
@@ -390,7 +390,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(HTTPStatus.BAD_REQUEST, f"the address cannot be read: {error}") from None
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = b"" if self.command == "GET" else self._body()
-        return Request(self.command, parts.path, query, headers, body)
+        return SiteRequest(self.command, parts.path, query, headers, body)
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")

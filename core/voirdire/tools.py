@@ -127,7 +127,7 @@ def _made(
 
 
 @dataclass
-class _Outcome:
+class _CallOutcome:
     said: str = "the tool gave no result in time"
     fine: bool = False
     cancel: Callable[[], Any] | None = None
@@ -193,7 +193,7 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
 
     It has a thread of its own, and a daemon: one that never returns keeps neither run nor process.
     """
-    outcome = _Outcome()
+    outcome = _CallOutcome()
     threading.Thread(target=_work, args=(work, outcome), daemon=True).start()
     if not outcome.done.wait(timeout) and outcome.cancel is not None:
         outcome.cancel()
@@ -201,7 +201,7 @@ def _told(work: Callable[[], Any], timeout: float) -> str:
     return text if outcome.fine else f"{FAILED}{text}"
 
 
-def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
+def _work(work: Callable[[], Any], outcome: _CallOutcome) -> None:
     try:
         result = work()
         if inspect.isawaitable(result):
@@ -216,7 +216,7 @@ def _work(work: Callable[[], Any], outcome: _Outcome) -> None:
     outcome.done.set()
 
 
-def _awaited(result: Awaitable[Any], outcome: _Outcome) -> Any:
+def _awaited(result: Awaitable[Any], outcome: _CallOutcome) -> Any:
     """What an async tool gives. One loop serves all calls: clients belong to the loop they met."""
 
     async def whole() -> Any:

@@ -98,7 +98,7 @@ def cluster_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedUnits:
     """Which units a rater is asked about.
 
     Attributes
@@ -129,14 +129,14 @@ class Judged:
     def asks_about(self, role: str) -> bool:
         """Whether what is said in a role is a unit.
 
-        >>> Judged("step").asks_about("tool call"), Judged("step").asks_about("user")
+        >>> JudgedUnits("step").asks_about("tool call"), JudgedUnits("step").asks_about("user")
         (True, False)
         """
         return role == self.role or (self.kind == "step" and not self.role and role not in GIVEN)
 
 
 #: What is judged where nothing is a conversation.
-WHOLE = Judged()
+WHOLE = JudgedUnits()
 
 
 def transcript(turns: Sequence[Turn], first: int = 1) -> str:

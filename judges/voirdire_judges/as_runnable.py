@@ -33,7 +33,7 @@ MOST_STEPS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class RunnableMember:
     """A judge and whom it asks.
 
     Attributes
@@ -69,12 +69,12 @@ class Seat:
 
     Attributes
     ----------
-    members : tuple of Member
+    members : tuple of RunnableMember
     combine : {"", "mean", "median", "vote"}
         Empty for one judge. What is fitted to many judgements cannot be done for one.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[RunnableMember, ...]
     combine: str = ""
 
     async def judged(self, output: str, *, context: str = "", system: str = "") -> Parsed:
@@ -144,7 +144,7 @@ def seat_of(study: Study | str | Path, name: str, plugins: Plugins | None = None
             role: make_model(asked.model, asked.options, plugins, study.run.timeout)
             for role, asked in asks.items()
         }
-        members.append(Member(asker.rater, models))
+        members.append(RunnableMember(asker.rater, models))
     return Seat(tuple(members), "" if jury is None else jury.combine)
 
 
@@ -238,7 +238,11 @@ def as_evaluator(judge: Judge | Seat, model: ChatModel | None = None) -> Any:
 def _seat(judge: Judge | Seat, model: ChatModel | None) -> Seat:
     if isinstance(judge, Seat) is not (model is None):
         raise InputError("a judge needs the model that it asks, and who sits in a study has one")
-    return judge if isinstance(judge, Seat) else Seat((Member(judge, {"": cast("Any", model)}),))
+    return (
+        judge
+        if isinstance(judge, Seat)
+        else Seat((RunnableMember(judge, {"": cast("Any", model)}),))
+    )
 
 
 def _shown(parsed: Parsed) -> dict[str, Any]:

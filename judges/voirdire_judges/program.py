@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from voirdire.study import Study
 
 #: What has been answered so far of the program that runs in this context.
-_ANSWERED: ContextVar[_Answered] = ContextVar("answered")
+_ANSWERED: ContextVar[_ProgramReplies] = ContextVar("answered")
 
 
-class _Asked(BaseException):
+class _NotAnswered(BaseException):
     """The program asks what nobody has answered yet; no handler of its own may take it."""
 
     def __init__(self, request: Request) -> None:
@@ -42,7 +42,7 @@ class _Asked(BaseException):
 
 
 @dataclass(slots=True)
-class _Answered:
+class _ProgramReplies:
     first: Request
     replies: list[Reply]
 
@@ -52,7 +52,7 @@ class _Answered:
             if asked is not None and (asked.messages, asked.tools) == (messages, tools):
                 return self.replies.pop(place)
         # The sampling of the judge's own question; a schema of its answer fits the last step alone.
-        raise _Asked(replace(self.first, messages=messages, tools=tools, schema=None))
+        raise _NotAnswered(replace(self.first, messages=messages, tools=tools, schema=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class ProgramJudge:
     def _next(self, question: Request, replies: Sequence[Reply]) -> Request | None:
         try:
             said = self.run(question, replies)
-        except _Asked as asked:
+        except _NotAnswered as asked:
             return asked.request
         if replies and said.strip() != replies[-1].text.strip():
             raise InputError(
@@ -210,7 +210,7 @@ class _Program:
         from voirdire_judges.models._body import texts_in  # noqa: PLC0415 - with the extra
         from voirdire_judges.models._langchain_chat import message_for  # noqa: PLC0415 - likewise
 
-        _ANSWERED.set(_Answered(question, replies))
+        _ANSWERED.set(_ProgramReplies(question, replies))
         messages = convert_to_messages(list(map(message_for, question.messages)))
         async with asyncio.timeout(self.timeout):
             answer = await self.runnable.ainvoke(self.wrap(messages))

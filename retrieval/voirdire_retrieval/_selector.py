@@ -43,7 +43,7 @@ class Proposal(Protocol):
     ) -> Hits: ...
 
 
-class Choice(Protocol):
+class Chooser(Protocol):
     """Takes k of the candidates that the guard let through."""
 
     def window(self, k: int) -> int:
@@ -112,7 +112,7 @@ class Selector:
     guard : Guard
     propose : Proposal
         In which order rows are offered.
-    choice : Choice
+    choice : Chooser
         Which of the allowed ones are taken.
     cache, progress
         As in `embed_texts`, for the items.
@@ -123,7 +123,7 @@ class Selector:
     embedder: Embedder
     guard: Guard = field(default_factory=Guard)
     propose: Proposal = by_nearness
-    choice: Choice = field(default_factory=First)
+    choice: Chooser = field(default_factory=First)
     cache: VectorCache | None = None
     progress: Callable[[int, int], None] | None = None
 
@@ -149,7 +149,7 @@ class Selector:
         texts = [item.text for item in items]
         embedded = embed_texts(self.embedder, texts, self.cache, self.progress)
         self.index.check(embedded.vectors, self.embedder.name)
-        size, rows = self.index.card.count, Rows(self.index.frame)
+        size, rows = self.index.card.count, PoolRows(self.index.frame)
         count = min(size, self.choice.window(k) + _SPARE)
         selections: dict[int, Selection] = {}
         # A guard may keep out all that was fetched, of an author with many posts for one:
@@ -186,7 +186,7 @@ class Selector:
         return [*findings, *pool_lacks_class(self.index), *leak_findings(selections)]
 
     def _choose(
-        self, item: Item, screened: Screened, k: int, rows: Rows, *, last: bool
+        self, item: Item, screened: Screened, k: int, rows: PoolRows, *, last: bool
     ) -> Selection | None:
         """The selection, or None where more candidates must be fetched first."""
         taken = self.choice.take(self.index, screened.rows, screened.scores, k)
@@ -209,7 +209,7 @@ class Selector:
         return Selection(item.id, tuple(examples), screened.before(seen), notes, k)
 
 
-class Rows:
+class PoolRows:
     """Rows of a pool as mappings, each read once."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
@@ -253,7 +253,7 @@ def screen(
     offered: NDArray[np.int64],
     scores: NDArray[np.float32],
     guard: Guard,
-    rows: Rows,
+    rows: PoolRows,
 ) -> Screened:
     """Hold each offered row against the guard; -1 stands for no row."""
     there = offered >= 0

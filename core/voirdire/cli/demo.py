@@ -156,7 +156,7 @@ def _write_judgements(folder: Path, kind: str, seed: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ToldUse:
     """A use of a judge: whether it deserves it (None: a close call), and what was found."""
 
     judge: str
@@ -165,7 +165,7 @@ class _Told:
     state: str
 
 
-def _truths(examination: Examination, panel: SimulatedPanel) -> list[_Told]:
+def _truths(examination: Examination, panel: SimulatedPanel) -> list[_ToldUse]:
     """What each judge was built to deserve beside what was found."""
     from voirdire.examining.simulate import DEMO, TRUTHS, deserved
 
@@ -175,13 +175,13 @@ def _truths(examination: Examination, panel: SimulatedPanel) -> list[_Told]:
         if one.target == "these systems"
     }
     return [
-        _Told(name, use, truth[use], found[name, use])
+        _ToldUse(name, use, truth[use], found[name, use])
         for name, truth in ((name, deserved(panel, name)) for name in DEMO)
         for use in TRUTHS
     ]
 
 
-def _truths_of(examination: Examination, kind: str) -> list[_Told]:
+def _truths_of(examination: Examination, kind: str) -> list[_ToldUse]:
     """The same of another kind: the uses that are decided once a judge and deserved by some."""
     from voirdire.examining.simulate_kinds import CLOSE, deserved_uses
 
@@ -189,13 +189,13 @@ def _truths_of(examination: Examination, kind: str) -> list[_Told]:
     uses = list(dict.fromkeys(use for own in deserved.values() for use in own))
     found = {(v.judge, v.use): v.state for v in examination.verdicts if not v.label}
     return [
-        _Told(judge, use, None if (judge, use) in CLOSE else use in own, found[judge, use])
+        _ToldUse(judge, use, None if (judge, use) in CLOSE else use in own, found[judge, use])
         for judge, own in deserved.items()
         for use in uses
     ]
 
 
-def _print_truth(told: list[_Told], console: Console) -> None:
+def _print_truth(told: list[_ToldUse], console: Console) -> None:
     from rich.text import Text
 
     from voirdire.examining.simulate import KINDS

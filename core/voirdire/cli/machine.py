@@ -222,7 +222,7 @@ class _Events(io.TextIOBase):
         self.rest = ""
 
 
-class _Printed(io.StringIO):
+class _KeptOutput(io.StringIO):
     """Standard output that is kept, and told at once as events."""
 
     def __init__(self, events: _Events) -> None:
@@ -242,7 +242,7 @@ def for_programs(*, tell: bool = False) -> Iterator[Collected]:
     With `tell`, what it prints is told at once as well: of a server, where it is.
     """
     collected, events = Collected(), _Events(sys.stderr)
-    printed = _Printed(events) if tell else io.StringIO()
+    printed = _KeptOutput(events) if tell else io.StringIO()
     token = COLLECTED.set(collected)
     stdout = sys.stdout
     done = False

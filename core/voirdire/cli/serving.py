@@ -51,7 +51,7 @@ INSTRUCTIONS = (
 
 
 @dataclass
-class Desk:
+class ToolDesk:
     """What the server knows: its folders, what may be shown, and the answers that it gave.
 
     Attributes
@@ -204,7 +204,7 @@ def output_schema() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def server_of(desk: Desk) -> Any:
+def server_of(desk: ToolDesk) -> Any:
     """The server, as `mcp` has it."""
     lowlevel = require("mcp.server.lowlevel", "voirdire mcp", "mcp")
     types = require("mcp_types", "voirdire mcp", "mcp")
@@ -246,7 +246,7 @@ def server_of(desk: Desk) -> Any:
     )  # fmt: skip
 
 
-def _tool(types: Any, name: str, desk: Desk) -> Any:
+def _tool(types: Any, name: str, desk: ToolDesk) -> Any:
     said = description_of(name)
     if name in PAID:
         said += " A call that asks models shows its budget first."
@@ -265,7 +265,7 @@ def serve(folders: Folders, *, texts: bool = False, ceiling: float | None = None
         The extra `mcp` is not installed.
     """
     stdio = require("mcp.server.stdio", "voirdire mcp", "mcp")
-    server = server_of(Desk(folders, texts, ceiling))
+    server = server_of(ToolDesk(folders, texts, ceiling))
 
     async def serving() -> None:
         async with stdio.stdio_server() as (incoming, outgoing):

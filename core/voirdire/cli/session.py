@@ -144,7 +144,7 @@ def show(
         frame = frame.filter(frame["error"].is_not_null())
     if sent:  # as it is read, and not in the order in which replies happened to come
         frame = frame.sort("rater", "item", "first", "second", "run", "step", maintain_order=True)
-    told = _Told(folder, sent=sent)
+    told = _ToldMessages(folder, sent=sent)
     for row in frame.head(most).iter_rows(named=True):
         lines = [_attempt(row, told.before(row)), *_calls(row)]
         typer.echo(hide("\n".join(lines)))
@@ -319,7 +319,7 @@ def merge(
     )
 
 
-class _Told:
+class _ToldMessages:
     """What raters were told before each reply, each message once a task."""
 
     def __init__(self, folder: Path, *, sent: bool) -> None:

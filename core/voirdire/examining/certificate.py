@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from voirdire.files import write_text
-from voirdire.study import Part, build_part, read_toml, to_toml
+from voirdire.study import StudyPart, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ HEAD = (
 )
 
 
-class CascadeCertificate(Part):
+class CascadeCertificate(StudyPart):
     """That verdicts of a cascade agree often enough, of judges as they were recorded.
 
     Attributes

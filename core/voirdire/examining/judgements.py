@@ -28,7 +28,7 @@ _FACTS = ("cluster", "subgroup", "origin")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class JudgedResponses:
     """What is judged: the distinct items and systems of a table, and what is known of each.
 
     Attributes
@@ -86,7 +86,7 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
             )  # fmt: skip
 
 
-def _units(rows: pl.DataFrame, units: pl.DataFrame) -> Units:
+def _units(rows: pl.DataFrame, units: pl.DataFrame) -> JudgedResponses:
     def fact(name: str) -> NDArray[np.str_] | None:
         if rows[name].null_count() == rows.height:
             return None
@@ -107,7 +107,7 @@ def _units(rows: pl.DataFrame, units: pl.DataFrame) -> Units:
     if clusters is not None:
         alone = np.char.add("item ", items)
         clusters = np.where(clusters == "", alone, np.char.add("cluster ", clusters))
-    return Units(items, systems, clusters, fact("subgroup"))
+    return JudgedResponses(items, systems, clusters, fact("subgroup"))
 
 
 def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]:

@@ -94,13 +94,15 @@ DEMO = {
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class SimulatedCases:
     """One simulated panel: a case for each judge."""
 
     cases: dict[str, Case | ComparedCase]
 
 
-def label_panel(items: int, labels: int, humans: int, seed: int, *, sets: bool = False) -> Panel:
+def label_panel(
+    items: int, labels: int, humans: int, seed: int, *, sets: bool = False
+) -> SimulatedCases:
     """Humans and every judge of `LABEL_JUDGES` on so many items.
 
     Each item has a label and a difficulty; who errs takes a neighbour of the label, or any.
@@ -144,7 +146,7 @@ def label_panel(items: int, labels: int, humans: int, seed: int, *, sets: bool =
     }
     table = np.eye(labels)
     names = tuple(f"label {k + 1}" for k in range(labels))
-    return Panel({
+    return SimulatedCases({
         name: Case(
             name, "topic", tuple(f"human {k + 1}" for k in range(humans)),
             said[None].astype(float), people.astype(float), np.arange(items), 1.0,
@@ -154,7 +156,7 @@ def label_panel(items: int, labels: int, humans: int, seed: int, *, sets: bool =
     })  # fmt: skip
 
 
-def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -> Panel:
+def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -> SimulatedCases:
     prior = np.linspace(0.4, 0.06, labels)
     truth = rng.random((items, labels)) < prior
     ease = rng.beta(4, 1.6, (items, labels))
@@ -199,7 +201,7 @@ def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -
             np.arange(items), 1.0, subgroups=np.where(subgroup, "special", ""), nominal=True,
             labels=names, table=table.astype(float), sets=True,
         )  # fmt: skip
-    return Panel(made)
+    return SimulatedCases(made)
 
 
 def preference_panel(
@@ -210,7 +212,7 @@ def preference_panel(
     *,
     both: bool = False,
     family: bool = False,
-) -> Panel:
+) -> SimulatedCases:
     """Humans and every judge of `PREFERENCE_JUDGES`; who is shown first is drawn each time.
 
     With `family` three in ten systems are declared to be of each judge's family; without it the
@@ -273,10 +275,10 @@ def preference_panel(
             name, "preference", tuple(f"human {k + 1}" for k in range(humans)), one[None], people,
             compared, np.arange(comparisons).astype(str),
         )  # fmt: skip
-    return Panel(made)
+    return SimulatedCases(made)
 
 
-def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -> Panel:
+def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -> SimulatedCases:
     """Humans and every judge of `PROBABILITY_JUDGES`, over some systems."""
     rng = np.random.default_rng([seed, items, humans, systems, 9043])
     system = np.arange(items) % systems
@@ -307,7 +309,7 @@ def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -
         "the base rate of its system": mean[system],
         "wrong where it is surest": np.where(surest, 0.99, calibrated),
     }
-    return Panel({
+    return SimulatedCases({
         name: Case(
             name, "pass", tuple(f"human {k + 1}" for k in range(humans)),
             np.clip(claims, 0.01, 0.99)[None], people, np.arange(items), 1.0,
@@ -317,7 +319,7 @@ def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -
     })  # fmt: skip
 
 
-def demo_panel(kind: str, seed: int) -> Panel:
+def demo_panel(kind: str, seed: int) -> SimulatedCases:
     """Some judges of a kind, as `DEMO` names them.
 
     >>> list(demo_panel("probability", 1).cases)[0]
@@ -328,7 +330,7 @@ def demo_panel(kind: str, seed: int) -> Panel:
         "preference": lambda: preference_panel(4, 600, 3, seed=seed),
         "probability": lambda: probability_panel(800, 3, seed),
     }[kind]()
-    return Panel({name: drawn.cases[name] for name in DEMO[kind]})
+    return SimulatedCases({name: drawn.cases[name] for name in DEMO[kind]})
 
 
 def deserved_uses(kind: str) -> dict[str, tuple[str, ...]]:
@@ -339,7 +341,7 @@ def deserved_uses(kind: str) -> dict[str, tuple[str, ...]]:
     return {name: judges[name] for name in DEMO[kind]}
 
 
-def tidy_judgements(panel: Panel) -> pl.DataFrame:
+def tidy_judgements(panel: SimulatedCases) -> pl.DataFrame:
     """The panel as a file: labels and comparisons a row each, probabilities a column a judge."""
     cases = list(panel.cases.values())
     first = cases[0]

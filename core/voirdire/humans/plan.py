@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.files import write_json
-from voirdire.humans.questions import Form, Question
+from voirdire.humans.questions import Form, FormQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ class Judgement:
     id : str
         Opaque, and different for each rater.
     shown : tuple of (title, text)
-    form : tuple of Question
+    form : tuple of FormQuestion
     """
 
     id: str
@@ -77,7 +77,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Plan:
+class WorkPlan:
     """Who judges what.
 
     Attributes
@@ -129,7 +129,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class PlanKey:
     """The key to a plan.
 
     Attributes
@@ -151,12 +151,12 @@ class Key:
     labels: str = ""
 
 
-def write_plan(plan: Plan, path: Path, mode: int | None = None) -> None:
+def write_plan(plan: WorkPlan, path: Path, mode: int | None = None) -> None:
     """Write the plan with its hash, and with the permissions `mode`."""
     write_json(path, {**_packed(plan), "hash": plan.hash}, indent=None, mode=mode)
 
 
-def write_key(key: Key, path: Path) -> None:
+def write_key(key: PlanKey, path: Path) -> None:
     """Write the key, readable by its owner only."""
     origins = {ident: asdict(origin) for ident, origin in key.origins.items()}
     raw = {
@@ -169,7 +169,7 @@ def write_key(key: Key, path: Path) -> None:
     write_json(path, raw, indent=None, mode=0o600)
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> WorkPlan:
     """The plan in a file.
 
     Raises
@@ -188,7 +188,7 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
-def read_key(path: Path, plan: Plan) -> Key:
+def read_key(path: Path, plan: WorkPlan) -> PlanKey:
     """The key to a plan.
 
     Raises
@@ -204,7 +204,7 @@ def read_key(path: Path, plan: Plan) -> Key:
         secret = str(raw["secret"] if "secret" in raw else raw["seed"])
         # Keys of before 0.3 say by `chosen` whether there was a queue.
         labels = str(raw.get("labels", "chosen" if raw.get("chosen") else ""))
-        key = Key(raw["plan"], secret, origins, items, labels)
+        key = PlanKey(raw["plan"], secret, origins, items, labels)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: not a key of voirdire") from None
     if key.plan != plan.hash or set(key.origins) != set(plan.judgements):
@@ -212,7 +212,7 @@ def read_key(path: Path, plan: Plan) -> Key:
     return key
 
 
-def _packed(plan: Plan) -> dict[str, Any]:
+def _packed(plan: WorkPlan) -> dict[str, Any]:
     """Plain values, each text and form once."""
     # A text is shown to each rater, and an item to each comparison: once is enough in the file.
     texts: dict[str, int] = {}
@@ -238,7 +238,7 @@ def _packed(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _unpacked(raw: dict[str, Any]) -> Plan:
+def _unpacked(raw: dict[str, Any]) -> WorkPlan:
     if raw["version"] != VERSION:
         raise KeyError(raw["version"])
     forms = [tuple(_question(one) for one in form) for form in raw["forms"]]
@@ -251,12 +251,12 @@ def _unpacked(raw: dict[str, Any]) -> Plan:
     }
     raters = {rater: tuple(ids) for rater, ids in raw["raters"].items()}
     head = {name: raw[name] for name in ("name", "title", "task", "instructions")}
-    return Plan(**head, raters=raters, judgements=judgements)
+    return WorkPlan(**head, raters=raters, judgements=judgements)
 
 
-def _question(raw: dict[str, Any]) -> Question:
+def _question(raw: dict[str, Any]) -> FormQuestion:
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
-    return Question(**plain)
+    return FormQuestion(**plain)
 
 
 def _hash(packed: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.schema import Item
-    from voirdire.study import Humans, Step, Study
+    from voirdire.study import FormStep, Humans, Study
 
 #: The five levels of a comparison (Zhang et al. 2025, 5.2), worth 2, 1, 0, -1, -2 for A.
 LEVELS = (
@@ -31,7 +31,7 @@ _MOST_LEVELS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FormQuestion:
     """One thing to answer.
 
     Attributes
@@ -64,7 +64,7 @@ class Question:
         return (*self.options, self.none) if self.none else self.options
 
 
-Form = tuple[Question, ...]
+Form = tuple[FormQuestion, ...]
 
 
 def form_of(study: Study, humans: Humans, item: Item) -> Form:
@@ -79,7 +79,7 @@ def form_of(study: Study, humans: Humans, item: Item) -> Form:
     """
     form = _built(study, humans, item)
     if humans.reason:
-        form = (*form, Question(REASON, "text", asked=humans.reason))
+        form = (*form, FormQuestion(REASON, "text", asked=humans.reason))
     _check(form, humans.task)
     return form
 
@@ -123,7 +123,7 @@ def _pointwise(study: Study, humans: Humans) -> Form:
         raise StudyError(f"rubric.scale has {many}; people choose among at most 1,000")
     levels = tuple(format(level, ".10g") for level in scale.levels)
     return tuple(
-        Question(name, "one", levels, declared[name].description, _hints(declared[name], scale))
+        FormQuestion(name, "one", levels, declared[name].description, _hints(declared[name], scale))
         for name in names
     )
 
@@ -133,13 +133,13 @@ def _hints(attribute: Any, scale: Scale) -> tuple[str, ...]:
     return tuple(meaning.get(level, "") for level in scale.levels) if meaning else ()
 
 
-def _labels(humans: Humans) -> Question:
+def _labels(humans: Humans) -> FormQuestion:
     most = min(humans.at_most or len(humans.labels), len(humans.labels))
-    return Question("Labels", "many", humans.labels, at_most=most, none=humans.none)
+    return FormQuestion("Labels", "many", humans.labels, at_most=most, none=humans.none)
 
 
 def _pairwise(humans: Humans, item: Item) -> Form:
-    questions = [Question(c.name, "one", LEVELS, c.description) for c in humans.criteria]
+    questions = [FormQuestion(c.name, "one", LEVELS, c.description) for c in humans.criteria]
     if humans.criteria_by:
         value = str(item.extra.get(humans.criteria_by) or "")
         if value not in humans.criteria_of:
@@ -148,30 +148,34 @@ def _pairwise(humans: Humans, item: Item) -> Form:
                 f"(humans.criteria_of: {list(humans.criteria_of)})"
             )
         texts = enumerate(humans.criteria_of[value], start=1)
-        questions = [Question(f"Criteria {number}", "one", LEVELS, text) for number, text in texts]
+        questions = [
+            FormQuestion(f"Criteria {number}", "one", LEVELS, text) for number, text in texts
+        ]
     if humans.overall:
         questions.append(
-            Question(OVERALL, "one", LEVELS, "Which response is the better one in all?")
+            FormQuestion(OVERALL, "one", LEVELS, "Which response is the better one in all?")
         )
     return tuple(questions)
 
 
-def _step(step: Step) -> Iterator[Question]:
+def _step(step: FormStep) -> Iterator[FormQuestion]:
     if not step.labels:
-        yield Question(step.name, "text", asked=step.description)
+        yield FormQuestion(step.name, "text", asked=step.description)
         return
     most = min(step.at_most or len(step.labels), len(step.labels))
-    yield Question(step.name, "many", step.labels, step.description, at_most=most, none=step.none)
+    yield FormQuestion(
+        step.name, "many", step.labels, step.description, at_most=most, none=step.none
+    )
     for label, finer in step.under.items():
         most = min(step.under_at_most or len(finer), len(finer))
-        yield Question(
+        yield FormQuestion(
             f"{step.name}: {label}", "many", finer, at_most=most, parent=step.name, label=label
         )
 
 
 def _choice(humans: Humans, item: Item) -> Form:
     letters = options_of(humans, item)
-    return (Question("Choice", "one", tuple(letters) or humans.options),)
+    return (FormQuestion("Choice", "one", tuple(letters) or humans.options),)
 
 
 def _check(form: Form, task: str) -> None:
@@ -202,7 +206,7 @@ _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u00b4`]")
 _SHOWN = 60
 
 
-def find_option(question: Question, cell: str) -> str:
+def find_option(question: FormQuestion, cell: str) -> str:
     """The option meant by a cell, whatever its case, white space, apostrophe or final stop.
 
     A number may stand with a decimal comma, as programs of other languages write it.
@@ -214,8 +218,8 @@ def find_option(question: Question, cell: str) -> str:
 
     Examples
     --------
-    >>> from voirdire.humans.questions import Question
-    >>> find_option(Question("Calm", "one", ("1", "2", "3")), " 2.0 ")
+    >>> from voirdire.humans.questions import FormQuestion
+    >>> find_option(FormQuestion("Calm", "one", ("1", "2", "3")), " 2.0 ")
     '2'
     """
     folded = {fold(cell), fold(_COMMA.sub(r"\1.\2", cell))}
@@ -227,7 +231,7 @@ def find_option(question: Question, cell: str) -> str:
     raise InputError(f"{shown!r} is off the scale (allowed: {allowed})")
 
 
-def check_answer(question: Question, value: Any) -> Answer | None:
+def check_answer(question: FormQuestion, value: Any) -> Answer | None:
     """An answer as a page or sheet gives it; None where there is none.
 
     Raises
@@ -251,7 +255,7 @@ def check_answer(question: Question, value: Any) -> Answer | None:
     return whole.strip() or None
 
 
-def applies(question: Question, answered: Mapping[str, Answer]) -> bool:
+def applies(question: FormQuestion, answered: Mapping[str, Answer]) -> bool:
     """Whether a question is asked, given the answers to others."""
     return not question.parent or question.label in answered.get(question.parent, ())
 
@@ -261,7 +265,7 @@ def open_questions(form: Form, answered: Mapping[str, Answer]) -> list[str]:
     return [q.name for q in form if applies(q, answered) and q.name not in answered]
 
 
-def unasked(form: Form, answered: Mapping[str, Answer]) -> list[Question]:
+def unasked(form: Form, answered: Mapping[str, Answer]) -> list[FormQuestion]:
     """The questions that have an answer although nobody asked them."""
     return [q for q in form if q.name in answered and not applies(q, answered)]
 
@@ -272,7 +276,7 @@ def asked_alone(form: Form, answered: Mapping[str, Answer]) -> Answered:
     return {name: answer for name, answer in answered.items() if name not in gone}
 
 
-def _many(question: Question, value: Any) -> tuple[str, ...]:
+def _many(question: FormQuestion, value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
@@ -282,7 +286,7 @@ def _many(question: Question, value: Any) -> tuple[str, ...]:
     return tuple(option for option in question.choices if option in options)
 
 
-def _check_many(question: Question, options: Sequence[str]) -> None:
+def _check_many(question: FormQuestion, options: Sequence[str]) -> None:
     twice = next((one for one in options if options.count(one) > 1), None)
     if twice is not None:
         raise duplicate("label", twice)

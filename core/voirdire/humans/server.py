@@ -19,8 +19,8 @@ from voirdire.serving import (
     LOOPBACK,
     LocalServer,
     Refusal,
-    Request,
-    Response,
+    SiteRequest,
+    SiteResponse,
     check_host,
     same_token,
 )
@@ -28,7 +28,7 @@ from voirdire.serving import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.humans.plan import Judgement, Plan
+    from voirdire.humans.plan import Judgement, WorkPlan
     from voirdire.humans.questions import Answered
 
 #: Seconds after which a tab that said nothing counts as closed. Tabs speak every ten seconds, but
@@ -54,7 +54,7 @@ class PageServer:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: WorkPlan,
         database: Path,
         host: str = LOOPBACK,
         port: int = 0,
@@ -74,7 +74,7 @@ class PageServer:
         self._book = AnswerBook(database, plan)
         desk = Desk(plan, self._book)
         try:
-            self._server = LocalServer(_Site(desk), host, port, network=network)
+            self._server = LocalServer(_HumansSite(desk), host, port, network=network)
         except InputError:
             self._book.__exit__()
             raise
@@ -101,7 +101,7 @@ class PageServer:
         self._book.__exit__()
 
 
-class _Site:
+class _HumansSite:
     """The page and what its script asks for; who asks is known by a token in a header."""
 
     forms = False
@@ -109,38 +109,40 @@ class _Site:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: SiteRequest) -> SiteResponse:
         """A file of the page, or JSON of one rater's work."""
         return self._get(request) if request.method == "GET" else self._put(request)
 
-    def refused(self, refusal: Refusal) -> Response:
+    def refused(self, refusal: Refusal) -> SiteResponse:
         """A refusal as JSON."""
-        return replace(Response.of_json({"error": refusal.message}), status=refusal.status)
+        return replace(SiteResponse.of_json({"error": refusal.message}), status=refusal.status)
 
-    def _get(self, request: Request) -> Response:
+    def _get(self, request: SiteRequest) -> SiteResponse:
         if request.path in _FILES:
             name, kind = _FILES[request.path]
-            return Response(kind, files("voirdire.humans").joinpath("page", name).read_bytes())
+            return SiteResponse(kind, files("voirdire.humans").joinpath("page", name).read_bytes())
         rater, desk = self._rater(request), self.desk
         if request.path == "/api/work":
-            return Response.of_json(
+            return SiteResponse.of_json(
                 {**desk.work(rater), "elsewhere": desk.enter(rater, _tab(request))}
             )
         if request.path == "/api/answers.csv":
-            return Response("text/csv; charset=utf-8", desk.sheet(rater).encode("utf-8", "ignore"))
-        return Response.of_json(desk.show(rater, _ident(request)))
+            return SiteResponse(
+                "text/csv; charset=utf-8", desk.sheet(rater).encode("utf-8", "ignore")
+            )
+        return SiteResponse.of_json(desk.show(rater, _ident(request)))
 
-    def _put(self, request: Request) -> Response:
+    def _put(self, request: SiteRequest) -> SiteResponse:
         rater, desk = self._rater(request), self.desk
         sent = request.json()
         if request.path == "/api/tab":
             if sent is False:
                 desk.leave(rater, _tab(request))
-                return Response.of_json({"elsewhere": False})
-            return Response.of_json({"elsewhere": desk.enter(rater, _tab(request))})
-        return Response.of_json(desk.keep(rater, _ident(request), sent))
+                return SiteResponse.of_json({"elsewhere": False})
+            return SiteResponse.of_json({"elsewhere": desk.enter(rater, _tab(request))})
+        return SiteResponse.of_json(desk.keep(rater, _ident(request), sent))
 
-    def _rater(self, request: Request) -> str:
+    def _rater(self, request: SiteRequest) -> str:
         rater = self.desk.rater_of(request.bearer)
         if rater is None:
             raise Refusal(
@@ -150,11 +152,11 @@ class _Site:
         return rater
 
 
-def _tab(request: Request) -> str:
+def _tab(request: SiteRequest) -> str:
     return request.headers.get("x-tab", "")[:_LONGEST_TAB]
 
 
-def _ident(request: Request) -> str:
+def _ident(request: SiteRequest) -> str:
     head, _, ident = request.path.rpartition("/")
     if head != "/api/judgement":
         raise Refusal(HTTPStatus.NOT_FOUND, "there is nothing here")
@@ -164,7 +166,7 @@ def _ident(request: Request) -> str:
 class Desk:
     """A plan and its answers, as one rater at a time may see them. It does not know the key."""
 
-    def __init__(self, plan: Plan, book: AnswerBook) -> None:
+    def __init__(self, plan: WorkPlan, book: AnswerBook) -> None:
         self.plan, self._book = plan, book
         self._tabs: dict[str, dict[str, float]] = defaultdict(dict)
         self._lock = threading.Lock()

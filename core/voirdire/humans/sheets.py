@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TextIO
 
-    from voirdire.humans.plan import Judgement, Plan
-    from voirdire.humans.questions import Answer, Answered, Question
+    from voirdire.humans.plan import Judgement, WorkPlan
+    from voirdire.humans.questions import Answer, Answered, FormQuestion
     from voirdire.tables import RawTable
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """One column.
 
     Attributes
@@ -42,7 +42,7 @@ class Column:
     part: int = 0
 
 
-def columns(plan: Plan) -> tuple[Column, ...]:
+def columns(plan: WorkPlan) -> tuple[SheetColumn, ...]:
     """The columns of every sheet of a plan.
 
     The id leads and the checksum ends, so that part of a row cannot be moved unnoticed.
@@ -53,14 +53,14 @@ def columns(plan: Plan) -> tuple[Column, ...]:
         Two columns would have one name.
     """
     first = next(iter(plan.judgements.values()))
-    columns = [Column("id", "id")]
-    columns += [Column(title, "shown", at) for at, (title, _) in enumerate(first.shown)]
+    columns = [SheetColumn("id", "id")]
+    columns += [SheetColumn(title, "shown", at) for at, (title, _) in enumerate(first.shown)]
     for at, question in enumerate(first.form):
         asked = {judgement.form[at].asked for judgement in plan.judgements.values()}
         if len(asked) > 1:
-            columns.append(Column(f"{question.name} (what is asked)", "asked", at))
+            columns.append(SheetColumn(f"{question.name} (what is asked)", "asked", at))
         columns += _answers(at, question, asked.pop() if len(asked) == 1 else "")
-    columns.append(Column("check", "check"))
+    columns.append(SheetColumn("check", "check"))
     # As a sheet that comes back is read: its headers may have lost case and blanks.
     headers = [_fold(column.header) for column in columns]
     twice = next(
@@ -71,16 +71,16 @@ def columns(plan: Plan) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _answers(at: int, question: Question, asked: str) -> list[Column]:
+def _answers(at: int, question: FormQuestion, asked: str) -> list[SheetColumn]:
     """The cells of an answer; what is asked stands in the first header where it never changes."""
     parts = range(question.at_most)
     names = [f"{question.name} {part + 1}" if len(parts) > 1 else question.name for part in parts]
     names[0] += f": {asked}" if asked else ""
-    return [Column(name, "answer", at, part) for part, name in enumerate(names)]
+    return [SheetColumn(name, "answer", at, part) for part, name in enumerate(names)]
 
 
 def sheet_rows(
-    plan: Plan, rater: str, answers: Mapping[str, Mapping[str, Answer]], *, guarded: bool
+    plan: WorkPlan, rater: str, answers: Mapping[str, Mapping[str, Answer]], *, guarded: bool
 ) -> Iterator[list[str]]:
     """The cells of a rater's sheet, in the plan's order.
 
@@ -97,7 +97,7 @@ def _cell(
     judgement: Judgement,
     answered: Mapping[str, Answer],
     safe: Callable[[str], str],
-    column: Column,
+    column: SheetColumn,
 ) -> str:
     if column.role == "id":
         return judgement.id
@@ -123,7 +123,7 @@ _CHANGED = "the row was edited, or cells were moved"
 
 
 def write_csv(
-    plan: Plan,
+    plan: WorkPlan,
     rater: str,
     file: TextIO,
     answers: Mapping[str, Mapping[str, Answer]] | None = None,
@@ -135,7 +135,7 @@ def write_csv(
     writer.writerows(sheet_rows(plan, rater, answers or {}, guarded=True))
 
 
-def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
+def read_sheet(plan: WorkPlan, path: Path) -> dict[str, tuple[str, Answered]]:
     """The answers in a sheet: judgement -> (where it stands, question -> answer).
 
     Rows without any answer are left out: they are missing, as are rows that are not there.
@@ -166,7 +166,7 @@ def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     return answers
 
 
-def _cells(raw: RawTable, layout: tuple[Column, ...], path: Path) -> list[list[str]]:
+def _cells(raw: RawTable, layout: tuple[SheetColumn, ...], path: Path) -> list[list[str]]:
     """Rows of text in the plan's order of columns."""
     spelling = {_fold(name): name for name in raw.frame.columns}
     lacking = [column.header for column in layout if _fold(column.header) not in spelling]
@@ -177,7 +177,7 @@ def _cells(raw: RawTable, layout: tuple[Column, ...], path: Path) -> list[list[s
     return [[_text(value) for value in row] for row in frame.iter_rows()]
 
 
-def _known(plan: Plan, row: list[str], where: str) -> Judgement:
+def _known(plan: WorkPlan, row: list[str], where: str) -> Judgement:
     ident = row[0].strip()
     if ident not in plan.judgements:
         raise TableError(f"{where}: id {ident!r} was not sent out with this plan")
@@ -185,7 +185,7 @@ def _known(plan: Plan, row: list[str], where: str) -> Judgement:
 
 
 def _check_row(
-    judgement: Judgement, layout: tuple[Column, ...], row: list[str], where: str
+    judgement: Judgement, layout: tuple[SheetColumn, ...], row: list[str], where: str
 ) -> None:
     """The row still shows what was sent under its id."""
     if row[-1].strip() != judgement.check:
@@ -207,7 +207,12 @@ def _check_row(
 
 
 def _answered(
-    judgement: Judgement, layout: tuple[Column, ...], row: list[str], where: str, *, plain: bool
+    judgement: Judgement,
+    layout: tuple[SheetColumn, ...],
+    row: list[str],
+    where: str,
+    *,
+    plain: bool,
 ) -> Answered:
     cells: dict[int, list[str]] = defaultdict(list)
     for column, cell in zip(layout, row, strict=True):
@@ -235,7 +240,7 @@ def _answered(
     return answered
 
 
-def _offered(question: Question, cell: str, where: str) -> None:
+def _offered(question: FormQuestion, cell: str, where: str) -> None:
     try:
         find_option(question, cell)
     except InputError as error:

@@ -43,7 +43,7 @@ _KEPT = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class JudgeOnAttribute:
     """One judge on one attribute beside one reference; `turn` tells several references apart."""
 
     place: int
@@ -95,7 +95,7 @@ class Material:
             for attribute in self._cube.attributes
             for turn, reference in enumerate(panel.references)
         ]
-        self.pairs = tuple(Pair(place, *one) for place, one in enumerate(combinations))
+        self.pairs = tuple(JudgeOnAttribute(place, *one) for place, one in enumerate(combinations))
         #: (judge, attribute, turn) -> how many responses both scored, and how far apart on average.
         self.means = _means(examination)
         # Caches of this object: on the class they would keep every examination alive.
@@ -120,7 +120,7 @@ class Material:
         """The judged turns or steps of the conversation that an item is or is part of, in order."""
         return dict(self._parts.get((cluster_of(item), system), ()))
 
-    def pair(self, view: View) -> Pair:
+    def pair(self, view: View) -> JudgeOnAttribute:
         """The judge and attribute of a view; without names, the first.
 
         Raises
@@ -144,7 +144,7 @@ class Material:
         # Cases come in the order of `pairs`, and each is built only when it is reached.
         return next(islice(cases, place, None))
 
-    def verdicts(self, pair: Pair) -> dict[str, Verdict]:
+    def verdicts(self, pair: JudgeOnAttribute) -> dict[str, Verdict]:
         """Use (with + for systems to come) -> verdict."""
         beside = verdicts_beside(self._inputs, self.case(pair.place), self.examination.verdicts)
         return {use_key(one): one for one in beside}
@@ -293,7 +293,7 @@ class Material:
             rows = rows.filter(both, pl.col("score").ne_missing(pl.col("before")))
         return _sorted(rows.filter("by_hand") if view.by_hand else rows, view)
 
-    def _labelled(self, rows: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+    def _labelled(self, rows: pl.DataFrame, pair: JudgeOnAttribute) -> pl.DataFrame:
         own = self.labels().filter(pl.col("attribute") == pair.attribute)
         by_hand = own.select("item", pl.col("system").fill_null("")).unique()
         return rows.join(
@@ -301,7 +301,7 @@ class Material:
             maintain_order="left",
         ).with_columns(pl.col("by_hand").fill_null(value=False))  # fmt: skip
 
-    def _sought(self, rows: pl.DataFrame, view: View, pair: Pair) -> pl.DataFrame:
+    def _sought(self, rows: pl.DataFrame, view: View, pair: JudgeOnAttribute) -> pl.DataFrame:
         words = view.q.strip()
         if not words:
             return rows

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire.examining.verdict.facts import Verdict
-    from voirdire.looking.material import Material, Pair
+    from voirdire.looking.material import JudgeOnAttribute, Material
     from voirdire.looking.view import Sort
 
 #: Rows on a page of the list, and characters of a text that are shown.
@@ -63,12 +63,12 @@ def name_of(text: str) -> str:
     return text if len(text) <= _NAME else f"{text[:_NAME]}…"
 
 
-def view_of(pair: Pair, **changes: Any) -> View:
+def view_of(pair: JudgeOnAttribute, **changes: Any) -> View:
     """The plain view of a judge and attribute."""
     return View(judge=pair.judge, attribute=pair.attribute, turn=pair.turn, **changes)
 
 
-def heading(pair: Pair) -> dict[str, str]:
+def heading(pair: JudgeOnAttribute) -> dict[str, str]:
     """Judge and attribute as they are shown."""
     beside = f" (beside {', '.join(pair.reference)})" if pair.turn else ""
     return {"judge": name_of(pair.judge + beside), "attribute": name_of(pair.attribute)}
@@ -128,7 +128,7 @@ def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
     return meanings
 
 
-def _cell(material: Material, pair: Pair) -> dict[str, Any]:
+def _cell(material: Material, pair: JudgeOnAttribute) -> dict[str, Any]:
     means = material.means.get((pair.judge, pair.attribute, pair.turn), {})
     gap = means.get("gap")
     uses = [
@@ -213,7 +213,7 @@ def _scatter(material: Material, view: View, base: View) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _humans(pair: Pair, view: View) -> str:
+def _humans(pair: JudgeOnAttribute, view: View) -> str:
     if view.against or len(pair.reference) == 1:
         return view.against or pair.reference[0]
     return f"mean of {len(pair.reference)} humans"
@@ -266,7 +266,7 @@ def _part(part: Any) -> str:
     return COMPONENTS[part.name].title + (f" ({', '.join(part.at)})" if part.at else "")
 
 
-def _heads(pair: Pair, rows: pl.DataFrame) -> list[tuple[str, str]]:
+def _heads(pair: JudgeOnAttribute, rows: pl.DataFrame) -> list[tuple[str, str]]:
     """The columns of the list; beside the mean of several humans each of them."""
     heads: list[tuple[str, str]] = [head for head in _HEADS if _told(rows, head[0])]
     own = [(OF + name, brief(name, _SHORT)) for name in pair.reference]
@@ -312,7 +312,7 @@ def _head(view: View, key: str, title: str) -> dict[str, str]:
     return {"title": title, "order": order, "address": address}
 
 
-def _choices(material: Material, view: View, pair: Pair) -> list[dict[str, Any]]:
+def _choices(material: Material, view: View, pair: JudgeOnAttribute) -> list[dict[str, Any]]:
     """The filters that choose among what there is."""
     rows = material.rows(pair.place, view.against)
     levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
@@ -368,7 +368,11 @@ def _beside(view: View, order: Any, at: int | None, step: int) -> str:
 
 
 def _facts(
-    row: Mapping[str, Any], pair: Pair, view: View, influence: float | None, component: Any
+    row: Mapping[str, Any],
+    pair: JudgeOnAttribute,
+    view: View,
+    influence: float | None,
+    component: Any,
 ) -> list[tuple[str, str]]:
     facts = [
         (f"Judge, {name_of(pair.judge)}", plain(row["score"])),
@@ -404,7 +408,7 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _parts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(material: Material, pair: JudgeOnAttribute, row: Mapping[str, Any]) -> dict[str, Any]:
     """The conversation or run part by part, with what every rater says of each."""
     item, system = row["item"], row["system"]
     parts = material.parts(item, system)
@@ -443,7 +447,7 @@ def _of_part(rows: pl.DataFrame | None, rater: str, *, several: bool) -> str:
     return ", ".join(cells) or MISSING
 
 
-def _texts(material: Material, pair: Pair, row: Mapping[str, Any]) -> dict[str, Any]:
+def _texts(material: Material, pair: JudgeOnAttribute, row: Mapping[str, Any]) -> dict[str, Any]:
     item, system = row["item"], row["system"]
     texts = [("Item", material.texts.item(item)), *material.texts.answers(item, system)]
     replies = material.texts.said(item, system)
@@ -471,7 +475,7 @@ def _words_of(one: Mapping[str, Any]) -> tuple[Any, ...]:
     return (one["run"], *(step["text"] for step in one["steps"]), *one["reasons"])
 
 
-def _reply(one: Mapping[str, Any], pair: Pair) -> dict[str, Any]:
+def _reply(one: Mapping[str, Any], pair: JudgeOnAttribute) -> dict[str, Any]:
     several = len(one["steps"]) > 1
     run = f", run {one['run']}" if one["run"] and one["run"] > 1 else ""
     where = " in the source beside" if one.get("beside") else ""
@@ -502,7 +506,7 @@ def _moment(at: str) -> str:
 
 
 def _label(
-    material: Material, pair: Pair, view: View, row: Mapping[str, Any], who: str
+    material: Material, pair: JudgeOnAttribute, view: View, row: Mapping[str, Any], who: str
 ) -> dict[str, Any]:
     """The form, and what was set by hand here."""
     own = material.labels().filter(

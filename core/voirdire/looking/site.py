@@ -20,8 +20,8 @@ from voirdire.serving import (
     LOOPBACK,
     LocalServer,
     Refusal,
-    Request,
-    Response,
+    SiteRequest,
+    SiteResponse,
     fields,
     same_token,
 )
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from voirdire.looking.material import Material, Pair
+    from voirdire.looking.material import JudgeOnAttribute, Material
 
 #: Rows that a page without a server holds at most.
 MOST_ROWS = 2_000
@@ -95,7 +95,7 @@ class LookSite:
     def __init__(self, material: Material, name: str, who: str = "", start: str = "/") -> None:
         self.token, self.cookie = secrets.token_urlsafe(24), "voirdire-look"
         self._material, self._name, self._who = material, name, who
-        self._pages: dict[str, Callable[[Request], Response]] = {
+        self._pages: dict[str, Callable[[SiteRequest], SiteResponse]] = {
             "/": self._grid,
             "/matrix": self._matrix,
             "/list": self._list,
@@ -116,11 +116,11 @@ class LookSite:
             self._material.response(view)
         return view.address(parts.path)
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: SiteRequest) -> SiteResponse:
         """A page, a table or a kept label."""
         if request.method == "GET" and request.path in _FILES:
             text = pages.TEMPLATES.read(request.path[1:])
-            return Response(_FILES[request.path], text.encode())
+            return SiteResponse(_FILES[request.path], text.encode())
         given = dict(request.query).get("token")
         # A cookie in place of the token: addresses are kept in histories and sent as referrers.
         if request.path == "/" and given is not None and same_token(self.token, given):
@@ -137,30 +137,30 @@ class LookSite:
             raise Refusal(HTTPStatus.NOT_FOUND, "There is nothing here.")
         return page(request)
 
-    def refused(self, refusal: Refusal) -> Response:
+    def refused(self, refusal: Refusal) -> SiteResponse:
         """A page that says why."""
         html = pages.TEMPLATES.render("refused.j2", name="voirdire look", message=refusal.message)
-        return Response.of_html(html, refusal.status)
+        return SiteResponse.of_html(html, refusal.status)
 
-    def _show(self, template: str, values: Mapping[str, Any]) -> Response:
+    def _show(self, template: str, values: Mapping[str, Any]) -> SiteResponse:
         common = {"name": self._name, "with_text": self._material.with_text}
-        return Response.of_html(pages.TEMPLATES.render(template, **{**common, **values}))
+        return SiteResponse.of_html(pages.TEMPLATES.render(template, **{**common, **values}))
 
-    def _grid(self, _: Request) -> Response:
+    def _grid(self, _: SiteRequest) -> SiteResponse:
         return self._show("grid.j2", pages.grid(self._material))
 
-    def _matrix(self, request: Request) -> Response:
+    def _matrix(self, request: SiteRequest) -> SiteResponse:
         return self._show("matrix.j2", pages.matrix(self._material, View.of(request.query)))
 
-    def _list(self, request: Request) -> Response:
+    def _list(self, request: SiteRequest) -> SiteResponse:
         return self._show("list.j2", pages.listing(self._material, View.of(request.query)))
 
-    def _response(self, request: Request) -> Response:
+    def _response(self, request: SiteRequest) -> SiteResponse:
         view = View.of(request.query)
         who = unquote(request.cookie("voirdire-look-name")) or self._who
         return self._show("response.j2", pages.response(self._material, view, who))
 
-    def _export(self, request: Request) -> Response:
+    def _export(self, request: SiteRequest) -> SiteResponse:
         view = View.of(request.query)
         pair, rows = self._material.pair(view), self._material.select(view.chosen)
         named = pl.lit(pair.judge).alias("judge"), pl.lit(pair.attribute).alias("attribute")
@@ -168,14 +168,14 @@ class LookSite:
                    "before", "change", "status", "by_hand")  # fmt: skip
         return _csv("responses.csv", rows.select(*named, *columns))
 
-    def _queue(self, request: Request) -> Response:
+    def _queue(self, request: SiteRequest) -> SiteResponse:
         """As `voirdire escalate` writes it: no confidence is known, all go to a human."""
         rows = self._material.select(View.of(request.query).chosen)
         unknown = pl.lit(None, pl.Float64).alias("confidence")
         queue = rows.select("item", "system", "score", unknown, pl.lit("human").alias("decision"))
         return _csv("queue.csv", queue, again=True)
 
-    def _keep(self, request: Request) -> Response:
+    def _keep(self, request: SiteRequest) -> SiteResponse:
         """Keep a label, and show the response again."""
         sent = dict(fields(request.body.decode("utf-8", "replace")))
         back = urlsplit(sent.get("back", ""))
@@ -215,16 +215,16 @@ class LookSite:
         return score
 
 
-def _redirect(address: str, cookie: str) -> Response:
+def _redirect(address: str, cookie: str) -> SiteResponse:
     headers = {"Location": address, "Set-Cookie": cookie}
-    return Response("text/plain", b"", HTTPStatus.SEE_OTHER, headers)
+    return SiteResponse("text/plain", b"", HTTPStatus.SEE_OTHER, headers)
 
 
-def _csv(name: str, frame: pl.DataFrame, *, again: bool = False) -> Response:
+def _csv(name: str, frame: pl.DataFrame, *, again: bool = False) -> SiteResponse:
     file = io.BytesIO()
     guarded(frame, again=again).write_csv(file)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response("text/csv; charset=utf-8", file.getvalue(), headers=headers)
+    return SiteResponse("text/csv; charset=utf-8", file.getvalue(), headers=headers)
 
 
 def write_static(material: Material, name: str, path: Path, most: int = MOST_ROWS) -> int:
@@ -267,7 +267,7 @@ def write_static(material: Material, name: str, path: Path, most: int = MOST_ROW
     return sum(len(table["rows"]) for table in tables)
 
 
-def _static_table(material: Material, pair: Pair, most: int) -> dict[str, Any]:
+def _static_table(material: Material, pair: JudgeOnAttribute, most: int) -> dict[str, Any]:
     rows = material.select(View(judge=pair.judge, attribute=pair.attribute, turn=pair.turn))
     shown = rows.filter(pl.col("difference").is_not_null()).head(most)
     return {
@@ -278,7 +278,7 @@ def _static_table(material: Material, pair: Pair, most: int) -> dict[str, Any]:
     }
 
 
-def _static_row(material: Material, pair: Pair, row: dict[str, Any]) -> dict[str, Any]:
+def _static_row(material: Material, pair: JudgeOnAttribute, row: dict[str, Any]) -> dict[str, Any]:
     texts = material.texts
     parts = [("Item", texts.item(row["item"])), *texts.answers(row["item"], row["system"])]
     for run in texts.said(row["item"], row["system"], pair.judge):

@@ -140,7 +140,7 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns:
+class OptionPatterns:
     """Compiled for one set of option letters."""
 
     strong: tuple[re.Pattern[str], ...]
@@ -167,7 +167,7 @@ def _strong() -> str:
 
 
 @lru_cache(maxsize=64)
-def patterns(letters: tuple[str, ...]) -> Patterns:
+def patterns(letters: tuple[str, ...]) -> OptionPatterns:
     """The places in which one of these letters answers."""
     one = "|".join(re.escape(letter) for letter in sorted(letters, key=len, reverse=True))
     token = rf"(?<!{_LETTER})(?<!\w['’])(?:{one})(?!{_LETTER}|['’]\w)"
@@ -175,7 +175,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
     several = rf"(?P<letters>{token}{more})"
     none = r"(?P<none>none\b|no\s+(?:option|answer)\b|neither\b)"
     flags = re.IGNORECASE
-    return Patterns(
+    return OptionPatterns(
         strong=(
             # "The answer is B and C", "Final answer: none".
             re.compile(rf"{_strong()}(?:{several}|{none})", flags),
@@ -210,7 +210,7 @@ def patterns(letters: tuple[str, ...]) -> Patterns:
     )
 
 
-def strong_cues(text: str, by: Patterns) -> list[Cue]:
+def strong_cues(text: str, by: OptionPatterns) -> list[Cue]:
     """Places that say what the answer is, in order."""
     cues = [_cue(text, each, by) for pattern in by.strong for each in pattern.finditer(text)]
     whole = [line for line in _outer_lines(text) if by.alone.fullmatch(text[slice(*line)])]
@@ -221,7 +221,7 @@ def strong_cues(text: str, by: Patterns) -> list[Cue]:
     return sorted(filter(None, cues), key=lambda cue: (cue.at, cue.end))
 
 
-def weak_cues(text: str, by: Patterns) -> list[Cue]:
+def weak_cues(text: str, by: OptionPatterns) -> list[Cue]:
     """Places that speak of an option; those that fault it are *retracted*."""
     cues = [_cue(text, each, by) for each in by.weak.finditer(text)]
     return [
@@ -231,7 +231,7 @@ def weak_cues(text: str, by: Patterns) -> list[Cue]:
     ]
 
 
-def leading_letters(text: str, by: Patterns) -> list[str]:
+def leading_letters(text: str, by: OptionPatterns) -> list[str]:
     """Letters with which lines begin, as in ``d) worry``."""
     text = _HEADED.sub("", text)
     return [each["letters"].upper() for each in by.leading.finditer(text)]
@@ -243,7 +243,7 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
     return list(dict.fromkeys(lines[:1] + lines[-1:]))
 
 
-def _cue(text: str, match: re.Match[str], by: Patterns) -> Cue | None:
+def _cue(text: str, match: re.Match[str], by: OptionPatterns) -> Cue | None:
     # What denies further off belongs to another clause.
     before = text[max(0, match.start() - 40) : match.start()]
     if DENIED.search(before) or _OTHERS.search(before):

@@ -107,7 +107,7 @@ class Cut:
     value: Any = None
 
 
-class Reader:
+class TextReader:
     """A position in a text, moving forward; its steps are counted over all values it reads."""
 
     def __init__(self, text: str) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from voirdire.parsing._decoders import Cut, Reader, TooMuchError, decode, decode_loose, pairs_of
+from voirdire.parsing._decoders import Cut, TextReader, TooMuchError, decode, decode_loose, pairs_of
 from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of, squeezed
 
-__all__ = ["Cut", "Reading", "pairs_of", "read_json"]
+__all__ = ["Cut", "JsonReading", "pairs_of", "read_json"]
 
 # Where an object or a list may begin.
 _OPEN = re.compile(r"[{\[]")
@@ -31,7 +31,7 @@ _AROUND = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class JsonReading:
     """All outermost objects and lists of a text that count, in order.
 
     `repaired`: the syntax was put right; `cut`: the last value was not closed; `torn`: the text
@@ -50,7 +50,7 @@ class Reading:
     behind: str = ""
 
 
-def read_json(text: str) -> Reading:
+def read_json(text: str) -> JsonReading:
     """Every outermost JSON value of a text; never raises, in time linear in its length."""
     # The whole text first, at the decoder's speed: most replies are an object and nothing else.
     head = _CLEAN_HEAD.match(text)
@@ -61,14 +61,14 @@ def read_json(text: str) -> Reading:
         return _read_mixed(text)
     tail = _CLEAN_TAIL.match(text, end)
     if isinstance(value, dict | list) and tail and tail.end() == len(text):
-        return Reading((value,))
+        return JsonReading((value,))
     # JSON within a JSON string: some servers encode a reply twice.
     if isinstance(value, str) and tail and tail.end() == len(text):
         return _read_mixed(value)
     return _read_mixed(text)
 
 
-def _read_mixed(text: str) -> Reading:
+def _read_mixed(text: str) -> JsonReading:
     if _ESCAPED_KEY.search(text) and not _has_plain_key(text):
         text = text.replace('\\"', '"')
     if headless := _HEADLESS.match(text):
@@ -77,19 +77,19 @@ def _read_mixed(text: str) -> Reading:
     return _safely(text)
 
 
-def _safely(text: str) -> Reading:
+def _safely(text: str) -> JsonReading:
     try:
         return _scan(text)
     except TooMuchError:
-        return Reading(repaired=True, too_much=True)
+        return JsonReading(repaired=True, too_much=True)
 
 
 def _has_plain_key(text: str) -> bool:
     return re.search(r"[{,]\s*+\"[^\"\n]{1,200}\"\s*+:", text) is not None
 
 
-def _scan(text: str) -> Reading:
-    reader = Reader(text)
+def _scan(text: str) -> JsonReading:
+    reader = TextReader(text)
     values: list[Any] = []
     places: list[tuple[int, int]] = []
     repaired, how = False, "plain"
@@ -111,7 +111,7 @@ def _scan(text: str) -> Reading:
         raise TooMuchError(f"more than {MAX_VALUES} objects")
     bare = _CLEAN_HEAD.fullmatch(text[:first]) and _CLEAN_TAIL.fullmatch(text[at:])
     cut, torn = how in ("cut", "torn"), how == "torn"
-    reading = Reading(tuple(values), repaired, cut, torn, mixed=not bare)
+    reading = JsonReading(tuple(values), repaired, cut, torn, mixed=not bare)
     return _without_drafts(reading, text, places) if values else reading
 
 
@@ -119,7 +119,7 @@ def _scan(text: str) -> Reading:
 _EXAMPLE = re.compile(r"\b(?:examples?|sample|template)\b[^.{}\n]*\s?$", re.IGNORECASE)
 
 
-def _without_drafts(reading: Reading, text: str, places: list[tuple[int, int]]) -> Reading:
+def _without_drafts(reading: JsonReading, text: str, places: list[tuple[int, int]]) -> JsonReading:
     """The objects that count: no draft beside others, and only the final one where one is.
 
     ``Final: {...} Draft: {...}``: what is left out is blanked, so that its keys state nothing.
@@ -150,7 +150,7 @@ def _rank_of_object(text: str, start: int, end: int) -> str:
     return rank_of(shown, len(around), len(around) + 1)
 
 
-def _one(reader: Reader, at: int) -> tuple[Any, int, str]:
+def _one(reader: TextReader, at: int) -> tuple[Any, int, str]:
     """One value from its opening sign: the value (None where it is prose), its end, and how."""
     # From strict to lenient: what a stricter reader takes needs no repair and gets no flag.
     for decoder, how in ((decode, "plain"), (decode_loose, "repaired")):

@@ -73,7 +73,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _VerdictEntry:
     """A label, the text that says whether it applies, and how they are joined."""
 
     label: str
@@ -126,7 +126,7 @@ def verdict(text: str) -> bool | str | None:
     return None if hedges(text) or _UNSURE.search(text) else "explained"
 
 
-def _settled(entries: Sequence[_Entry], text: str) -> Verdicts:
+def _settled(entries: Sequence[_VerdictEntry], text: str) -> Verdicts:
     yes, no, unknown, conflict = list[str](), list[str](), list[str](), False
     for label in dict.fromkeys(each.label for each in entries):
         stated = [
@@ -146,7 +146,7 @@ def _told(text: str) -> str:
     return "unknown" if value is None else "no" if value is False else "yes"
 
 
-def _cells(text: str, labels: LabelSet) -> Iterator[_Entry]:
+def _cells(text: str, labels: LabelSet) -> Iterator[_VerdictEntry]:
     """Verdicts in tables: labels in a column beside one of verdicts, or as the head of columns."""
     for table in tables(text):
         head, *rows = rows_of(table.group())
@@ -158,7 +158,7 @@ def _cells(text: str, labels: LabelSet) -> Iterator[_Entry]:
         else:
             pairs = _column_of_verdicts(rows, labels)
         for label, cell in pairs:
-            yield _Entry(label, cell, table.start(), table.end(), "cell")
+            yield _VerdictEntry(label, cell, table.start(), table.end(), "cell")
 
 
 def _is_row(head: Sequence[str], rows: Sequence[Sequence[str]], labels: LabelSet) -> bool:
@@ -188,7 +188,9 @@ def _column_of_verdicts(rows: list[list[str]], labels: LabelSet) -> list[tuple[s
     return [] if at is None else [(label, cells[at]) for label, cells in named]
 
 
-def _entries(text: str, labels: LabelSet, cells: Sequence[_Entry]) -> Iterator[_Entry]:
+def _entries(
+    text: str, labels: LabelSet, cells: Sequence[_VerdictEntry]
+) -> Iterator[_VerdictEntry]:
     """Verdicts in lines and tags."""
     inside = [(each.at, each.end) for each in cells]
     begun = [
@@ -203,7 +205,9 @@ def _entries(text: str, labels: LabelSet, cells: Sequence[_Entry]) -> Iterator[_
             continue
         value = text[end : stop.start() if stop else upto].strip(" \t,;|&*_`•·\"'”-–—")
         if labels.forms.get(spelled(value)) is None:  # "Anger: Fear" is no verdict on anger
-            yield _Entry(label, value, at, end + len(value), "colon" if sign == "tag" else sign)
+            yield _VerdictEntry(
+                label, value, at, end + len(value), "colon" if sign == "tag" else sign
+            )
 
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:

@@ -338,7 +338,7 @@ def number_word(text: str) -> tuple[int, int] | None:
     return number, match.end()
 
 
-class Given(NamedTuple):
+class GivenScore(NamedTuple):
     """A score that a sentence gives: its number, and the top where it is named."""
 
     number: float
@@ -346,7 +346,7 @@ class Given(NamedTuple):
     conflict: bool = False
 
 
-class _Number(NamedTuple):
+class _NumberWords(NamedTuple):
     value: float
     start: int
     end: int
@@ -359,7 +359,7 @@ _EAST = re.compile(r"[一二两三四五六七八九十](?=\s?[分点])")
 _EAST_NUMBERS = {sign: at for at, sign in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
 
 
-def given_score(text: str, high: float) -> Given | None:
+def given_score(text: str, high: float) -> GivenScore | None:
     """The score that a short reply gives in a sentence; None where it gives none for sure.
 
     >>> given_score("Ich vergebe 4 von 5 Punkten.", 5)
@@ -394,7 +394,7 @@ def _without_reasons(heard: Heard) -> Heard:
     return Heard(heard.language, text, kept) if spans else heard
 
 
-def _given(heard: Heard, high: float) -> Given | None:
+def _given(heard: Heard, high: float) -> GivenScore | None:
     numbers, top = _without_tops(heard, high)
     if not numbers:
         return None
@@ -418,10 +418,10 @@ def _given(heard: Heard, high: float) -> Given | None:
         return None
     unit = heard.any("units", last.end, last.end + 3)
     told = settled or top is not None or unit or heard.of("gives")
-    return Given(last.value, top, bool(others)) if told and not _counts(heard, last) else None
+    return GivenScore(last.value, top, bool(others)) if told and not _counts(heard, last) else None
 
 
-def _counts(heard: Heard, number: _Number) -> bool:
+def _counts(heard: Heard, number: _NumberWords) -> bool:
     """Whether a number is that of something else: *3 personas*."""
     behind = WORD.search(heard.text, number.end, number.end + 30)
     if behind is None or heard.text[number.end : behind.start()].strip():
@@ -429,22 +429,22 @@ def _counts(heard: Heard, number: _Number) -> bool:
     return not any(hit.start <= behind.start() < hit.end for hit in heard.hits)
 
 
-def _numbers(heard: Heard) -> Iterator[_Number]:
+def _numbers(heard: Heard) -> Iterator[_NumberWords]:
     digits = _DIGITS_JOINED if heard.language in _JOINED else _DIGITS
     for match in digits.finditer(heard.text):
-        yield _Number(float(match.group().replace(",", ".")), *match.span())
+        yield _NumberWords(float(match.group().replace(",", ".")), *match.span())
     if heard.language in _JOINED:
         for match in _EAST.finditer(heard.text):
-            yield _Number(float(_EAST_NUMBERS[match.group()]), *match.span())
+            yield _NumberWords(float(_EAST_NUMBERS[match.group()]), *match.span())
         return
     for hit in heard.of("number"):
-        yield _Number(float(hit.number), hit.start, hit.end)
+        yield _NumberWords(float(hit.number), hit.start, hit.end)
 
 
-def _without_tops(heard: Heard, high: float) -> tuple[list[_Number], float | None]:
+def _without_tops(heard: Heard, high: float) -> tuple[list[_NumberWords], float | None]:
     """The numbers but for the top of the scale, where it stands beside another one."""
     numbers = sorted(set(_numbers(heard)), key=lambda each: each.start)
-    kept, top, at = list[_Number](), None, 0
+    kept, top, at = list[_NumberWords](), None, 0
     while at < len(numbers):
         one = numbers[at]
         other = numbers[at + 1] if at + 1 < len(numbers) else None

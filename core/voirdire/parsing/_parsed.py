@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from voirdire.parsing._plain import Plain
     from voirdire.parsing._settling import Settled
-    from voirdire.parsing._source import Source
+    from voirdire.parsing._source import ReplySource
     from voirdire.schema import Status
 
 #: Fine reason -> status. A reply without any answer gives its own status to every attribute.
@@ -86,7 +86,7 @@ def worst_status(statuses: Iterable[Status], at_least: Status = "ok") -> Status:
 
 def answered(
     answers: Mapping[str, float | str],
-    source: Source,
+    source: ReplySource,
     *,
     flags: Iterable[Flag] = (),
     extra: Mapping[str, Any] | None = None,
@@ -133,7 +133,7 @@ def answered_plainly(keys: Sequence[str], plain: Plain) -> Parsed:
 
 def answered_from(
     stated: Mapping[str, Settled[float | str]],
-    source: Source,
+    source: ReplySource,
     *,
     flags: Iterable[Flag] = (),
     extra: Mapping[str, Any] | None = None,

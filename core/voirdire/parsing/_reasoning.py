@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from voirdire.parsing._decoders import Reader, TooMuchError, decode_loose
+from voirdire.parsing._decoders import TextReader, TooMuchError, decode_loose
 
 _NAME = (
     "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis"
@@ -31,7 +31,7 @@ _MAX_LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WithoutReasoning:
     """What is left of a reply without its reasoning; `unclosed` where the reasoning never ends."""
 
     text: str
@@ -39,7 +39,7 @@ class Answer:
     unclosed: bool = False
 
 
-def drop_reasoning(text: str) -> Answer:
+def drop_reasoning(text: str) -> WithoutReasoning:
     """Everything up to the last closing tag outside a JSON string is dropped.
 
     A block that is never closed means that there is no answer behind it: what stands before the
@@ -55,26 +55,26 @@ def drop_reasoning(text: str) -> Answer:
     if text.startswith("analysis") and (bare := _BARE_CHANNEL.match(text)):
         return _last_bare_channel(text, bare.end())
     if not _TAG.search(text):
-        return Answer(text)
+        return WithoutReasoning(text)
     return _without_blocks(text)
 
 
-def _last_channel(text: str) -> Answer:
+def _last_channel(text: str) -> WithoutReasoning:
     finals = list(_FINAL.finditer(text))
     # Analysis alone: the channel of the answer was never opened.
     if not finals:
-        return Answer("", removed=True, unclosed=True)
-    return Answer(text[finals[-1].end() :].partition("<|")[0], removed=True)
+        return WithoutReasoning("", removed=True, unclosed=True)
+    return WithoutReasoning(text[finals[-1].end() :].partition("<|")[0], removed=True)
 
 
-def _last_bare_channel(text: str, at: int) -> Answer:
+def _last_bare_channel(text: str, at: int) -> WithoutReasoning:
     finals = list(_BARE_FINAL.finditer(text, at))
     if not finals:
-        return Answer("", removed=True, unclosed=True)
-    return Answer(text[finals[-1].end() :], removed=True)
+        return WithoutReasoning("", removed=True, unclosed=True)
+    return WithoutReasoning(text[finals[-1].end() :], removed=True)
 
 
-def _without_blocks(text: str) -> Answer:
+def _without_blocks(text: str) -> WithoutReasoning:
     kept: list[str] = []
     at = start = looks = 0
     # From tag to tag; objects in between are stepped over, for a tag within is part of their text.
@@ -90,10 +90,10 @@ def _without_blocks(text: str) -> Answer:
             kept.append(text[start : match.start()])
             closing = _next_closing(text, match.end())
             if closing is None:
-                return Answer("".join(kept), removed=True, unclosed=True)
+                return WithoutReasoning("".join(kept), removed=True, unclosed=True)
             at = start = closing
     kept.append(text[start:])
-    return Answer("".join(kept), removed=start > 0)
+    return WithoutReasoning("".join(kept), removed=start > 0)
 
 
 def _closes(tag: re.Match[str]) -> bool:
@@ -114,7 +114,7 @@ def _behind_object(text: str, at: int) -> int:
     if end is not None:
         return end
     try:
-        _, end, closed = Reader(text).read(at)
+        _, end, closed = TextReader(text).read(at)
     except TooMuchError:
         return at + 1
     # A draft that was left open reads on through the closing tag and into the answer.

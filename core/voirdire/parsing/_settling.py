@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from voirdire.parsing._keys import RawValue
     from voirdire.parsing._rivals import Bare
-    from voirdire.parsing._source import Source
+    from voirdire.parsing._source import ReplySource
     from voirdire.parsing._words import Rank
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ def _rivals(
 
 def with_text_behind(
     values: Mapping[str, T | None],
-    source: Source,
+    source: ReplySource,
     read: Callable[[str], T | None],
     behind: str | None = None,
     *,
@@ -141,7 +141,7 @@ def with_text_behind(
 
 def _as_far_as(
     values: Mapping[str, T | None],
-    source: Source,
+    source: ReplySource,
     read: Callable[[str], T | None],
     text: str,
     bare: Bare | None,
@@ -164,7 +164,7 @@ def _as_far_as(
 
 def with_last_words(
     value: T | None,
-    source: Source,
+    source: ReplySource,
     stated: Sequence[Statement],
     read: Callable[[str], T | None],
     bare: Bare | None = None,

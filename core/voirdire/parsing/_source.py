@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._decoders import MAX_DEPTH
-from voirdire.parsing._json import Cut, Reading, pairs_of, read_json
+from voirdire.parsing._json import Cut, JsonReading, pairs_of, read_json
 from voirdire.parsing._keys import (
     RawValue,
     find_keys,
@@ -75,11 +75,11 @@ _LOOKED_AT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReplySource:
     """A reply without its reasoning, and the JSON in it."""
 
     text: str
-    reading: Reading
+    reading: JsonReading
     finish_reason: FinishReason = "stop"
     flags: tuple[Flag, ...] = ()
     unclosed: bool = False
@@ -127,12 +127,12 @@ def nothing_there(text: str | None, finish_reason: FinishReason) -> str:
     return ""
 
 
-def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
+def read_source(text: str, finish_reason: FinishReason = "stop") -> ReplySource:
     """The JSON of a reply: as it stands if all of it is JSON, else without its reasoning."""
     # As it stands first: tags within sound JSON are part of its texts.
     whole = read_json(text)
     if whole.values and not (whole.mixed or whole.repaired):
-        return Source(text, whole, finish_reason)
+        return ReplySource(text, whole, finish_reason)
     answer = drop_reasoning(text)
     if struck := STRUCK.search(answer.text):
         answer = replace(answer, text=STRUCK.sub("", answer.text))
@@ -145,11 +145,11 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> Source:
     # At its end alone: a mark within the text is quoted, and a search from each
     # blank of a long text is slow.
     seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
-    return Source(seen, reading, finish_reason, tuple(flags), answer.unclosed)
+    return ReplySource(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
 
 def values_by_key(
-    source: Source, forms: Mapping[str, str], read: Callable[[RawValue], Hashable]
+    source: ReplySource, forms: Mapping[str, str], read: Callable[[RawValue], Hashable]
 ) -> dict[str, list[RawValue]]:
     """Declared key -> what the last object that names it says; an empty list where none does.
 
@@ -177,7 +177,7 @@ def answering(trees: Iterable[Any]) -> list[Any]:
 
 
 def by_verdict_key(
-    source: Source,
+    source: ReplySource,
     name: str,
     read: Callable[[RawValue], Hashable],
     keys: Iterable[str] = VERDICT_KEYS,
@@ -193,7 +193,7 @@ def by_verdict_key(
     return "", {name: []}
 
 
-def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
+def other_fields(source: ReplySource, keys: Iterable[str]) -> dict[str, Any]:
     """The other keys of the last object, as they came but for what cannot be stored.
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
@@ -203,12 +203,12 @@ def other_fields(source: Source, keys: Iterable[str]) -> dict[str, Any]:
     return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in asked}
 
 
-def object_keys(source: Source) -> tuple[str, ...]:
+def object_keys(source: ReplySource) -> tuple[str, ...]:
     """All keys of the last object in order, repeats included."""
     return tuple(storable(key) for key, _ in pairs_of(_last_object(source.reading)))
 
 
-def why_no_answer(source: Source) -> str:
+def why_no_answer(source: ReplySource) -> str:
     """The reason for which a reply that is not blank holds no answer."""
     if source.reading.too_much:
         return "too_deep"
@@ -244,7 +244,7 @@ def _holds_object(value: Any) -> bool:
     return isinstance(value, dict) or any(isinstance(item, dict) for item in value)
 
 
-def _last_object(reading: Reading) -> dict[str, Any]:
+def _last_object(reading: JsonReading) -> dict[str, Any]:
     last = reading.values[-1] if reading.values else None
     return last if isinstance(last, dict) else {}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.parsing._choicecues import (
     Cue,
-    Patterns,
+    OptionPatterns,
     leading_letters,
     patterns,
     strong_cues,
@@ -22,7 +22,7 @@ from voirdire.parsing._parsed import missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     VERDICT_KEYS,
-    Source,
+    ReplySource,
     answering,
     nothing_there,
     read_source,
@@ -67,12 +67,12 @@ Chosen = tuple[str, ...] | str
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionOptions:
     """The options of one question."""
 
     letters: tuple[str, ...]
     texts: Mapping[str, str]
-    by: Patterns
+    by: OptionPatterns
     several: bool
 
 
@@ -123,7 +123,7 @@ def parse_choice(
     source = read_source(text, finish_reason)
     # The end of a long text: the answer stands there.
     source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
-    settles = _chosen(source, _Asked(letters, texts, patterns(letters), several))
+    settles = _chosen(source, _QuestionOptions(letters, texts, patterns(letters), several))
     flags = (*source.flags, Flag("conflicting")) if settles.conflict else source.flags
     chosen = settles.reason if settles.value is None else settles.value
     if isinstance(chosen, str):
@@ -137,7 +137,7 @@ def _bare(text: str, letters: tuple[str, ...]) -> str:
     return text if any(letter.isdigit() for letter in letters) else _NUMBERED.sub("", text)
 
 
-def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
+def _chosen(source: ReplySource, asked: _QuestionOptions) -> Settled[Chosen]:
     """The letters chosen, or the reason why there are none."""
     listed = any(_is_list_of_text(tree) for tree in source.reading.values)
     # An object answers for itself: letters in the text beside it explain it.
@@ -150,7 +150,7 @@ def _chosen(source: Source, asked: _Asked) -> Settled[Chosen]:
     return _from_text(source, asked)
 
 
-def _from_text(source: Source, asked: _Asked) -> Settled[Chosen]:
+def _from_text(source: ReplySource, asked: _QuestionOptions) -> Settled[Chosen]:
     # For where no letter stands behind a cue: the words there may be the option's text.
     lines = _with_colons(source.text)
     cues = strong_cues(source.text, asked.by)
@@ -173,7 +173,7 @@ def _with_colons(text: str) -> list[Statement]:
     return [each for each, head in places if not _COLONS.isdisjoint(head)]
 
 
-def _from_line(rest: str, asked: _Asked) -> Chosen:
+def _from_line(rest: str, asked: _QuestionOptions) -> Chosen:
     """What stands behind *Answer:* where it begins with no letter: a run of them, or a text."""
     if asked.several and (run := _run_of_letters(rest, asked)):
         return run
@@ -188,7 +188,9 @@ def _named_in(text: str, texts: Mapping[str, str]) -> str | None:
     return _by_text(_UP_TO.split(matches[-1]["rest"], maxsplit=1)[0], texts) if matches else None
 
 
-def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled[Chosen] | None:
+def _decided(
+    cues: list[Cue], text: str, asked: _QuestionOptions, *, cut: bool
+) -> Settled[Chosen] | None:
     """What cues and boxes settle on: letters, or the reason why they are none."""
     standing = [cue for cue in cues if not cue.retracted]
     # Where all are retracted they are what was said: the reply is ambiguous, and not silent.
@@ -196,7 +198,9 @@ def _decided(cues: list[Cue], text: str, asked: _Asked, *, cut: bool) -> Settled
     return settled(stated, text, _or_letter(values, asked), cut=cut, bare=asked.by.bare)
 
 
-def _or_letter(values: Mapping[str, Chosen], asked: _Asked) -> Callable[[str], Chosen | None]:
+def _or_letter(
+    values: Mapping[str, Chosen], asked: _QuestionOptions
+) -> Callable[[str], Chosen | None]:
     """What a cue chose, by its name, or a letter that stands without one."""
 
     def read(text: str) -> Chosen | None:
@@ -206,7 +210,9 @@ def _or_letter(values: Mapping[str, Chosen], asked: _Asked) -> Callable[[str], C
     return read
 
 
-def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement], dict[str, Chosen]]:
+def _claims(
+    cues: list[Cue], text: str, asked: _QuestionOptions
+) -> tuple[list[Statement], dict[str, Chosen]]:
     """Cues and boxes as statements, whose texts are the keys of what they choose."""
     claims: list[tuple[Statement, Chosen | None]] = [
         (Statement("", "", cue.at, cue.end, cue.rank, closed=cue.alone), _of_cue(cue, asked))
@@ -222,7 +228,7 @@ def _claims(cues: list[Cue], text: str, asked: _Asked) -> tuple[list[Statement],
     return stated, {name: value for name, value in values if value is not None}
 
 
-def _of_cue(cue: Cue, asked: _Asked) -> Chosen:
+def _of_cue(cue: Cue, asked: _QuestionOptions) -> Chosen:
     if not cue.letters:
         return "no_choice"
     if cue.retracted or (len(cue.letters) > 1 and (cue.alternatives or not asked.several)):
@@ -230,7 +236,7 @@ def _of_cue(cue: Cue, asked: _Asked) -> Chosen:
     return cue.letters
 
 
-def _run_of_letters(text: str, asked: _Asked) -> tuple[str, ...]:
+def _run_of_letters(text: str, asked: _QuestionOptions) -> tuple[str, ...]:
     """A reply that is nothing but letters: ``A C D``, one a line, or ``ACD`` in their order."""
     bare = text.strip(" \n\t.*`\"'")
     if len(bare) > 1 and bare.isupper() and set(bare) <= set(asked.letters):
@@ -242,7 +248,7 @@ def _run_of_letters(text: str, asked: _Asked) -> tuple[str, ...]:
     return tuple(run) if len(run) > 1 else ()
 
 
-def _without_cue(source: Source, asked: _Asked) -> Chosen:
+def _without_cue(source: ReplySource, asked: _QuestionOptions) -> Chosen:
     leading = tuple(dict.fromkeys(leading_letters(source.text, asked.by)))
     # All letters in turn are the options told again.
     if len(leading) == 1 or (asked.several and 1 < len(leading) < len(asked.letters)):
@@ -258,7 +264,7 @@ def _without_cue(source: Source, asked: _Asked) -> Chosen:
     return "ambiguous" if weak or leading else why_no_answer(source)
 
 
-def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
+def _from_object(source: ReplySource, asked: _QuestionOptions) -> Settled[Chosen]:
     """What the object says, as far as the text behind it lets it stand."""
     chosen, conflict = _of_objects(source, asked)
     behind = source.reading.behind
@@ -273,7 +279,7 @@ def _from_object(source: Source, asked: _Asked) -> Settled[Chosen]:
     return replace(settles, conflict=settles.conflict or conflict)
 
 
-def _of_objects(source: Source, asked: _Asked) -> tuple[Chosen, bool]:
+def _of_objects(source: ReplySource, asked: _QuestionOptions) -> tuple[Chosen, bool]:
     """What the last object that answers chooses, and whether another one chooses otherwise."""
     trees = answering(source.reading.values)
     found = [_values(tree, asked.letters, keep_cut=source.keep_cut) for tree in trees]
@@ -286,7 +292,7 @@ def _of_objects(source: Source, asked: _Asked) -> tuple[Chosen, bool]:
     return stated[0], False
 
 
-def _of_object(values: list[RawValue], asked: _Asked) -> Chosen:
+def _of_object(values: list[RawValue], asked: _QuestionOptions) -> Chosen:
     picks = (_from_value(value, asked) for value in values)
     picked = tuple(dict.fromkeys(letter for some in picks for letter in some))
     if not picked or not set(picked) <= set(asked.letters):
@@ -311,7 +317,7 @@ def _values(tree: Any, letters: tuple[str, ...], *, keep_cut: bool) -> list[RawV
     return None
 
 
-def _from_value(answer: RawValue, asked: _Asked) -> tuple[str, ...]:
+def _from_value(answer: RawValue, asked: _QuestionOptions) -> tuple[str, ...]:
     value: Any = answer.value
     # Options may be numbered, and a reply give 2 as well as "2".
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -347,7 +353,7 @@ def _is_list_of_text(tree: Any) -> bool:
 def _scored(
     letters: tuple[str, ...],
     chosen: tuple[str, ...],
-    source: Source,
+    source: ReplySource,
     flags: tuple[Flag, ...],
     at_most: int | None,
 ) -> Parsed:

@@ -25,7 +25,7 @@ from voirdire.parsing._parsed import REASONS, missing, worst_status
 from voirdire.parsing._rivals import REPLACES, rivals
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
-    Source,
+    ReplySource,
     answering,
     nothing_there,
     read_source,
@@ -120,7 +120,7 @@ class _Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unread:
+class _UnreadLabel:
     """A label of an object whose value is neither yes nor no."""
 
     label: str
@@ -208,7 +208,7 @@ def parse_labels_column(
     return [seen[key] for key in zip(texts, finishes, strict=True)]
 
 
-def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
+def _settle(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
     """What boxes and final lines settle on, else what objects name, else what the lines name."""
     if not source.has_object and (settles := _decided(source, labels)):
         return settles
@@ -230,7 +230,7 @@ def _settle(source: Source, labels: LabelSet) -> Settled[_Named]:
     return Settled(named)
 
 
-def _is_data(source: Source) -> bool:
+def _is_data(source: ReplySource) -> bool:
     """Whether objects or lists answer; in running text ``[[Anger]]`` is a box and no list."""
     trees = source.reading.values
     boxes = [t for t in trees if isinstance(t, list) and len(t) == 1 and isinstance(t[0], list)]
@@ -238,7 +238,7 @@ def _is_data(source: Source) -> bool:
     return bool(trees) and not (in_text and len(boxes) == len(trees))
 
 
-def _decided(source: Source, labels: LabelSet) -> Settled[_Named] | None:
+def _decided(source: ReplySource, labels: LabelSet) -> Settled[_Named] | None:
     """What final statements and boxes settle on; plain ones may each name a label of several."""
     text, cut = source.text, not source.keep_cut
     boxes = set_apart(text)
@@ -285,7 +285,7 @@ def _of_line(text: str, labels: LabelSet) -> _Named | None:
     return _together([line]) if line.labels or (line.kind == "list" and line.unknown) else None
 
 
-def _from_objects(source: Source, labels: LabelSet) -> Settled[_Named]:
+def _from_objects(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
     """Labels as JSON: a list of names, names under keys, or label -> yes/no.
 
     Several objects that answer must say the same.
@@ -294,7 +294,7 @@ def _from_objects(source: Source, labels: LabelSet) -> Settled[_Named]:
     for tree in answering(source.reading.values):
         leaves = list(_leaves(tree, labels))
         entries = [each for each in leaves if isinstance(each, str)]
-        unread = tuple(each.label for each in leaves if isinstance(each, _Unread))
+        unread = tuple(each.label for each in leaves if isinstance(each, _UnreadLabel))
         # What is not read is no answer, and an older object does not come back for it.
         if (None in leaves or (unread and not entries)) and not stated:
             return Settled(None, "not_yes_no" if unread else "")
@@ -333,7 +333,7 @@ def _says_no(tree: Any, labels: LabelSet) -> bool:
     return (bool(denied) and all(denied)) or (bool(empty) and all(empty))
 
 
-def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _Unread | None]:
+def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _UnreadLabel | None]:
     """The names in a tree, from lists and from values that are not asides; None: unreadable."""
     if isinstance(tree, str):
         yield from _of_text(tree, labels)
@@ -344,10 +344,10 @@ def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _Unre
         yield from _of_dict(pairs_of(tree), labels, depth)
 
 
-def _of_text(text: str, labels: LabelSet) -> Iterator[str | _Unread]:
+def _of_text(text: str, labels: LabelSet) -> Iterator[str | _UnreadLabel]:
     if told := _listed(text, labels):
         yield from told.labels
-        yield from map(_Unread, told.unread)
+        yield from map(_UnreadLabel, told.unread)
         return
     line = read_line(labels, text)
     asked = [] if text.rstrip().endswith("?") else [text]
@@ -356,7 +356,7 @@ def _of_text(text: str, labels: LabelSet) -> Iterator[str | _Unread]:
 
 def _of_dict(
     pairs: list[tuple[str, Any]], labels: LabelSet, depth: int
-) -> Iterator[str | _Unread | None]:
+) -> Iterator[str | _UnreadLabel | None]:
     if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
         return
     if (one := _one_verdict(pairs, labels)) is not None:
@@ -369,7 +369,7 @@ def _of_dict(
         yield from _of_pair(key, value, labels, depth)
 
 
-def _one_verdict(pairs: list[tuple[str, Any]], labels: LabelSet) -> list[str | _Unread] | None:
+def _one_verdict(pairs: list[tuple[str, Any]], labels: LabelSet) -> list[str | _UnreadLabel] | None:
     """What ``{"label": "Anger", "value": "no"}`` says of one label; None where it is no such."""
     named = [v for k, v in pairs if plain_key(k) in _NAMES and isinstance(v, str)]
     values = [v for k, v in pairs if plain_key(k) in _TOLD]
@@ -377,7 +377,7 @@ def _one_verdict(pairs: list[tuple[str, Any]], labels: LabelSet) -> list[str | _
     if label is None or len(values) != 1:
         return None
     is_there = said_yes(scalars(values, keep_cut=False)[0].value)
-    return [label] if is_there else [_Unread(label)] if is_there is None else []
+    return [label] if is_there else [_UnreadLabel(label)] if is_there is None else []
 
 
 def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
@@ -385,13 +385,15 @@ def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
     return key in keys or (keys is FINAL_MARKS and MARKED_FINAL.fullmatch(key) is not None)
 
 
-def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str | _Unread | None]:
+def _of_pair(
+    key: str, value: Any, labels: LabelSet, depth: int
+) -> Iterator[str | _UnreadLabel | None]:
     label = labels.forms.get(spelled(key))
     if label is not None:
         is_there = said_yes(scalars([value], keep_cut=False)[0].value)
         # "Anger": "perhaps" is neither: to leave it out would say no. Of null, and of an object
         # or a number, nobody can tell what kind of answer this is.
-        unread = _Unread(label) if isinstance(value, str) else None
+        unread = _UnreadLabel(label) if isinstance(value, str) else None
         yield from [label] if is_there else [unread] if is_there is None else []
     elif (
         plain_key(key) in _ASIDE
@@ -404,7 +406,7 @@ def _of_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[str
         yield from _leaves(value, labels, depth + 1)
 
 
-def _from_lines(source: Source, labels: LabelSet) -> _Named | None:
+def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
     if (stated := _listed(source.text, labels)) is not None:
         return stated if stated.labels or stated.explicit_none or stated.unread else None
     text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
@@ -539,7 +541,7 @@ def _together(lines: Sequence[Line]) -> _Named:
 def _parsed(
     named: _Named,
     labels: LabelSet,
-    source: Source,
+    source: ReplySource,
     flags: list[Flag],
     at_most: int | None,
     contradiction: str,
@@ -574,7 +576,7 @@ def _scored(
     chosen: list[str],
     named: _Named,
     labels: LabelSet,
-    source: Source,
+    source: ReplySource,
     flags: list[Flag],
     unknown: tuple[str, ...],
 ) -> Parsed:

@@ -13,7 +13,7 @@ from voirdire.parsing._rivals import Bare
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
-    Source,
+    ReplySource,
     by_verdict_key,
     nothing_there,
     read_source,
@@ -325,7 +325,7 @@ def parse_preferences(
     return answered_from(turned, source)
 
 
-def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
+def _levels(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     by_key = values_by_key(source, key_forms(keys), _level_in)
     if len(keys) == 1 and not any(by_key.values()):
         by_key = _by_verdict_key(source, keys[0])
@@ -350,7 +350,7 @@ def _levels(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
 
 
 def _from_objects(
-    by_key: dict[str, list[RawValue]], source: Source, keys: Sequence[str]
+    by_key: dict[str, list[RawValue]], source: ReplySource, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {
@@ -372,7 +372,7 @@ def _read_level(text: str) -> float | str | None:
     return None if level in _NOTHING else level
 
 
-def _by_verdict_key(source: Source, name: str) -> dict[str, list[RawValue]]:
+def _by_verdict_key(source: ReplySource, name: str) -> dict[str, list[RawValue]]:
     """What *winner*, *verdict* and the like say; of a number only *preference* and *overall* do.
 
     A winner 2 is the second response, not the level 2.

@@ -13,7 +13,7 @@ from voirdire.parsing._keys import RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
-    Source,
+    ReplySource,
     answering,
     nothing_there,
     read_source,
@@ -139,7 +139,7 @@ def parse_questionnaire(
     return _finished(numbers, source, list(dict.fromkeys(flags)))
 
 
-def _in_objects(source: Source) -> dict[int, list[RawValue]]:
+def _in_objects(source: ReplySource) -> dict[int, list[RawValue]]:
     """Serial number -> what the last object that holds any serial number says.
 
     Where another one says otherwise of an item, neither is known to be meant.
@@ -193,7 +193,7 @@ def _value_end(text: str, start: int, end: int) -> int:
 def _settled(
     answers: list[RawValue],
     in_lines: list[Statement],
-    source: Source,
+    source: ReplySource,
     read: Callable[[RawValue], Number],
 ) -> Settled[Number]:
     """What objects and lines say of one item, by the rule of all statements."""
@@ -280,7 +280,7 @@ def _read(raw: RawValue, scale: Scale, *, lacks: bool, yes_no: bool) -> Number:
     return Number(None, "null" if raw.value in (None, "") else "not_yes_no")
 
 
-def _finished(numbers: dict[int, Number], source: Source, flags: list[Flag]) -> Parsed:
+def _finished(numbers: dict[int, Number], source: ReplySource, flags: list[Flag]) -> Parsed:
     values = [number.value for number in numbers.values() if number.value is not None]
     # A sum of some answers would look like that of a milder case.
     total = sum(values) if len(values) == len(numbers) else None
@@ -294,7 +294,7 @@ def _finished(numbers: dict[int, Number], source: Source, flags: list[Flag]) -> 
     return answered(answers, source, flags=flags, extra=extra)
 
 
-def _stated_totals(source: Source) -> set[float]:
+def _stated_totals(source: ReplySource) -> set[float]:
     """Totals that the reply itself gives; they are compared, never used."""
     trees = [tree for tree in source.reading.values if isinstance(tree, dict)]
     pairs = [pair for tree in trees for pair in pairs_of(tree) if plain_key(pair[0]) in _TOTALS]

@@ -13,7 +13,7 @@ from voirdire.parsing._rivals import NUMBERS
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
-    Source,
+    ReplySource,
     by_verdict_key,
     nothing_there,
     other_fields,
@@ -165,7 +165,7 @@ def _with_care(
 
 
 def _raw_values(
-    source: Source,
+    source: ReplySource,
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
@@ -190,7 +190,7 @@ def _raw_values(
     return by_key
 
 
-def _listed(source: Source) -> Any:
+def _listed(source: ReplySource) -> Any:
     """The number of ``[4, "warm"]``, where the reply is nothing but such a list."""
     tree = source.reading.values[-1] if source.reading.values else None
     if source.reading.mixed or not isinstance(tree, list) or len(source.reading.values) > 1:
@@ -202,7 +202,7 @@ def _listed(source: Source) -> Any:
 
 def _from_objects(
     by_key: dict[str, list[RawValue]],
-    source: Source,
+    source: ReplySource,
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
@@ -229,7 +229,7 @@ def _number(raw: RawValue, scale: Scale, words: Mapping[str, float] | None) -> N
 
 
 def _from_statements(
-    source: Source,
+    source: ReplySource,
     attributes: Sequence[str],
     scale: Scale,
     words: Mapping[str, float] | None,
@@ -325,7 +325,7 @@ def _falls_open(
 
 
 def _alone(
-    source: Source, text: str, scale: Scale, words: Mapping[str, float] | None
+    source: ReplySource, text: str, scale: Scale, words: Mapping[str, float] | None
 ) -> Settled[Number]:
     """The number that is the reply, begins it or stands alone on its first or last line."""
     text = text if source.keep_cut else without_last_word(text)
@@ -409,7 +409,7 @@ def _is_denied(text: str, at: int) -> bool:
     return DENIES.search(_ENDS.split(text[max(0, at - 40) : at])[-1]) is not None
 
 
-def _finished(stated: Mapping[str, Settled[Number]], source: Source, *flags: Flag) -> Parsed:
+def _finished(stated: Mapping[str, Settled[Number]], source: ReplySource, *flags: Flag) -> Parsed:
     numbers = {name: each.value or Number(None, each.reason) for name, each in stated.items()}
     odd = [Flag(number.reason, name) for name, number in numbers.items() if _is_odd(number)]
     between = [Flag("between_levels", name) for name, number in numbers.items() if number.between]

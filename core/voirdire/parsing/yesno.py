@@ -13,7 +13,7 @@ from voirdire.parsing._parsed import answered, answered_from, missing, one_answe
 from voirdire.parsing._rivals import Bare
 from voirdire.parsing._settling import Settled, settled, with_text_behind
 from voirdire.parsing._source import (
-    Source,
+    ReplySource,
     by_verdict_key,
     nothing_there,
     read_source,
@@ -160,7 +160,7 @@ def _one(raw: RawValue) -> float | str:
 
 
 def _from_objects(
-    by_key: dict[str, list[RawValue]], source: Source, keys: Sequence[str]
+    by_key: dict[str, list[RawValue]], source: ReplySource, keys: Sequence[str]
 ) -> dict[str, Settled[float | str]]:
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
@@ -173,7 +173,7 @@ def _read(text: str) -> float | str | None:
     return None if answer is None else float(answer)
 
 
-def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
+def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     """What the text states of each key; for one key also behind a verdict word or in a box."""
     text, cut = source.text, not source.keep_cut
     stated = statements(text, keys)
@@ -196,7 +196,7 @@ def _stated(source: Source, keys: Sequence[str]) -> dict[str, Settled[float | st
     return {key: each or Settled(None, "absent") for key, each in settles.items()}
 
 
-def _outer(source: Source) -> Settled[float | str] | None:
+def _outer(source: ReplySource) -> Settled[float | str] | None:
     """The reply as a whole, or a yes or no that is all of its first or last line."""
     text = source.uncut
     lines = text.strip().splitlines()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.verdict.facts import Component, State, Verdict
-    from voirdire.report.answers import Answer
+    from voirdire.report.answers import JudgeAnswer
 
 #: The drawing's own units: it is as wide as its place on the page.
 _WIDE, _HIGH, _PAD = 160.0, 16.0, 6.0
@@ -46,7 +46,7 @@ class CardRow:
     said: str
 
 
-def card_of(answer: Answer) -> tuple[CardRow, ...]:
+def card_of(answer: JudgeAnswer) -> tuple[CardRow, ...]:
     """The rows of a judge's card, in the order of the uses; what nobody could test comes last."""
     rows = []
     for use in USES.values():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.examining.spec import REASONS, USES
 from voirdire.report.answers import (
-    Answer,
+    JudgeAnswer,
     answers,
     attributes_of,
     components_section,
@@ -77,7 +77,7 @@ class Grid:
         return self.columns == self.uses
 
 
-def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
+def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
     """Uses as columns while the rows are few, else attributes with a mark a use in each cell."""
     attributes = attributes_of(examination)
     tested = tuple(
@@ -88,7 +88,7 @@ def grid_of(examination: Examination, answers: Sequence[Answer]) -> Grid:
 
     untested = _untested(examination, tested)
 
-    def marks(answer: Answer, name: str, uses: Iterable[str]) -> Cell:
+    def marks(answer: JudgeAnswer, name: str, uses: Iterable[str]) -> Cell:
         pairs = ((use, answer.verdict(name, use)) for use in uses)
         return tuple((use, one.state) for use, one in pairs if one is not None)
 
@@ -123,7 +123,7 @@ def _untested(examination: Examination, tested: Sequence[str]) -> str:
     return f"Not tested: {'; '.join(clauses)}." if clauses else ""
 
 
-def grid_section(examination: Examination, answers: Sequence[Answer]) -> Section:
+def grid_section(examination: Examination, answers: Sequence[JudgeAnswer]) -> Section:
     """The sentences, and the grid: judges by attributes, one sign a use."""
     uses, attributes = uses_of(examination), attributes_of(examination)
     columns = (text("Use"), *(text(f"On {name}") for name in attributes))

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import State
-    from voirdire.report.answers import Answer, Point
+    from voirdire.report.answers import JudgeAnswer, Point
     from voirdire.report.figures.style import Drawing
     from voirdire.schema import Finding
     from voirdire.tabular import Column, Section
@@ -278,7 +278,7 @@ def _findings(examination: Examination) -> list[dict[str, Any]]:
     return groups
 
 
-def _marks(examination: Examination, answers: Sequence[Answer]) -> dict[str, Any]:
+def _marks(examination: Examination, answers: Sequence[JudgeAnswer]) -> dict[str, Any]:
     """The grid, each mark with its sign and colour."""
     grid = grid_of(examination, answers)
     links = [f"j{at + 1}" for at in grid.places]
@@ -313,7 +313,7 @@ def _mark(use: str, state: State) -> dict[str, str]:
     }
 
 
-def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
+def _judge_page(examination: Examination, answer: JudgeAnswer, at: int) -> JudgePage:
     why = {
         f"why-j{at}": why_section((answer,)),
         f"components-j{at}": components_section((answer,)),
@@ -330,7 +330,7 @@ def _judge_page(examination: Examination, answer: Answer, at: int) -> JudgePage:
     )
 
 
-def _judge_facts(examination: Examination, answer: Answer) -> str:
+def _judge_facts(examination: Examination, answer: JudgeAnswer) -> str:
     results = [
         result
         for result in examination.results

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from voirdire.examining.examination import Examination
-    from voirdire.report.answers import Answer, Point
+    from voirdire.report.answers import JudgeAnswer, Point
     from voirdire.schema import Finding
 
 #: How the numbers beside each use are read.
@@ -164,7 +164,9 @@ def _print_rest(examination: Examination, console: Console) -> None:
         console.print(Text(visible(f"\n{note}")))
 
 
-def print_answers(examination: Examination, answers: Sequence[Answer], console: Console) -> None:
+def print_answers(
+    examination: Examination, answers: Sequence[JudgeAnswer], console: Console
+) -> None:
     """A sentence a judge, and the grid: judges by uses, or by attributes with one sign a use."""
     for sentence in leads(answers):
         console.print(Text(brief(visible(sentence), _SENTENCE)))
@@ -242,7 +244,7 @@ def _cell(signs: str) -> Text:
     return cell
 
 
-def _print_points(answer: Answer, console: Console, *, several: bool) -> None:
+def _print_points(answer: JudgeAnswer, console: Console, *, several: bool) -> None:
     """What was found of each use, with the cheapest next step; systems to come in one line."""
     shown = points(answer)
     if not shown:

@@ -45,7 +45,7 @@ _LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JudgeAnswer:
     """What is said of one judge, held against one reference."""
 
     judge: str
@@ -82,7 +82,7 @@ class Answer:
         return None
 
 
-def answers(examination: Examination) -> tuple[Answer, ...]:
+def answers(examination: Examination) -> tuple[JudgeAnswer, ...]:
     """One answer a judge (and reference, where there are several), in the panel's order."""
     grouped: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
     for verdict in examination.verdicts:
@@ -101,7 +101,7 @@ def answers(examination: Examination) -> tuple[Answer, ...]:
             brief(name, 40), verdicts, systems, constant,
             [one for one in examination.simpler if one.rater == judge], clears(examination),
         )  # fmt: skip
-        made.append(Answer(judge, name, *saying.said(), tuple(verdicts)))
+        made.append(JudgeAnswer(judge, name, *saying.said(), tuple(verdicts)))
     return tuple(made)
 
 
@@ -117,7 +117,7 @@ def without_verdict(examination: Examination) -> str:
     return NO_VERDICT
 
 
-def leads(answers: Sequence[Answer]) -> tuple[str, ...]:
+def leads(answers: Sequence[JudgeAnswer]) -> tuple[str, ...]:
     """What the first screen says: the sentences, or where they are long those without reasons."""
     short = sum(len(answer.sentence) for answer in answers) <= _MOST_LETTERS
     return tuple(answer.sentence if short else answer.headline for answer in answers)
@@ -162,7 +162,7 @@ class Point:
         return self.titles if self.target == THESE else f"{self.titles} for {self.target}"
 
 
-def points(answer: Answer) -> tuple[Point, ...]:
+def points(answer: JudgeAnswer) -> tuple[Point, ...]:
     """What was found of each use, the attributes of one state together; not what was not tested.
 
     The reason and the next step are those of the attribute that is farthest from its limit. Uses
@@ -188,7 +188,7 @@ def _p(verdict: Verdict) -> float:
     return verdict.p
 
 
-def why_section(answers: Sequence[Answer]) -> Section:
+def why_section(answers: Sequence[JudgeAnswer]) -> Section:
     """For each no, open and not tested: what decided, and the cheapest next step."""
     columns = tuple(map(text, ("Judge", "Attribute", "Use", "Target", "Verdict", "Why", "Next")))
     rows = tuple(
@@ -212,7 +212,7 @@ def why_section(answers: Sequence[Answer]) -> Section:
     )
 
 
-def components_section(answers: Sequence[Answer]) -> Section:
+def components_section(answers: Sequence[JudgeAnswer]) -> Section:
     """Every component that any use of a judge requires."""
     columns = (
         *map(text, ("Judge", "Attribute", "Component", "State")),
@@ -247,7 +247,7 @@ def components_section(answers: Sequence[Answer]) -> Section:
     )
 
 
-def sureness_section(answers: Sequence[Answer]) -> Section:
+def sureness_section(answers: Sequence[JudgeAnswer]) -> Section:
     """The p of each verdict that was tested, and Holm's."""
     columns = (
         *map(text, ("Judge", "Attribute", "Use", "Target", "Verdict")),
@@ -269,7 +269,7 @@ def sureness_section(answers: Sequence[Answer]) -> Section:
     )
 
 
-def parts_of(answer: Answer, attribute: str) -> tuple[Component, ...]:
+def parts_of(answer: JudgeAnswer, attribute: str) -> tuple[Component, ...]:
     """The components of all uses of a judge on an attribute."""
     own = [verdict for verdict in answer.verdicts if verdict.about == attribute]
     parts = (part for verdict in own for part in verdict.components)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.examination import Examination
     from voirdire.examining.verdict.facts import Component, Verdict
-    from voirdire.report.answers import Answer
+    from voirdire.report.answers import JudgeAnswer
 
 #: Judges and numbers that a summary names; the record holds all.
 MOST = 6
@@ -56,7 +56,7 @@ def examination_answer(examination: Examination) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _next(shown: Sequence[Answer]) -> list[dict[str, str]]:
+def _next(shown: Sequence[JudgeAnswer]) -> list[dict[str, str]]:
     """The first next steps, in words and as the name of the command that takes them."""
     steps: dict[str, str] = {}
     for answer in shown:
@@ -67,7 +67,7 @@ def _next(shown: Sequence[Answer]) -> list[dict[str, str]]:
     return [{"say": said, "command": command} for said, command in list(steps.items())[:3]]
 
 
-def _states(answer: Answer) -> dict[str, Any]:
+def _states(answer: JudgeAnswer) -> dict[str, Any]:
     """Use -> its state; of several attributes how many have each."""
     states: dict[str, Any] = {}
     for use in USES:
@@ -77,7 +77,7 @@ def _states(answer: Answer) -> dict[str, Any]:
     return states
 
 
-def _first(answer: Answer) -> list[Verdict]:
+def _first(answer: JudgeAnswer) -> list[Verdict]:
     """The verdicts that decide most, a use each: those farthest from a yes."""
     found: dict[str, Verdict] = {}
     for verdict in answer.verdicts:

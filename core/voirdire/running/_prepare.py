@@ -31,13 +31,13 @@ from voirdire.running.budget import (
     with_free_models,
 )
 from voirdire.running.limits import Breaker, RateLimiter
-from voirdire.running.workers import Endpoint, Worker
+from voirdire.running.workers import Road, Worker
 from voirdire.schema import Response, Turn
 from voirdire.secrets import looks_secret
 from voirdire.store import is_session, read_session
 from voirdire.store.counts import Replies, Spent, blind_characters, count_finished, spent_by_model
 from voirdire.store.findings import rater_findings
-from voirdire.store.frames import Panel
+from voirdire.store.frames import SessionPanel
 from voirdire.store.health import damage
 from voirdire.store.raters import askers, model_identity, model_name
 from voirdire.store.records import Slot, for_run, make_call
@@ -121,13 +121,13 @@ def warn_of_keys(text: str) -> None:
         )
 
 
-def priced_panel(study: Study, folder: str | Path, plugins: Plugins) -> Panel:
+def priced_panel(study: Study, folder: str | Path, plugins: Plugins) -> SessionPanel:
     """Everyone in a study who asks a model; models that cost nothing have a price of 0."""
     study = with_free_models(study, plugins)
-    return Panel(Path(folder), study, tuple(askers(study, plugins)))
+    return SessionPanel(Path(folder), study, tuple(askers(study, plugins)))
 
 
-def chosen(panel: Panel, only: Stage | None) -> list[Asker]:
+def chosen(panel: SessionPanel, only: Stage | None) -> list[Asker]:
     """Those who are to ask: everyone, or those of one stage.
 
     Raises
@@ -161,7 +161,7 @@ def make_workers(
             Worker(
                 asker=asker,
                 endpoints={
-                    role: Endpoint(
+                    role: Road(
                         completer(model),
                         limiter,
                         # A model that has answered in this session knows its parameters:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire._registry import Plugins
-    from voirdire.store.frames import Panel
+    from voirdire.store.frames import SessionPanel
     from voirdire.store.raters import Asker
     from voirdire.store.session import Session
     from voirdire.study import GeneratorSpec, Prices, Rater, Study
@@ -219,7 +219,7 @@ def _told(folder: Path) -> list[OpenCalls]:
 
 def keep_outcome(
     session: Session,
-    panel: Panel,
+    panel: SessionPanel,
     asking: Sequence[Asker],
     *,
     parked: Mapping[str, str],

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.protocols import Batches
     from voirdire.running._stop import Stop
-    from voirdire.running.tasks import Step
+    from voirdire.running.tasks import TaskStep
     from voirdire.running.workers import Worker
     from voirdire.schema import BatchState
     from voirdire.store.batches import Batch
@@ -115,7 +115,7 @@ class BatchRun:
         self.session.resumed = True
 
     async def _submit_all(self) -> None:
-        groups: dict[str, list[Step]] = {}
+        groups: dict[str, list[TaskStep]] = {}
         sizes: dict[str, int] = {}
         for worker in self.workers:
             for step in first_steps(worker, self.study):
@@ -139,7 +139,7 @@ class BatchRun:
         for identity, group in groups.items():
             await self._submit(identity, group)
 
-    async def _submit(self, model: str, steps: Sequence[Step]) -> None:
+    async def _submit(self, model: str, steps: Sequence[TaskStep]) -> None:
         """Write the intent down, submit, and note the provider's id."""
         batches = self._batches(model)
         if batches is None or self.stop.reason:

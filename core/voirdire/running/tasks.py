@@ -37,7 +37,7 @@ COMMITTING, SHARE = 20, 0.25
 
 
 @dataclass
-class Step:
+class TaskStep:
     """One call of a task: its latest request, and its latest reply or fault."""
 
     call: Call
@@ -68,7 +68,7 @@ class Job:
     worker: Worker
     names: Names
     run: int
-    steps: list[Step]
+    steps: list[TaskStep]
     cut: bool = False
     task: Task | None = None
 
@@ -100,7 +100,7 @@ async def work(worker: Worker, study: Study) -> None:
     await _wait_for_open(worker)
 
 
-def first_steps(worker: Worker, study: Study) -> Iterator[Step]:
+def first_steps(worker: Worker, study: Study) -> Iterator[TaskStep]:
     """The calls with which a rater's open tasks begin and that have no reply yet."""
     connection, asker = worker.session.connection, worker.asker
     for run in range(1, asker.runs + 1):
@@ -123,7 +123,7 @@ def _job(worker: Worker, names: Names, run: int, task: Task) -> Job | None:
     return Job(worker, names, run, steps, task=task if worker.converses else None)
 
 
-def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> Step:
+def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> TaskStep:
     """One call, with what the store holds of it."""
     request = for_run(request, run)
     slot = Slot(worker.asker.id, *names[:3], run, at, names.unit)
@@ -131,11 +131,11 @@ def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> 
     # A new session holds nothing: its calls are not looked up one by one.
     stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
     if stored is None or not stored.replies:
-        return Step(call, request)
+        return TaskStep(call, request)
     # An edit of the study was undone: the reply of the earlier prompt counts again.
     if not stored.current:
         worker.session.put(Revival(call))
-    return Step(call, request, stored.replies[-1], None, len(stored.replies), stored.finished)
+    return TaskStep(call, request, stored.replies[-1], None, len(stored.replies), stored.finished)
 
 
 def _is_finished(job: Job) -> bool:
@@ -291,7 +291,7 @@ def _made_before(job: Job, replies: Sequence[Reply]) -> list[Request] | None:
     return [kept] if kept is not None and worker.replays(replies, kept) else None
 
 
-async def _ask(worker: Worker, steps: Sequence[Step]) -> None:
+async def _ask(worker: Worker, steps: Sequence[TaskStep]) -> None:
     if len(steps) == 1:
         await _ask_one(worker, steps[0])
     elif steps:  # each is waited for, so that no paid reply is cut off by another's end
@@ -301,7 +301,7 @@ async def _ask(worker: Worker, steps: Sequence[Step]) -> None:
                 raise ended
 
 
-async def _ask_one(worker: Worker, step: Step) -> None:
+async def _ask_one(worker: Worker, step: TaskStep) -> None:
     outcome = await worker.ask(step.call, step.request)
     step.replies += 1
     if isinstance(outcome, Reply):
@@ -319,7 +319,7 @@ def _read(job: Job) -> Parsed:
     return read_replies(job.worker.asker, replies)
 
 
-def _to_ask_again(job: Job, status: Status) -> list[Step]:
+def _to_ask_again(job: Job, status: Status) -> list[TaskStep]:
     """The bad replies that the study still allows to be asked again."""
     spec = job.worker.spec
     if status not in spec.reask_on:
@@ -339,7 +339,7 @@ def _to_ask_again(job: Job, status: Status) -> list[Step]:
     ]
 
 
-def _roomier(step: Step, worker: Worker) -> Request:
+def _roomier(step: TaskStep, worker: Worker) -> Request:
     """The request again; after a reply that was cut, with a larger cap."""
     cap = step.request.max_tokens
     if cap is None or step.reply is None or step.reply.finish_reason != "length":

@@ -86,7 +86,7 @@ class Commits:
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class Road:
     """The way to one model: `complete` and `limiter` are shared by all who ask that model.
 
     `identity` names the model with its options; `batches` takes its calls in one piece; `prepare`
@@ -108,7 +108,7 @@ class Worker:
     """Everything that a rater's calls need; `endpoints` leads to its models, by role."""
 
     asker: Asker
-    endpoints: dict[str, Endpoint]
+    endpoints: dict[str, Road]
     budget: Budget
     tally: Tally
     spec: RunSpec
@@ -185,10 +185,10 @@ class Worker:
         endpoint = self._endpoint(role)
         return None if endpoint is None else endpoint.prices
 
-    def _endpoint(self, role: str) -> Endpoint | None:
+    def _endpoint(self, role: str) -> Road | None:
         return self.endpoints.get(role) or self.endpoints.get("")
 
-    def endpoint(self, role: str) -> Endpoint:
+    def endpoint(self, role: str) -> Road:
         """The way to the model of a role.
 
         Raises
@@ -295,7 +295,7 @@ class Worker:
             task.cancel()
 
     async def _try(
-        self, call: Call, request: Request, endpoint: Endpoint
+        self, call: Call, request: Request, endpoint: Road
     ) -> tuple[Reply | ModelError, float]:
         expected, tokens = await self._admit(request, endpoint)
         started = time.monotonic()
@@ -326,7 +326,7 @@ class Worker:
             self.session.put(Attempt(call, time.time(), None, kind, text, taken, billed))
         return outcome, started
 
-    async def _unready(self, endpoint: Endpoint) -> ModelError | None:
+    async def _unready(self, endpoint: Road) -> ModelError | None:
         """Make the model ready; why it cannot be."""
         if endpoint.prepare is None:
             return None
@@ -338,7 +338,7 @@ class Worker:
             return ModelError(f"{type(error).__name__}: {error}", "model")
         return None
 
-    async def _outcome(self, request: Request, endpoint: Endpoint) -> Reply | ModelError:
+    async def _outcome(self, request: Request, endpoint: Road) -> Reply | ModelError:
         try:
             # `sound` is inside: what a plugin returns may run code of its
             # own when it is looked at.
@@ -362,7 +362,7 @@ class Worker:
         except BROKEN_PLUGIN as error:
             return ModelError(f"{type(error).__name__}: {error}", "model")
 
-    async def _admit(self, request: Request, endpoint: Endpoint) -> tuple[float, float]:
+    async def _admit(self, request: Request, endpoint: Road) -> tuple[float, float]:
         """Wait until the call may be made; the cost and tokens that it is expected to take."""
         self._check()
         # Only where a limit counts them: adding up the characters of all messages is slow.
@@ -394,7 +394,7 @@ class Worker:
         self.committing -= 1
         self.freed.set()
 
-    async def _queue(self, tokens: float, endpoint: Endpoint) -> None:
+    async def _queue(self, tokens: float, endpoint: Road) -> None:
         # Kept apart from calls under way, which `dismiss` must not cut off: they are paid for.
         waiting = {task} if (task := asyncio.current_task()) else set()
         self.queued |= waiting

@@ -18,7 +18,7 @@ from voirdire.stats._patterns import collapse, of_counts, one_item_less, resampl
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement
 from voirdire.stats.intervals import (
-    Asked,
+    AskedIntervals,
     jackknife_interval,
     outside,
     percentile_interval,
@@ -38,7 +38,7 @@ def coefficient(
     kind: str,
     name: str,
     weights: Weights,
-    asked: Asked,
+    asked: AskedIntervals,
     *,
     pooled: bool = False,
 ) -> Estimate:
@@ -148,7 +148,7 @@ class CountTable:
         return np.full(len(shares), v.sum() / (q * q))
 
 
-def estimate(table: CountTable, name: str, asked: Asked) -> Estimate:
+def estimate(table: CountTable, name: str, asked: AskedIntervals) -> Estimate:
     """The coefficient with its non-null standard error and the intervals asked for."""
     reason = undefined(table)
     parts = point(table) if table.n else (math.nan, math.nan, np.full(table.ratings.shape[1], 0.0))
@@ -260,7 +260,7 @@ def one_left_out(table: CountTable) -> Floats:
     return of_counts(partial(coefficients, table), table.features(), one_item_less(table.counts))
 
 
-def resampled(table: CountTable, asked: Asked) -> Floats:
+def resampled(table: CountTable, asked: AskedIntervals) -> Floats:
     """The coefficient of each bootstrap resample over items; NaN where undefined."""
     blocks = resampled_counts(table.counts, asked.n_resamples, asked.seed)
     return of_counts(partial(coefficients, table), table.features(), blocks)

@@ -25,7 +25,7 @@ _STILL = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Comparisons:
+class GroupedScores:
     """Scores that are there, with the number of the group each belongs to.
 
     Attributes
@@ -62,7 +62,7 @@ class Comparisons:
         return out
 
 
-def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> Comparisons:
+def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> GroupedScores:
     """Check scores against -scale .. scale; without items each comparison is its own group."""
     values = numbers(scores, "preferences")
     if values.ndim != 1:
@@ -77,7 +77,7 @@ def comparisons(scores: ArrayLike, items: ArrayLike | None, scale: float) -> Com
     names = np.arange(len(values)) if items is None else row_names(items, len(values), "items")
     kept = ~np.isnan(values)
     kinds, group = np.unique(names[kept], return_inverse=True)
-    return Comparisons(values[kept], group.astype(np.int64), len(kinds), kept)
+    return GroupedScores(values[kept], group.astype(np.int64), len(kinds), kept)
 
 
 def resampled(
@@ -91,7 +91,7 @@ def resampled(
     return of_counts(statistic, sums, blocks)
 
 
-def mean_error(given: Comparisons, values: Floats) -> float:
+def mean_error(given: GroupedScores, values: Floats) -> float:
     """Standard error of a mean over groups whose members may be alike.
 
     NaN with one group, and where no group lies off the mean: a spread that is not seen is unknown,

@@ -87,14 +87,14 @@ def jackknife(parts: Decomposition, forms: Sequence[str]) -> Floats:
     terms = features(parts)
     # Effects stay those about the whole sample's means: the kernel moves them to the rest's.
     sums = terms.sum(axis=2, keepdims=True) - terms
-    values = Evaluation.of(parts, forms).values(sums, np.full(parts.n, parts.n - 1.0))
+    values = FormValues.of(parts, forms).values(sums, np.full(parts.n, parts.n - 1.0))
     return values.reshape(-1, parts.n)
 
 
 def _over_counts(
     parts: Decomposition, forms: Sequence[str], chunks: Iterable[Floats], resamples: int
 ) -> Floats:
-    terms, evaluation = features(parts), Evaluation.of(parts, forms)
+    terms, evaluation = features(parts), FormValues.of(parts, forms)
     values = np.empty((len(terms), len(forms), resamples))
     start, sums = 0, np.empty((*terms.shape[:2], 0))
     for counts in chunks:
@@ -110,7 +110,7 @@ def _over_counts(
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class FormValues:
     """What turns summed features of resamples into values of the forms.
 
     Attributes
@@ -128,7 +128,7 @@ class Evaluation:
     quotients: Floats
 
     @classmethod
-    def of(cls, parts: Decomposition, forms: Sequence[str]) -> Evaluation:
+    def of(cls, parts: Decomposition, forms: Sequence[str]) -> FormValues:
         """For resamples of these matrices."""
         columns = np.ascontiguousarray(parts.columns)
         return cls(columns, tolerances(parts), quotients(forms, parts.k))
@@ -152,7 +152,7 @@ def _sliced(counts: Floats, width: int) -> Iterator[Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BootstrapPlan:
     """What is asked of a batch: forms, interval methods and their options."""
 
     forms: tuple[str, ...]
@@ -167,7 +167,7 @@ def bootstrap_intervals(
     parts: Decomposition,
     points: Floats,
     jackknife: Floats,
-    plan: Plan,
+    plan: BootstrapPlan,
     intervals: dict[str, list[Interval]],
     details: list[dict[str, Any]],
 ) -> None:
@@ -193,12 +193,12 @@ def bootstrap_intervals(
             intervals[method] = _intervals(method, bounds, draws, kept, parts.n, plan.level)
 
 
-def percentile_bounds(draws: Distribution, plan: Plan) -> Floats:
+def percentile_bounds(draws: Distribution, plan: BootstrapPlan) -> Floats:
     """(R, 2) bounds of the percentile method alone."""
     return _kept(draws, plan).quantiles(percentile_levels(plan.level, len(draws.values)))
 
 
-def _kept(draws: Distribution, plan: Plan) -> Distribution:
+def _kept(draws: Distribution, plan: BootstrapPlan) -> Distribution:
     """The published study drops values outside [0, 1]."""
     return draws if plan.compat is None else draws.within(0.0, 1.0)
 

@@ -27,7 +27,7 @@ _BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Patterns:
+class DistinctRows:
     """Distinct unordered rows of ratings with their multiplicities.
 
     Attributes
@@ -49,12 +49,12 @@ class Patterns:
         """Items."""
         return int(self.counts.sum())
 
-    def keep(self, least: int) -> Patterns:
+    def keep(self, least: int) -> DistinctRows:
         """Only patterns of at least so many ratings."""
         kept = self.sizes >= least
         if kept.all():
             return self
-        return Patterns(self.rows[kept], self.sizes[kept], self.counts[kept])
+        return DistinctRows(self.rows[kept], self.sizes[kept], self.counts[kept])
 
     def table(self, q: int) -> NDArray[np.float64]:
         """Ratings of each pattern in each of q categories, shape (p, q)."""
@@ -69,7 +69,7 @@ class Patterns:
         return flat.reshape(p, q + 1)[:, 1:].astype(np.float64)
 
 
-def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
+def collapse(codes: NDArray[np.int32], q: int) -> DistinctRows:
     """Collapse the rows of (n, m) codes of q levels, in an order that no permutation changes."""
     _n, m = codes.shape
     bits = m.bit_length()
@@ -79,7 +79,7 @@ def collapse(codes: NDArray[np.int32], q: int) -> Patterns:
     # A hash table holds them in the order of the data; sorted, permuted items give the same sums
     # and the same draws of a seed.
     order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(len(rows))
-    return Patterns(rows[order], sizes[order], counts[order])
+    return DistinctRows(rows[order], sizes[order], counts[order])
 
 
 def _by_keys(codes: NDArray[np.int32], q: int, bits: int) -> Parts:
@@ -112,14 +112,14 @@ def _table(most: int) -> NDArray[np.int64]:
     return np.full(1 << max(4, (2 * most).bit_length()), -1, np.int64)
 
 
-def uncollapsed(codes: NDArray[np.int32]) -> Patterns:
+def uncollapsed(codes: NDArray[np.int32]) -> DistinctRows:
     """Every row its own pattern, ratings first and -1 after them."""
     missing = codes < 0
     sizes, counts = codes.shape[1] - missing.sum(axis=1), np.ones(len(codes), np.int64)
     if missing.any():
         order = np.argsort(missing, axis=1, kind="stable")
         codes = np.take_along_axis(codes, order, axis=1)
-    return Patterns(codes, sizes, counts)
+    return DistinctRows(codes, sizes, counts)
 
 
 def resampled_counts(

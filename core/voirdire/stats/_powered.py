@@ -158,7 +158,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True, shrink: bool = Tru
     if has.sum(0).min() >= FEWEST:
         pairs = has[:, :, None] & has[:, None, :]
         shared = pairs.sum(0) - np.concatenate([np.zeros((1, *pairs.shape[1:])), pairs])
-        world = _World(
+        world = _WeightSums(
             (flat.T @ flat).reshape(2 * (data.sides, 7)), _judge_spread(data),
             data.weights is not None, shrink,
         )  # fmt: skip
@@ -168,8 +168,10 @@ def fit(data: Columns, method: Method, *, alone: bool = True, shrink: bool = Tru
     values, alone_values = _value(sums, np.stack([weights, np.zeros(len(sums))]))
     parts_y, parts_f = _product(own, of_y[0]), _product(own, of_f[0])
     if method == "normal":
-        left = _Spread(float(((parts_y - weight * parts_f) ** 2).sum()), _freedom(parts_y**2, has))
-        plain = _Spread(float((parts_y**2).sum()), left.df)
+        left = _EstimateSpread(
+            float(((parts_y - weight * parts_f) ** 2).sum()), _freedom(parts_y**2, has)
+        )
+        plain = _EstimateSpread(float((parts_y**2).sum()), left.df)
     else:
         left, plain = _left_out(values[1:], has), _left_out(alone_values[1:], has)
     more, most = _lifts(data, weight, method, shrink=shrink) if alone else (0.0, 0.0)
@@ -215,7 +217,7 @@ def judge_alone(data: Columns) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spread:
+class _EstimateSpread:
     """Of an estimate: its variance, the degrees of freedom of it, and third central moment."""
 
     variance: float
@@ -224,7 +226,7 @@ class _Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class _WeightSums:
     """What a weight rests on besides the sums: their products over all clusters, (S, 7, S, 7), and
     the judge's (co)variance of a single row, (S, S).
     """
@@ -337,16 +339,16 @@ def _value(sums: Floats, weight: Floats) -> Floats:
     return np.asarray(sides @ _SIGNS[: sums.shape[-2]])
 
 
-def _left_out(values: Floats, has: Flags) -> _Spread:
+def _left_out(values: Floats, has: Flags) -> _EstimateSpread:
     """Of an estimate, from its values without each labelled cluster in turn."""
     if has.sum(0).min() < 2:
-        return _Spread(math.nan, 0.0)
+        return _EstimateSpread(math.nan, 0.0)
     k = _fellows(has)
     away = values - values.mean()
     parts = (k - 1) / k * away**2
     # A value without one cluster lies on the other side of it: hence the sign.
     third = -float((((k - 1) * away / k) ** 3).sum())
-    return _Spread(float(parts.sum()), _freedom(parts, has), third)
+    return _EstimateSpread(float(parts.sum()), _freedom(parts, has), third)
 
 
 def _shared(has: Flags) -> Floats:

@@ -93,7 +93,7 @@ def stratified(data: Columns, *, alone: bool = False) -> Stratified:
     influence, shape = np.zeros(len(data.labels)), np.zeros(_POINTS)
     for side in range(data.sides):
         rows, sign = data.side == side, 1.0 - 2.0 * side
-        part = _Side.of(data, rows, (low, high), math.sqrt(size), alone=alone)
+        part = _SideMean.of(data, rows, (low, high), math.sqrt(size), alone=alone)
         value += sign * part.mean
         pseudo += part.pseudo
         shape += sign * part.points(side)
@@ -122,7 +122,7 @@ def _squares(data: Columns, influence: Floats, *, declared: bool) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _SideMean:
     """One side on a scale of 0 to 1: its mean, what each row moves it by, and the prior's part."""
 
     mean: float
@@ -139,7 +139,7 @@ class _Side:
     @classmethod
     def of(
         cls, data: Columns, rows: Flags, ends: tuple[float, float], root: float, *, alone: bool
-    ) -> _Side:
+    ) -> _SideMean:
         """The rows of one side; `root` times as many pseudo-labels as beside single rows."""
         labels = (data.labels[rows] - ends[0]) / (ends[1] - ends[0])
         labelled = ~np.isnan(labels)

@@ -28,7 +28,12 @@ from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._ratings import Ratings, encode, encode_pair
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import weights_name
-from voirdire.stats.intervals import Asked, percentile_interval, student_interval, wilson_interval
+from voirdire.stats.intervals import (
+    AskedIntervals,
+    percentile_interval,
+    student_interval,
+    wilson_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +95,7 @@ def joint_agreement(
     >>> print(joint_agreement([["a", "a"], ["a", "b"], ["b", "b"], ["b", None]], ci="wilson"))
     joint agreement = 0.667, 95% CI [0.208, 0.939] (wilson), n = 3, k = 2
     """
-    asked = Asked.of(ci, ("wilson", "t", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("wilson", "t", "percentile"), level, n_resamples, seed)
     ratings = encode(R, levels)
     if "wilson" in asked and ratings.m != 2:
         raise StatisticsError(f"the Wilson interval needs two raters, got {ratings.m}")
@@ -135,7 +140,7 @@ def _own_agreement(table: CountTable) -> Floats:
     return agreement
 
 
-def _resampled(table: CountTable, own: Floats, asked: Asked) -> Floats:
+def _resampled(table: CountTable, own: Floats, asked: AskedIntervals) -> Floats:
     blocks = resampled_counts(table.counts, asked.n_resamples, asked.seed)
     return np.concatenate([counts @ own / table.n for counts in blocks])
 
@@ -214,7 +219,7 @@ def fleiss_kappa(
     if unequal not in _UNEQUAL:
         raise not_one_of("unequal", unequal, _UNEQUAL, error=StatisticsError)
     name = f"Fleiss' kappa ({weights_name(weights)})"
-    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, INTERVALS, level, n_resamples, seed)
     pooled = unequal == "pooled"
     found = coefficient(encode(R, levels), FLEISS, name, weights, asked, pooled=pooled)
     return (
@@ -285,7 +290,7 @@ def scott_pi(
     # A single rating would count in Fleiss' shares; Scott's are those of pairs.
     complete = Ratings(ratings.codes[(ratings.codes >= 0).all(axis=1)], ratings.levels)
     name = f"Scott's pi ({weights_name(weights)})"
-    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, INTERVALS, level, n_resamples, seed)
     estimate = coefficient(complete, FLEISS, name, weights, asked)
     left_out = ratings.n - complete.n
     # Ratings there are, but never two of one item: not the same as no data.
@@ -348,7 +353,7 @@ def gwet_ac(
     AC1 = 0.890, n = 20, k = 2
     """
     name = "AC1" if weights is None else f"AC2 ({weights_name(weights)})"
-    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, INTERVALS, level, n_resamples, seed)
     return coefficient(encode(R, levels), AC, name, weights, asked)
 
 
@@ -393,5 +398,5 @@ def brennan_prediger(
     Brennan-Prediger (unweighted) = 0.800, n = 20, k = 2
     """
     name = f"Brennan-Prediger ({weights_name(weights)})"
-    asked = Asked.of(ci, INTERVALS, level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, INTERVALS, level, n_resamples, seed)
     return coefficient(encode(R, levels), BRENNAN_PREDIGER, name, weights, asked)

@@ -19,7 +19,7 @@ from voirdire.stats._arrays import Floats, numbers
 from voirdire.stats._patterns import of_counts, resampled_counts
 from voirdire.stats._ratings import encode_pair, spelled
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.intervals import Asked, percentile_interval
+from voirdire.stats.intervals import AskedIntervals, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,7 +136,7 @@ def classification_scores(
     >>> scores["f1_macro"].details["absent"]
     ['c']
     """
-    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("percentile",), level, n_resamples, seed)
     given = classified(truth, predicted, labels)
     sums = given.counts.astype(np.float64) @ given.features()
     drawn = _resampled(given, n_resamples, seed) if asked and given.n else None

@@ -11,7 +11,7 @@ from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._anova import decompose, features
 from voirdire.stats._arrays import Floats, check_draws, check_level, floats, generator, row_names
 from voirdire.stats._bootstrap import drawn_in_chunks, drawn_interval
-from voirdire.stats._icc_bootstrap import Evaluation
+from voirdire.stats._icc_bootstrap import FormValues
 from voirdire.stats._kernels_icc import weighted_sums
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats.intraclass import icc
@@ -137,7 +137,7 @@ def _values(
         terms = np.ascontiguousarray(np.add.reduceat(terms, starts, axis=2))
         weights = members.astype(np.float64)
     # Resamples of whole items differ in size, which the coefficients of a form depend on.
-    evaluation = Evaluation.of(parts, (form,))
+    evaluation = FormValues.of(parts, (form,))
     values = []
     for counts in chunks:
         sums = np.empty((*terms.shape[:2], counts.shape[1]))

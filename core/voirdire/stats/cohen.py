@@ -12,7 +12,7 @@ from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._ratings import Ratings, encode_pair
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import disagreement, weights_name
-from voirdire.stats.intervals import Asked, normal_interval, outside, percentile_interval
+from voirdire.stats.intervals import AskedIntervals, normal_interval, outside, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def cohen_kappa(
     ...                   levels=[1, 2, 3, 4, 5]))
     Cohen's kappa (quadratic) = 0.872, n = 5, k = 2
     """
-    asked = Asked.of(ci, ("wald", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("wald", "percentile"), level, n_resamples, seed)
     ratings = encode_pair(a, b, levels)
     # Places, not values: Cohen's weights count steps between levels.
     v = disagreement(weights, np.arange(len(ratings.levels), dtype=np.float64))

@@ -274,7 +274,7 @@ def _scaled(length: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading(Result):
+class PairReading(Result):
     """Whether a judge follows single comparisons.
 
     Attributes
@@ -299,7 +299,7 @@ class Reading(Result):
         return str(self.correlation)
 
 
-def reading(panel: ComparisonPanel) -> Reading:
+def reading(panel: ComparisonPanel) -> PairReading:
     """Correlation of one run with the mean human, cleared of pairs and of the order shown.
 
     The first order is what counts: the mean of two orders is no single comparison.
@@ -307,7 +307,7 @@ def reading(panel: ComparisonPanel) -> Reading:
     return readings(panel, by_strengths=False)[0]
 
 
-def sparse_reading(panel: ComparisonPanel) -> Reading:
+def sparse_reading(panel: ComparisonPanel) -> PairReading:
     """The same cleared of strengths of systems, their cube and the order: for sparse pairs.
 
     Of pairs with fewer than three comparisons a pair's mean is mostly the comparison itself. Taken
@@ -319,7 +319,7 @@ def sparse_reading(panel: ComparisonPanel) -> Reading:
 
 def readings(
     panel: ComparisonPanel, groups: Sequence[NDArray[np.bool_]] = (), *, by_strengths: bool
-) -> list[Reading]:
+) -> list[PairReading]:
     """The reading of all comparisons, and of each group (N,) of them, cleared of the same."""
     known = not np.isnan(panel.first).any()
     if by_strengths:
@@ -372,7 +372,7 @@ def _correlated(
     known: bool,
     removed: int,
     by_strengths: bool,
-) -> Reading:
+) -> PairReading:
     if kept is not None:
         columns = np.where(kept[:, None], columns, 0.0)
     table = panel.sums(columns)
@@ -394,7 +394,7 @@ def _correlated(
     grown = math.sqrt(panel.n / max(panel.n - removed, 1))
     varies = bool(rest > _NONE)
     at = found.at if varies else 0.0
-    return Reading(
+    return PairReading(
         replace(found.grown(grown), at=at),
         varies,
         by_strengths,

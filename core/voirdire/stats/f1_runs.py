@@ -13,7 +13,7 @@ from voirdire.stats._arrays import Floats, numbers
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.chance import best_constant_f1, kappa_f1, random_f1
-from voirdire.stats.intervals import Asked, percentile_interval
+from voirdire.stats.intervals import AskedIntervals, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ def f1_above_chance(
     >>> round(above.kappa.value, 3), above.random.value
     (0.467, 0.5)
     """
-    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("percentile",), level, n_resamples, seed)
     actual, guessed = _truth(truth, multilabel=multilabel), _predicted(predicted)
     if actual.shape != guessed.shape[1:]:
         raise StatisticsError(
@@ -341,7 +341,7 @@ def _above(f1: Floats, floor: Floats) -> Floats:
     return np.divide(f1 - floor, 1 - floor, out=np.full(len(f1), np.nan), where=floor < 1)
 
 
-def _dressed(estimate: Estimate, drawn: Floats | None, asked: Asked, n: int) -> Estimate:
+def _dressed(estimate: Estimate, drawn: Floats | None, asked: AskedIntervals, n: int) -> Estimate:
     intervals: tuple[Interval, ...] = ()
     if asked:
         values = np.array([]) if drawn is None or estimate.reason else drawn

@@ -24,7 +24,7 @@ from voirdire.stats._label_cells import LabelCells, joint_cells, label_cells, ta
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.intervals import (
-    Asked,
+    AskedIntervals,
     jackknife_interval,
     outside,
     percentile_interval,
@@ -137,7 +137,7 @@ def fleiss_per_label(
     >>> print(kappas.mean)
     mean of Fleiss' kappas = 0.212, n = 3, k = 3
     """
-    asked = Asked.of(ci, ("jackknife", "t", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("jackknife", "t", "percentile"), level, n_resamples, seed)
     if unequal not in {"gwet", "pooled"}:
         raise not_one_of("unequal", unequal, ("gwet", "pooled"), error=StatisticsError)
     cells = label_cells(X)
@@ -176,10 +176,10 @@ def _tables(cells: LabelCells, *, pooled: bool) -> list[CountTable]:
 
 
 def _label(cells: LabelCells, table: CountTable, name: str) -> Estimate:
-    kappa = estimate(table, f"Fleiss' kappa [{name}]", Asked())
+    kappa = estimate(table, f"Fleiss' kappa [{name}]", AskedIntervals())
     # AC1 beside it: of a rare label kappa is near 0 where runs seldom differ, and AC1 is not.
     other = CountTable(table.ratings, table.counts, table.disagreement, AC)
-    ac1 = estimate(other, "AC1", Asked())
+    ac1 = estimate(other, "AC1", AskedIntervals())
     details = {
         **kappa.details,
         "prevalence": float(kappa.details["prevalence"][1]),
@@ -249,7 +249,9 @@ class JointItems:
         return spread
 
 
-def with_intervals(joint: JointItems, parts: Sequence[Estimate], asked: Asked) -> list[Estimate]:
+def with_intervals(
+    joint: JointItems, parts: Sequence[Estimate], asked: AskedIntervals
+) -> list[Estimate]:
     """The estimates of the labels and, last, of their mean, with the intervals asked for."""
     used = [c for c, part in enumerate(parts[:-1]) if part.reason is None]
     mean = dataclasses.replace(
@@ -296,7 +298,7 @@ def _jackknife(
 
 
 def _percentile(
-    joint: JointItems, parts: Sequence[Estimate], used: Sequence[int], asked: Asked
+    joint: JointItems, parts: Sequence[Estimate], used: Sequence[int], asked: AskedIntervals
 ) -> list[Interval]:
     drawn = _resampled(joint, asked)
     nothing = np.array([])
@@ -308,7 +310,7 @@ def _percentile(
     ]
 
 
-def _resampled(joint: JointItems, asked: Asked) -> Floats:
+def _resampled(joint: JointItems, asked: AskedIntervals) -> Floats:
     """Kappa of each resample and label, items drawn with all their labels: (b, q)."""
     parts = [joint.spread(c, table.features()) for c, table in enumerate(joint.tables)]
     width = parts[0].shape[1]

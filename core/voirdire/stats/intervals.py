@@ -39,7 +39,7 @@ def methods(ci: str | Sequence[str] | None, allowed: tuple[str, ...]) -> tuple[s
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedIntervals:
     """Which intervals a caller asks of a statistic, and how they are to be made; none by default.
 
     Attributes
@@ -65,7 +65,7 @@ class Asked:
         level: float,
         n_resamples: int,
         seed: int,
-    ) -> Asked:
+    ) -> AskedIntervals:
         """Checked against the methods that a statistic offers."""
         check_level(level)
         check_draws(n_resamples)

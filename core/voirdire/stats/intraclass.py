@@ -21,7 +21,7 @@ from voirdire.stats._arrays import (
 )
 from voirdire.stats._bootstrap import EXACT_LIMIT
 from voirdire.stats._forms import FORMS, canonical, f_interval, value
-from voirdire.stats._icc_bootstrap import Plan, bootstrap_intervals, percentile_bounds
+from voirdire.stats._icc_bootstrap import BootstrapPlan, bootstrap_intervals, percentile_bounds
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats.intervals import outside
 
@@ -170,7 +170,7 @@ def icc_batch(
     check_draws(n_resamples, seed)
     if not forms:
         raise StatisticsError(f"forms must name at least one of {', '.join(FORMS)}")
-    plan = Plan(
+    plan = BootstrapPlan(
         forms=tuple(canonical(form) for form in forms),
         methods=_methods(ci),
         level=check_level(level),
@@ -236,7 +236,7 @@ def icc_over_seeds(
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
     """
     check_draws(n_resamples, seed)
-    plan = Plan(
+    plan = BootstrapPlan(
         (canonical(form),), ("percentile",), check_level(level), n_resamples, seed, _compat(compat)
     )
     bounds = np.full((len(Ys), n_seeds, 2), np.nan)
@@ -248,7 +248,7 @@ def icc_over_seeds(
     return bounds
 
 
-def _bounds_over_seeds(Y: Floats, plan: Plan, n_seeds: int) -> Floats:
+def _bounds_over_seeds(Y: Floats, plan: BootstrapPlan, n_seeds: int) -> Floats:
     """(P, n_seeds, 2) for matrices of one shape."""
     bounds = np.full((len(Y), n_seeds, 2), np.nan)
     if min(Y.shape[1:]) < 2:
@@ -264,7 +264,7 @@ def _bounds_over_seeds(Y: Floats, plan: Plan, n_seeds: int) -> Floats:
     return bounds
 
 
-def _block(plan: Plan, n: int) -> int:
+def _block(plan: BootstrapPlan, n: int) -> int:
     """Matrices whose resampled values are held in memory at once."""
     exact = any(method.startswith("exact") for method in plan.methods)
     exact = exact and 0 < n <= EXACT_LIMIT
@@ -288,7 +288,7 @@ def _by_shape(Ys: Sequence[Any] | Floats) -> Iterator[tuple[Sequence[int], Float
         yield members, np.stack([complete[at] for at in members]), left_out
 
 
-def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimate, ...]]:
+def _estimates(Y: Floats, left_out: list[int], plan: BootstrapPlan) -> list[tuple[Estimate, ...]]:
     _, n, k = Y.shape
     if n < 2 or k < 2:
         reason = "too_few_raters" if k < 2 else "too_few_items"
@@ -320,7 +320,7 @@ def _estimates(Y: Floats, left_out: list[int], plan: Plan) -> list[tuple[Estimat
 
 
 def _all_intervals(
-    parts: Decomposition, squares: Floats, values: Floats, plan: Plan
+    parts: Decomposition, squares: Floats, values: Floats, plan: BootstrapPlan
 ) -> tuple[list[tuple[Interval, ...]], list[dict[str, Any]]]:
     intervals: dict[str, list[Interval]] = {}
     if "f" in plan.methods:
@@ -373,7 +373,9 @@ def _undefined(interval: Interval) -> Interval:
     return Interval(interval.method, interval.level, math.nan, math.nan, interval.n_resamples)
 
 
-def _all_undefined(n: int, k: int, left_out: int, reason: str, plan: Plan) -> tuple[Estimate, ...]:
+def _all_undefined(
+    n: int, k: int, left_out: int, reason: str, plan: BootstrapPlan
+) -> tuple[Estimate, ...]:
     intervals = tuple(Interval(m, plan.level, math.nan, math.nan) for m in plan.methods)
     return tuple(
         Estimate(

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._jit import interpreted, njit
 from voirdire.stats._patterns import (
-    Patterns,
+    DistinctRows,
     collapse,
     one_item_less,
     resampled_counts,
@@ -21,7 +21,7 @@ from voirdire.stats._ratings import Ratings, as_is, encode
 from voirdire.stats._results import Estimate, Interval
 from voirdire.stats._weights import matrix_of
 from voirdire.stats.intervals import (
-    Asked,
+    AskedIntervals,
     jackknife_error,
     jackknife_interval,
     outside,
@@ -46,10 +46,10 @@ _READABLE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Problem:
+class _Pairable:
     """Pairable patterns and the metric they are judged by."""
 
-    patterns: Patterns
+    patterns: DistinctRows
     values: NDArray[np.float64]
     matrix: NDArray[np.float64]
     metric: int
@@ -134,7 +134,7 @@ def krippendorff_alpha(
     >>> print(krippendorff_alpha(R, "ordinal", levels=[1, 2, 3]))
     alpha (ordinal) = 0.773, n = 4, k = 3
     """
-    asked = Asked.of(ci, ("percentile", "jackknife"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("percentile", "jackknife"), level, n_resamples, seed)
     name = metric if isinstance(metric, str) else "matrix"
     if name not in {*_METRICS, "matrix"}:
         raise not_one_of("metric", metric, (*_METRICS, "a matrix"), error=StatisticsError)
@@ -187,13 +187,13 @@ def _coded(R: ArrayLike, metric: Metric | ArrayLike, levels: Sequence[Any] | Non
     return encode(R, levels)
 
 
-def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
+def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Pairable:
     q = len(ratings.levels)
     every = collapse(ratings.codes, q) if ratings.coded else uncollapsed(ratings.codes)
     patterns = every.keep(2)  # one rating alone makes no pair
     none = np.zeros((0, 0))
     if not isinstance(metric, str):
-        return _Problem(patterns, np.arange(q, dtype=float), _differences(metric, q), _MATRIX)
+        return _Pairable(patterns, np.arange(q, dtype=float), _differences(metric, q), _MATRIX)
     if metric in {"interval", "ratio"} and q:
         values = ratings.values(f"the {metric} metric")
         largest = np.nanmax(np.abs(values), initial=0.0)
@@ -202,7 +202,7 @@ def _problem(ratings: Ratings, metric: Metric | ArrayLike) -> _Problem:
             values = values / largest
     else:
         values = np.arange(q, dtype=float)
-    return _Problem(patterns, values, none, _METRICS[metric])
+    return _Pairable(patterns, values, none, _METRICS[metric])
 
 
 def _differences(metric: ArrayLike, q: int) -> NDArray[np.float64]:
@@ -217,7 +217,7 @@ def _differences(metric: ArrayLike, q: int) -> NDArray[np.float64]:
     return matrix
 
 
-def _prevalence(patterns: Patterns, ratings: Ratings) -> dict[str, Any]:
+def _prevalence(patterns: DistinctRows, ratings: Ratings) -> dict[str, Any]:
     """Share of each level among pairable ratings, where levels are few enough to read."""
     q = len(ratings.levels)
     if not ratings.coded or q > _READABLE:
@@ -226,7 +226,7 @@ def _prevalence(patterns: Patterns, ratings: Ratings) -> dict[str, Any]:
     return {"prevalence": totals / max(1.0, totals.sum()), "levels": ratings.levels}
 
 
-def _reason(problem: _Problem, ratings: Ratings) -> str | None:
+def _reason(problem: _Pairable, ratings: Ratings) -> str | None:
     """Why alpha is undefined before anything is computed."""
     if ratings.codes.size == 0:
         return "no_data"
@@ -240,7 +240,7 @@ def _reason(problem: _Problem, ratings: Ratings) -> str | None:
     return None
 
 
-def _resampled(problem: _Problem, n_resamples: int, seed: int) -> NDArray[np.float64]:
+def _resampled(problem: _Pairable, n_resamples: int, seed: int) -> NDArray[np.float64]:
     """Alpha of each bootstrap resample over items; NaN where undefined."""
     blocks = [
         _alphas(problem.parts(counts))
@@ -255,7 +255,7 @@ def _alphas(parts: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 - ratio
 
 
-def _one_left_out(problem: _Problem) -> NDArray[np.float64]:
+def _one_left_out(problem: _Pairable) -> NDArray[np.float64]:
     """Alpha without one item of each pattern; NaN where that leaves nothing."""
     blocks = one_item_less(problem.patterns.counts)
     return np.concatenate([_alphas(problem.parts(weights)) for weights in blocks])

@@ -30,7 +30,7 @@ _OWN = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares(Result):
+class LabelShares(Result):
     """Shares of labels: the judge's less the humans', and how far humans differ in them.
 
     Attributes
@@ -59,7 +59,7 @@ class Shares(Result):
         return f"humans {np.round(self.humans, 3).tolist()}, judge less humans {self.difference}"
 
 
-def shares(panel: ResponsePanel, humans: Sequence[int]) -> Shares:
+def shares(panel: ResponsePanel, humans: Sequence[int]) -> LabelShares:
     """Shares of each label, on the responses that both sides labelled.
 
     Parameters
@@ -82,7 +82,7 @@ def shares(panel: ResponsePanel, humans: Sequence[int]) -> Shares:
     weight = np.ones(len(human)) if panel.weight is None else panel.weight
     size = max(float(weight[kept].sum()), 1.0)
     judge = np.where(np.isnan(truth + off), 0.0, truth + off)
-    return Shares(
+    return LabelShares(
         (weight[:, None] * human).sum(axis=0) / size,
         table.jackknife(means_of),
         _between(panel, humans),

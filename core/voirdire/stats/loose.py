@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(Result):
+class PatternMoments(Result):
     """Means and products of scores on no grid, by pattern.
 
     Attributes
@@ -50,7 +50,7 @@ class Moments(Result):
     def of(
         cls, columns: tuple[tuple[str, int], ...], values: Floats, code: Ints, counts: Ints,
         gate: float,
-    ) -> Moments:  # fmt: skip
+    ) -> PatternMoments:  # fmt: skip
         """Of scores (N, L), NaN where missing, of which pattern `code` (N,) has `counts` (P,)."""
         there, n = ~np.isnan(values), len(counts)
         filled = np.where(there, values, 0.0)
@@ -73,9 +73,9 @@ class Moments(Result):
         """Of what."""
         return f"moments of {len(self.columns)} columns in {len(self.mean)} patterns"
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: PatternMoments) -> PatternMoments:
         """Those of both, one below the other."""
-        return Moments(
+        return PatternMoments(
             self.columns,
             np.concatenate([self.mean, other.mean]),
             np.concatenate([self.square, other.square]),
@@ -83,7 +83,7 @@ class Moments(Result):
             np.maximum(self.high, other.high),
         )
 
-    def merged(self, back: Ints, n: int, counts: Ints) -> Moments:
+    def merged(self, back: Ints, n: int, counts: Ints) -> PatternMoments:
         """Patterns of which `back` says what they become; `counts` (P,) responses of each.
 
         Chan, Golub and LeVeque (1983), The American Statistician 37, 242-247: no sum of raw squares
@@ -98,22 +98,24 @@ class Moments(Result):
         # What the groups' means lie apart is variance of the merged group.
         apart = counts[:, None, None] * off[:, :, None] * off[:, None, :]
         np.add.at(square, back, self.square + apart)
-        return Moments(self.columns, mean, square, self.low, self.high)
+        return PatternMoments(self.columns, mean, square, self.low, self.high)
 
-    def at(self, order: Ints) -> Moments:
+    def at(self, order: Ints) -> PatternMoments:
         """The patterns in another order."""
-        return Moments(self.columns, self.mean[order], self.square[order], self.low, self.high)
+        return PatternMoments(
+            self.columns, self.mean[order], self.square[order], self.low, self.high
+        )
 
     def widened(
         self, columns: tuple[tuple[str, int], ...], mean: Floats, low: Floats, high: Floats
-    ) -> Moments:
+    ) -> PatternMoments:
         """With more columns, in which all responses of a pattern have the score `mean` (P, L)."""
         place = [columns.index(column) for column in self.columns]
         square = np.zeros((len(self.mean), len(columns), len(columns)))
         square[np.ix_(range(len(square)), place, place)] = self.square
         mean, low, high = mean.copy(), low.copy(), high.copy()
         mean[:, place], low[place], high[place] = self.mean, self.low, self.high
-        return Moments(columns, mean, square, low, high)
+        return PatternMoments(columns, mean, square, low, high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +135,7 @@ class Nodes(Result):
     step: Floats
 
     @classmethod
-    def of(cls, moments: Moments) -> Nodes:
+    def of(cls, moments: PatternMoments) -> Nodes:
         """For the moments of all parts."""
         there = np.isfinite(moments.low) & np.isfinite(moments.high)
         low, high = np.where(there, moments.low, 0.0), np.where(there, moments.high, 0.0)
@@ -182,7 +184,7 @@ class Nodes(Result):
         return _weights(np.ones(len(steps)), steps, steps[:, :, None] * steps[:, None, :])
 
     def counts(
-        self, moments: Moments, counts: Ints, above: NDArray[np.int64], there: Floats
+        self, moments: PatternMoments, counts: Ints, above: NDArray[np.int64], there: Floats
     ) -> Floats:
         """(P, K) weights of the nodes of each pattern; `there` is 0 where it has no score."""
         columns = np.arange(len(self.centre))

@@ -10,10 +10,10 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, row_names
-from voirdire.stats._clusters import Comparisons, comparisons
+from voirdire.stats._clusters import GroupedScores, comparisons
 from voirdire.stats._patterns import resampled_counts
 from voirdire.stats._results import Estimate, Interval, Result
-from voirdire.stats.intervals import Asked, normal_interval, percentile_interval
+from voirdire.stats.intervals import AskedIntervals, normal_interval, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,7 @@ def bradley_terry(
     >>> bradley_terry(["x", "x"], ["y", "y"], [1, 1])["x"].flags
     ('unbounded',)
     """
-    asked = Asked.of(ci, ("wald", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("wald", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, math.inf)
     left, right = (
         row_names(side, len(given.kept), name).astype(str) for side, name in ((a, "a"), (b, "b"))
@@ -190,7 +190,7 @@ def _places(
     return places
 
 
-def _tables(given: Comparisons, places: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+def _tables(given: GroupedScores, places: NDArray[np.int64], width: int) -> NDArray[np.float64]:
     """Outcomes of each item, (groups, 2 k²)."""
     counts = np.bincount(given.group * width + places, minlength=given.groups * width)
     return counts.reshape(given.groups, width).astype(np.float64)

@@ -157,7 +157,7 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
         )
     pilot = _scores(y, f, group)
     units = total / (len(f) / (int(group.max()) + 1)) if clusters is not None else float(total)
-    plan = _Plan(units, level, power)
+    plan = _WidthPlan(units, level, power)
     residual, explained = (float(part[0]) for part in _parts(pilot))
     plan = replace(plan, rest=pilot.rest)
     spread = math.sqrt(residual + explained) / pilot.size
@@ -166,7 +166,7 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
 
 
 def _planned(
-    pilot: _Pilot, plan: _Plan, h: float, seen: tuple[float, float, int], clusters: Any
+    pilot: _Pilot, plan: _WidthPlan, h: float, seen: tuple[float, float, int], clusters: Any
 ) -> LabelsNeeded:
     spread, r, total = seen
     alone = plan.labels(h, spread, 0.0)
@@ -263,7 +263,7 @@ def _varies(labels: Floats, judge: Floats, rows: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _WidthPlan:
     units: float  # items or clusters with a judge score
     level: float
     power: float | None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.stats._arrays import Floats, row_names, yes_or_no
-from voirdire.stats._clusters import Comparisons, comparisons, resampled
+from voirdire.stats._clusters import GroupedScores, comparisons, resampled
 from voirdire.stats._results import Estimate, Interval
-from voirdire.stats.intervals import Asked, percentile_interval
+from voirdire.stats.intervals import AskedIntervals, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ def position_effect(
     Hills and Armitage (1979), British Journal of Clinical Pharmacology 8, 7-20: period effect of a
     crossover.
     """
-    asked = Asked.of(ci, ("percentile",), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("percentile",), level, n_resamples, seed)
     given = comparisons(scores, items, math.inf)
     first = yes_or_no(a_first, len(given.kept), "a_first")[given.kept]
     keys = items if pairs is None else pairs
@@ -114,11 +114,11 @@ def _both_orders(pair: NDArray[np.int64], first: NDArray[np.bool_]) -> NDArray[n
 
 
 def _from_both(
-    given: Comparisons,
+    given: GroupedScores,
     first: NDArray[np.bool_],
     pair: NDArray[np.int64],
     both: NDArray[np.bool_],
-    asked: Asked,
+    asked: AskedIntervals,
 ) -> Estimate:
     names, lead, place = np.unique(pair[both], return_index=True, return_inverse=True)
     scores, forward = given.scores[both], first[both]
@@ -154,9 +154,9 @@ def _from_both(
 
 
 def _from_one(
-    given: Comparisons,
+    given: GroupedScores,
     first: NDArray[np.bool_],
-    asked: Asked,
+    asked: AskedIntervals,
 ) -> Estimate:
     forward = first.astype(np.float64)
     columns = [given.scores * forward, forward, given.scores * ~first, (~first).astype(np.float64)]

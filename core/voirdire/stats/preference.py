@@ -11,10 +11,15 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, numbers
-from voirdire.stats._clusters import Comparisons, comparisons, mean_error, resampled
+from voirdire.stats._clusters import GroupedScores, comparisons, mean_error, resampled
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.agreement import joint_agreement
-from voirdire.stats.intervals import Asked, percentile_interval, student_interval, wilson_interval
+from voirdire.stats.intervals import (
+    AskedIntervals,
+    percentile_interval,
+    student_interval,
+    wilson_interval,
+)
 from voirdire.stats.krippendorff import krippendorff_alpha
 
 if TYPE_CHECKING:
@@ -76,7 +81,7 @@ def mean_preference(
     >>> print(mean_preference([2, 1, 0, -1, 1, 1], ci="t"))
     mean preference = 0.667, 95% CI [-0.417, 1.751] (t), n = 6, k = 2
     """
-    asked = Asked.of(ci, ("t", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("t", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, scale)
     value = float(given.scores.mean()) if given.n else math.nan
     se = mean_error(given, given.scores)
@@ -160,7 +165,7 @@ def win_tie_loss(
     ----------
     Wilson (1927), JASA 22, 209-212.
     """
-    asked = Asked.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
     given = comparisons(scores, items, scale)
     # Comparisons of one item are no independent shares.
     if "wilson" in asked and given.groups < given.n:
@@ -178,10 +183,10 @@ _OUTCOMES = ((1, "wins"), (0, "ties"), (-1, "losses"))
 
 
 def _share(
-    given: Comparisons,
+    given: GroupedScores,
     which: NDArray[np.bool_],
     name: str,
-    asked: Asked,
+    asked: AskedIntervals,
 ) -> Estimate:
     value = float(which.mean()) if given.n else math.nan
     intervals: list[Interval] = []
@@ -197,7 +202,7 @@ def _share(
     return Estimate(f"share of {name}", value, tuple(intervals), given.n, 2, given.left_out, reason)
 
 
-def _sums(given: Comparisons, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums(given: GroupedScores, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return given.sums(np.column_stack([values, np.ones(given.n)]))
 
 
@@ -267,7 +272,7 @@ def preference_agreement(
     Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability, section D. Davison, A. C.
     and Hinkley, D. V. (1997), 3.8 (whole items drawn). Wilson (1927), JASA 22, 209-212.
     """
-    asked = Asked.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
+    asked = AskedIntervals.of(ci, ("wilson", "percentile"), level, n_resamples, seed)
     x, y = (numbers(side, "scores") for side in (first, second))
     if x.shape != y.shape:
         raise StatisticsError(

@@ -15,7 +15,7 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._pattern_kernels import LAST, MISSING, STEPS, grid_of, pattern_keys, whole_steps
 from voirdire.stats._results import Result
-from voirdire.stats.loose import Moments, Nodes
+from voirdire.stats.loose import Nodes, PatternMoments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class RatingPatterns(Result):
         Position in `systems`.
     counts : (P,) int64
         Responses that show the row. Their sum is checked against 2^63.
-    moments : Moments or None
+    moments : PatternMoments or None
         The moments of the columns on no grid, where there are any.
     gate : float
         Scores of these columns at or above it pass; they are told apart.
@@ -62,7 +62,7 @@ class RatingPatterns(Result):
     steps: NDArray[np.int32]
     system: Ints
     counts: Ints
-    moments: Moments | None = None
+    moments: PatternMoments | None = None
     gate: float = -math.inf
 
     @property
@@ -128,7 +128,7 @@ class RatingPatterns(Result):
             low[:, side] = np.where(here, mean, np.inf).min(axis=0, initial=np.inf)
             high[:, side] = np.where(here, mean, -np.inf).max(axis=0, initial=-np.inf)
         none = np.zeros((len(self.counts), 0))
-        moments = self.moments or Moments((), none, none[:, :, None], *np.zeros((2, 0, 2)))
+        moments = self.moments or PatternMoments((), none, none[:, :, None], *np.zeros((2, 0, 2)))
         steps = self.steps.copy()
         steps[:, place] = np.where(there, np.where(above, LOOSE[1], LOOSE[0]), own)
         moments = moments.widened(loose, mean, low, high)
@@ -152,12 +152,12 @@ class RatingPatterns(Result):
             moments=moments,
         )
 
-    def rows(self) -> Rows:
+    def rows(self) -> PatternRows:
         """The patterns as rows of scores, those with scores on no grid as their nodes."""
         asked = np.asarray(self.steps != UNASKED)
         scores = np.where(self.steps <= LOOSE[1], np.nan, self.steps / STEPS)
         if self.moments is None:
-            return Rows(self, scores, asked, self.system, self.counts, None)
+            return PatternRows(self, scores, asked, self.system, self.counts, None)
         place = [self.columns.index(column) for column in self.moments.columns]
         own = self.steps[:, place]
         there, above = (own == LOOSE[0]) | (own == LOOSE[1]), (own == LOOSE[1]) * 1
@@ -167,7 +167,7 @@ class RatingPatterns(Result):
         loose = np.where(there[:, None, :], nodes.scores(above), np.nan)
         scores[:, place] = loose.reshape(-1, len(place))
         counts = nodes.counts(self.moments, self.counts, above, there * 1.0).ravel()
-        return Rows(
+        return PatternRows(
             self, scores, np.repeat(asked, k, axis=0), np.repeat(self.system, k), counts, nodes
         )
 
@@ -180,7 +180,7 @@ class RatingPatterns(Result):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows(Result):
+class PatternRows(Result):
     """Patterns as rows of scores: one each, or one a node where scores lie on no grid.
 
     Attributes
@@ -316,7 +316,7 @@ def count_patterns(
     if kept:
         named = tuple(sorted(kept))
         values = given[:, [columns.index(column) for column in named]]
-        moments = Moments.of(named, values, code, counts[sort], gate)
+        moments = PatternMoments.of(named, values, code, counts[sort], gate)
     return replace(
         made,
         steps=made.steps[sort],

@@ -135,7 +135,7 @@ def _unusable(Y: Floats) -> str | None:
 def _fitted(
     sums: Sums, kind: str, size: tuple[int, int, int], level: float, ci: str | None
 ) -> Estimate:
-    shares = Shares(sums, kind[0])
+    shares = VarianceShares(sums, kind[0])
     at = best(shares)
     subject, rater = (float(ratio) for ratio in shares.ratios(at))
     error = error_variance(sums, subject, rater)
@@ -203,7 +203,7 @@ def _empty(ci: str | None, level: float) -> tuple[Interval, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class VarianceShares:
     """How a pair (share, other) in [0, 1)² says what the two variance ratios are.
 
     "C": share = σ²s / (σ²s + σ²e), other = σ²r / (σ²r + σ²e). "A": share = σ²s / (σ²s + σ²r + σ²e).
@@ -231,7 +231,7 @@ class Shares:
         return np.array([deviance(self.sums, *self.ratios(share + s)).imag for s in steps]) / _STEP
 
 
-def best(shares: Shares) -> Floats:
+def best(shares: VarianceShares) -> Floats:
     """The pair of the highest restricted likelihood; 0 where a variance is at its edge."""
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import
 
@@ -252,7 +252,7 @@ def best(shares: Shares) -> Floats:
     return _polished(shares, min(fits, key=lambda one: float(one.fun)).x)
 
 
-def _polished(shares: Shares, share: Floats) -> Floats:
+def _polished(shares: VarianceShares, share: Floats) -> Floats:
     """Newton's steps on the derivatives, since the value alone is flat to half its digits."""
     # A share at its edge has no derivative to follow.
     free = (share > 1e-9) & (share < 0.999999)
@@ -272,7 +272,7 @@ def _polished(shares: Shares, share: Floats) -> Floats:
     return np.where(share > 1e-9, share, 0.0)
 
 
-def _slope(shares: Shares, share: Floats, axis: int) -> Floats:
+def _slope(shares: VarianceShares, share: Floats, axis: int) -> Floats:
     # Within the bounds on both sides.
     width = 1e-6 * min(share[axis], 1 - share[axis])
     if width == 0:
@@ -281,7 +281,7 @@ def _slope(shares: Shares, share: Floats, axis: int) -> Floats:
     return (shares.gradient(share + step) - shares.gradient(share - step)) / (2 * width)
 
 
-def profile_interval(shares: Shares, at: Floats, level: float) -> tuple[float, float]:
+def profile_interval(shares: VarianceShares, at: Floats, level: float) -> tuple[float, float]:
     """Shares whose profiled deviance lies within the χ² quantile of the best one."""
     from scipy.optimize import brentq  # noqa: PLC0415 - slow to import
     from scipy.special import chdtri  # noqa: PLC0415
@@ -297,7 +297,7 @@ def profile_interval(shares: Shares, at: Floats, level: float) -> tuple[float, f
     return low, high
 
 
-def _profiled(shares: Shares, share: float) -> float:
+def _profiled(shares: VarianceShares, share: float) -> float:
     """The deviance at a share, best over the other."""
     from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to import
 

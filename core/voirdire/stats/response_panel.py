@@ -44,7 +44,7 @@ class ResponsePanel:
         0s; a set of labels: a 1 for each of its members); None where each category is its own.
     left_out : int
         Responses without a human's or the judge's score.
-    counted : Counts or None
+    counted : ResponseCounts or None
         Where a row stands for many responses that show the same scores, how many, and who knows
         which clusters they lie in.
     """
@@ -58,7 +58,7 @@ class ResponsePanel:
     clusters: NDArray[Any]
     categories: Floats | None = None
     left_out: int = 0
-    counted: Counts | None = None
+    counted: ResponseCounts | None = None
     table: Floats | None = None
 
     @classmethod
@@ -71,7 +71,7 @@ class ResponsePanel:
         items: Any = None,
         clusters: Any = None,
         nominal: bool = False,
-        counted: Counts | None = None,
+        counted: ResponseCounts | None = None,
         table: Floats | None = None,
     ) -> ResponsePanel:
         """Check the arrays and keep the responses that both sides scored.
@@ -86,7 +86,7 @@ class ResponsePanel:
             Names. Without items each response is one of its own; without clusters items are.
         nominal : bool
             Whether scores are codes of labels without an order.
-        counted : Counts, optional
+        counted : ResponseCounts, optional
             How many responses each row stands for.
         table : (P, D) array, optional
             The vectors that codes 0 .. P - 1 stand for; then codes are without an order.
@@ -297,7 +297,7 @@ class ResponsePanel:
         return ClusterSums(self.clusters, table)
 
 
-class Counts(Protocol):
+class ResponseCounts(Protocol):
     """Rows that stand for many responses: how many, and their sums by cluster.
 
     Attributes
@@ -320,7 +320,7 @@ class Counts(Protocol):
     def items(self) -> int:
         """How many items there are in all."""
 
-    def only(self, kept: NDArray[np.bool_]) -> Counts:
+    def only(self, kept: NDArray[np.bool_]) -> ResponseCounts:
         """Of the rows kept alone."""
 
     def shows(self, scores: Floats) -> bool:

@@ -13,7 +13,7 @@ from voirdire.stats._arrays import Floats, check_level, row_names
 from voirdire.stats._results import Estimate, Interval, Result, plain
 from voirdire.stats.intervals import share_interval
 from voirdire.stats.passing import areas_without
-from voirdire.stats.response_panel import Counts, passes, score_table
+from voirdire.stats.response_panel import ResponseCounts, passes, score_table
 from voirdire.stats.sums import ClusterSums, Jackknifed, Scale, jackknife, summed
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def response_agreement(
     gate: float | None = None,
     clusters: Any = None,
     level: float = 0.95,
-    counted: Counts | None = None,
+    counted: ResponseCounts | None = None,
 ) -> ResponseAgreement:
     """What a judge says of single responses beside what humans say of them.
 
@@ -99,7 +99,7 @@ def response_agreement(
         What each response belongs to: its item or dialogue; by default each is its own.
     level : float
         Nominal coverage.
-    counted : Counts, optional
+    counted : ResponseCounts, optional
         Where a row stands for many responses, how many, and their clusters; then without roc_auc,
         whose ranks no sum tells.
 
@@ -128,7 +128,7 @@ def response_agreement(
     given, truth = score_table(judge, "judge"), score_table(humans, "humans")
     if len(given) != len(truth):
         raise StatisticsError(f"judge has {len(given)} responses, humans have {len(truth)}")
-    rows = _Rows.of(given, truth, gate, clusters, level, counted)
+    rows = _LevelCounts.of(given, truth, gate, clusters, level, counted)
     return rows.result(_beside(rows))
 
 
@@ -138,7 +138,7 @@ def human_agreement(
     gate: float | None = None,
     clusters: Any = None,
     level: float = 0.95,
-    counted: Counts | None = None,
+    counted: ResponseCounts | None = None,
 ) -> ResponseAgreement:
     """The same of a held-out human: every human is a prediction beside every other as the truth.
 
@@ -172,12 +172,14 @@ def human_agreement(
     truth = score_table(humans, "humans")
     # A human beside nobody is no prediction of anything.
     alone = (~np.isnan(truth)).sum(axis=1) < 2
-    rows = _Rows.of(truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level, counted)
+    rows = _LevelCounts.of(
+        truth, np.where(alone[:, None], np.nan, truth), gate, clusters, level, counted
+    )
     return rows.result(_among(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _LevelCounts:
     """Scores as counts: how often each response got each level, as truth and as prediction.
 
     `levelled` says whether each level is counted.
@@ -193,7 +195,7 @@ class _Rows:
     gate: float | None
     level: float
     raw: Floats
-    counted: Counts | None
+    counted: ResponseCounts | None
     levelled: bool
 
     @classmethod
@@ -204,8 +206,8 @@ class _Rows:
         gate: float | None,
         clusters: Any,
         level: float,
-        counted: Counts | None,
-    ) -> _Rows:
+        counted: ResponseCounts | None,
+    ) -> _LevelCounts:
         """Rows where the judge and some human gave a score; clusters are numbered anew."""
         check_level(level)
         names = np.arange(len(judge)) if clusters is None else clusters
@@ -264,7 +266,7 @@ class _Rows:
             values[place] = (raters == self.levels[place]).sum(axis=0)
         return values
 
-    def result(self, pairs: _Pairs) -> ResponseAgreement:
+    def result(self, pairs: _PairSums) -> ResponseAgreement:
         """Every score, from the columns that are summed by cluster."""
         q = len(self.levels)
         columns = [*pairs.fixed, *pairs.true, *pairs.said]
@@ -344,7 +346,7 @@ _FIXED = 7
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class _PairSums:
     """Sums over the pairs of a truth and a prediction behind each of n responses.
 
     Attributes
@@ -370,7 +372,7 @@ class _Pairs:
         """(n,) pairs with truth i and prediction j."""
         return self.humans[i] * (self.others[j] - (self.itself and i == j))
 
-    def confusion(self, counted: Counts | None) -> Floats:
+    def confusion(self, counted: ResponseCounts | None) -> Floats:
         """(levels, levels) pairs by truth and prediction, over all responses."""
         humans = self.humans if counted is None else self.humans * counted.count
         counts: Floats = np.einsum("in,jn->ij", humans, self.others)  # the same on any machine
@@ -380,17 +382,17 @@ class _Pairs:
         return counts.round(9)
 
 
-def _beside(rows: _Rows) -> _Pairs:
+def _beside(rows: _LevelCounts) -> _PairSums:
     """Sums over pairs of a human (truth) and a run (prediction)."""
     n, x, xx = _squares(rows.humans)
     runs, y, yy = _squares(rows.judge)
     y, yy = y / runs, yy / runs  # runs share one response
     humans, judge = rows.counts(rows.humans), rows.counts(rows.judge) / runs
     fixed = [n, (humans * judge).sum(axis=0), x, y * n, xx, yy * n, x * y]
-    return _Pairs(fixed, humans, judge * n, humans, judge, itself=False)
+    return _PairSums(fixed, humans, judge * n, humans, judge, itself=False)
 
 
-def _among(rows: _Rows) -> _Pairs:
+def _among(rows: _LevelCounts) -> _PairSums:
     """The same over ordered pairs of two humans."""
     n, x, xx = _squares(rows.humans)
     # Each human is a truth beside every other: ordered pairs, from counts alone.
@@ -400,7 +402,7 @@ def _among(rows: _Rows) -> _Pairs:
         xx * others, x**2 - xx,
     ]  # fmt: skip
     margin = humans * others
-    return _Pairs(fixed, margin, margin, humans, humans, itself=True)
+    return _PairSums(fixed, margin, margin, humans, humans, itself=True)
 
 
 def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:

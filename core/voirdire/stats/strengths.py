@@ -27,7 +27,7 @@ _FEWEST_DF = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Strengths(Result):
+class FittedStrengths(Result):
     """Least-squares strengths, which sum to 0, and those without each cluster.
 
     Attributes
@@ -62,7 +62,7 @@ class Strengths(Result):
         return str(np.round(self.values, 3).tolist())
 
 
-def least_squares(panel: ComparisonPanel, scores: Floats) -> Strengths:
+def least_squares(panel: ComparisonPanel, scores: Floats) -> FittedStrengths:
     """Strengths that fit scores (N,) best: the score of a and b is strength a less strength b.
 
     Without a cluster they follow from one solution: with X its rows, L = pinv(X'X), e its residuals
@@ -97,7 +97,7 @@ def least_squares(panel: ComparisonPanel, scores: Floats) -> Strengths:
         own, vectors = np.linalg.eigh(leaned[rows] @ design[rows].T)
         left = (vectors / np.maximum(1 - own, _LEAST_LEFT)) @ (vectors.T @ rest[rows])
         moved[group] = left @ leaned[rows]
-    return Strengths(strengths, strengths - moved)
+    return FittedStrengths(strengths, strengths - moved)
 
 
 def connected(panel: ComparisonPanel) -> bool:
@@ -133,7 +133,7 @@ class StrengthOrder(Result):
         return str(self.correlation)
 
 
-def strength_order(humans: Strengths, judge: Strengths) -> StrengthOrder:
+def strength_order(humans: FittedStrengths, judge: FittedStrengths) -> StrengthOrder:
     """Correlation over systems; moments are quadratic, so the jackknife frees them of noise."""
     full = _moments(humans.values, judge.values)
     out = _moments(humans.out, judge.out)

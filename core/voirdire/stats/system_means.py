@@ -86,14 +86,14 @@ class Means(Result):
         """(G, S) the same without each cluster."""
         return self.judge_out - self.human_out
 
-    def moments(self) -> Moments:
+    def moments(self) -> MeanMoments:
         """Variances of human and judge, covariance, squared bias."""
         whole, out = moments(self.human, self.judge), moments(self.human_out, self.judge_out)
-        return Moments(whole, out, self.weight)
+        return MeanMoments(whole, out, self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments(Result):
+class MeanMoments(Result):
     """Moments of system means, with all data and without each cluster.
 
     Attributes

@@ -134,7 +134,7 @@ def icc_systems_batch(
     names = tuple(canonical(form) for form in forms)
     check_level(level)
     check_draws(n_resamples, seed)
-    arrays = [_Scores.of(floats(one, "scores", 3)) for one in batch]
+    arrays = [_CompleteScores.of(floats(one, "scores", 3)) for one in batch]
     n_items = {one.n_items for one in arrays}
     if len(n_items) > 1:
         raise StatisticsError(f"all arrays need the same number of items, got {sorted(n_items)}")
@@ -146,7 +146,7 @@ def icc_systems_batch(
 
 
 @dataclass(frozen=True, slots=True)
-class _Scores:
+class _CompleteScores:
     """Complete responses of the systems that have any.
 
     Attributes
@@ -165,7 +165,7 @@ class _Scores:
     left_out: int
 
     @classmethod
-    def of(cls, scores: Floats) -> _Scores:
+    def of(cls, scores: Floats) -> _CompleteScores:
         """Leave out the systems without a complete response."""
         complete = np.asarray(~np.isnan(scores).any(axis=2))
         # A system without a complete response would make every table of means undefined.
@@ -186,7 +186,9 @@ class _Scores:
         return out
 
 
-def _resampled(arrays: list[_Scores], n_items: int, seed: int, n_resamples: int) -> list[Floats]:
+def _resampled(
+    arrays: list[_CompleteScores], n_items: int, seed: int, n_resamples: int
+) -> list[Floats]:
     """(3, B) mean squares of each array in resamples of items; one product serves them all."""
     squares = [np.full((3, n_resamples), np.nan) for _ in arrays]
     if not n_items:
@@ -250,7 +252,7 @@ class _Summable:
         return np.asarray(values[0])
 
 
-def _estimate(form: str, scores: _Scores, squares: Floats, level: float) -> Estimate:
+def _estimate(form: str, scores: _CompleteScores, squares: Floats, level: float) -> Estimate:
     name = f"ICC({form})"
     size = (scores.n, scores.k, scores.left_out)
     empty = Interval("cluster", level, math.nan, math.nan)

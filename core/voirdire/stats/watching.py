@@ -243,7 +243,7 @@ def watch(
     found: list[Watched] = []
     alarm = False
     for t in range(baseline, min(len(periods), baseline + looks)):
-        now = _Measured.of(periods[: t + 1])
+        now = _Precision.of(periods[: t + 1])
         if now is None:
             # Labels that are all alike tell no spread, so that nothing can be seen to move yet.
             found.append(Watched(*_UNKNOWN, evidence=1.0, alarm=False, moved="", sure=math.nan))
@@ -260,7 +260,7 @@ _UNKNOWN = (math.nan,) * 9
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _Precision:
     """All periods so far: sums up to each, spreads of a unit, and variances with what they rest on.
 
     Attributes
@@ -287,7 +287,7 @@ class _Measured:
     slope: float
 
     @classmethod
-    def of(cls, periods: Sequence[Period]) -> _Measured | None:
+    def of(cls, periods: Sequence[Period]) -> _Precision | None:
         """None where labels do not vary, or are too few for a regression."""
         own = _running(np.stack([period.even for period in periods]))
         products = np.sum([period.products for period in periods], 0)
@@ -402,7 +402,7 @@ def _possible(variance: float, df: float) -> tuple[Floats, Floats]:
     return variance * np.exp(logs), weights / weights.sum()
 
 
-def _evidence(now: _Measured, baseline: int, looks: int) -> tuple[float, Floats, int]:
+def _evidence(now: _Precision, baseline: int, looks: int) -> tuple[float, Floats, int]:
     """The mixture of likelihood ratios; its parts by who moved; the likeliest time of a change."""
     at = np.arange(baseline, len(now.judged) - 1)
     moves = now.apart(at)
@@ -424,7 +424,7 @@ def _evidence(now: _Measured, baseline: int, looks: int) -> tuple[float, Floats,
     return float(parts.sum() + waiting), by_mover, int(at[np.argmax(parts.sum(1))])
 
 
-def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Measured) -> Floats:
+def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Precision) -> Floats:
     """(K, K, H, J) logs of likelihood ratios: the system by each slope, the judge, both so that
     the judge's mean stays as it was, and both by any shift of each.
     """
@@ -475,7 +475,7 @@ def _named(by_mover: Floats) -> tuple[Moved, float]:
 
 
 def _watched(
-    now: _Measured,
+    now: _Precision,
     baseline: int,
     at: int,
     alpha: float,

@@ -99,7 +99,7 @@ def _reading(panel: ResponsePanel, rows: NDArray[np.intp], *, crossed: bool) -> 
     neighbours = _Neighbours.of(panel, crossed=crossed)
     block = max(_AT_ONCE // len(panel.systems), 1)
     for place in range(sides[0].shape[1]):
-        fits = [_Fit.of(panel, side[:, place], crossed=crossed) for side in sides]
+        fits = [_SideFit.of(panel, side[:, place], crossed=crossed) for side in sides]
         products = _Products.of(panel, fits)
         for start in range(0, len(rows), block):
             some = slice(start, start + block)
@@ -126,7 +126,7 @@ def _only_uses(panel: ResponsePanel) -> Bits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _SystemRaters:
     """Raters in one system: centred vectors (n, R, D), who is present (n, R), and how many (R,).
 
     `shift` and `factor` (n, R) say how the centre and the factor of an unbiased square change
@@ -140,7 +140,7 @@ class _Cell:
     alive: Floats
 
     @classmethod
-    def of(cls, vectors: Floats) -> _Cell:
+    def of(cls, vectors: Floats) -> _SystemRaters:
         """From raw vectors (R, n, D)."""
         raw = np.moveaxis(vectors, 0, 1)
         present = ~np.isnan(raw[..., 0])
@@ -166,8 +166,8 @@ def _system_totals(
     panel: ResponsePanel, own: NDArray[np.intp], counted: Bits
 ) -> tuple[Floats, Bits]:
     """(n, 8) sums of one system's columns without each of its responses; (n,) what is by hand."""
-    humans = _Cell.of(panel.vectors(panel.humans[:, own]))
-    runs = _Cell.of(panel.vectors(panel.judge[:, own]))
+    humans = _SystemRaters.of(panel.vectors(panel.humans[:, own]))
+    runs = _SystemRaters.of(panel.vectors(panel.judge[:, own]))
     n = humans.present.sum(axis=1)
     # A run that falls below its least changes what counts for every response of the system.
     hard = runs.drops
@@ -197,7 +197,7 @@ def _system_totals(
     ), hard  # fmt: skip
 
 
-def _form(one: _Cell, two: _Cell, weight: Floats) -> Floats:
+def _form(one: _SystemRaters, two: _SystemRaters, weight: Floats) -> Floats:
     """(n,) sum over other responses of weight x (sum of one's values) (sum of two's), moved."""
     form = np.zeros(len(weight))
     f, g = one.factor * one.alive, two.factor * two.alive
@@ -222,7 +222,7 @@ def _quadratic(left: Floats, form: Floats, right: Floats) -> Floats:
     return np.asarray(((left @ form) * right).sum(axis=1))
 
 
-def _diagonal(cell: _Cell, weight: Floats) -> Floats:
+def _diagonal(cell: _SystemRaters, weight: Floats) -> Floats:
     """(n,) sum over other responses of weight x squares, moved."""
     diagonal = np.zeros(len(weight))
     f = (cell.factor * cell.alive) ** 2
@@ -236,19 +236,19 @@ def _diagonal(cell: _Cell, weight: Floats) -> Floats:
     return diagonal
 
 
-def _count(cell: _Cell, weight: Floats) -> Floats:
+def _count(cell: _SystemRaters, weight: Floats) -> Floats:
     n = (cell.present * weight[:, None]).sum(axis=0)
     return np.asarray((cell.alive * (n - weight[:, None] * cell.present)).sum(axis=1))
 
 
-def _pairs(cell: _Cell, weight: Floats) -> Floats:
+def _pairs(cell: _SystemRaters, weight: Floats) -> Floats:
     form = (cell.present * weight[:, None]).T @ cell.present
     here = (cell.alive * cell.present).sum(axis=1)
     return _quadratic(cell.alive, form, cell.alive) - weight * here**2
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
+class _SideFit:
     """One side's scores, and what its effects of systems and items are made of.
 
     A residual is ``score + last[system] - mean of item - (counts of item @ before) / size``, by the
@@ -289,7 +289,7 @@ class _Fit:
     crossed: bool
 
     @classmethod
-    def of(cls, panel: ResponsePanel, scores: Floats, *, crossed: bool) -> _Fit:
+    def of(cls, panel: ResponsePanel, scores: Floats, *, crossed: bool) -> _SideFit:
         """Of scores (N,), NaN where missing."""
         systems, n_items = len(panel.systems), int(panel.item.max()) + 1
         first = ~np.isnan(scores)
@@ -311,18 +311,18 @@ class _Fit:
             base, counts.T @ (counts / size[:, None]), crossed,
         )  # fmt: skip
 
-    def without(self, panel: ResponsePanel, out: NDArray[np.intp]) -> _Moved:
+    def without(self, panel: ResponsePanel, out: NDArray[np.intp]) -> _LeftOutEffects:
         """The effects without each of the responses `out`, one at a time."""
         own = np.eye(len(panel.systems))[panel.system[out]] * self.first[out, None]
         start = -(self.total - own * self.scores[out, None]) / np.maximum(self.n - own, 1)
         small = self.small[panel.system[out]]
         if self.crossed:
             return self._crossed(panel, out, start, small)
-        return _Moved(np.zeros_like(start), start, small & self.first[out])
+        return _LeftOutEffects(np.zeros_like(start), start, small & self.first[out])
 
     def _crossed(
         self, panel: ResponsePanel, out: NDArray[np.intp], start: Floats, small: Bits
-    ) -> _Moved:
+    ) -> _LeftOutEffects:
         """Three rounds of items and systems."""
         item, kept = panel.item[out], self.kept[out]
         one_hot = np.eye(len(panel.systems))[panel.system[out]] * kept[:, None]
@@ -347,11 +347,11 @@ class _Fit:
             last = (inner - base) / left
         # A system at its least may lose its mean when an item's last two responses go.
         touched = (own[:, self.small] > 0).any(axis=1) | small
-        return _Moved(before, last, touched)
+        return _LeftOutEffects(before, last, touched)
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
+class _LeftOutEffects:
     """Effects of one side without each of some responses: (B, S) each, and what is by hand (B,)."""
 
     before: Floats
@@ -367,12 +367,12 @@ class _Products:
     the products as a form in 1, `last` and `before`; `weight` (N,) is what a run counts.
     """
 
-    fits: list[_Fit]
+    fits: list[_SideFit]
     weight: Floats
     forms: list[tuple[int, int, int, Floats]]
 
     @classmethod
-    def of(cls, panel: ResponsePanel, fits: list[_Fit]) -> _Products:
+    def of(cls, panel: ResponsePanel, fits: list[_SideFit]) -> _Products:
         """Of the mean human and the runs."""
         human, runs = fits[0], fits[1:]
         shared = np.sum([run.kept for run in runs], axis=0)
@@ -389,7 +389,7 @@ class _Products:
         self,
         panel: ResponsePanel,
         out: NDArray[np.intp],
-        moved: list[_Moved],
+        moved: list[_LeftOutEffects],
         neighbours: _Neighbours,
     ) -> Floats:
         """(B, 3) without each of the responses `out`."""
@@ -404,7 +404,7 @@ class _Products:
         self,
         panel: ResponsePanel,
         out: NDArray[np.intp],
-        moved: list[_Moved],
+        moved: list[_LeftOutEffects],
         neighbours: _Neighbours,
     ) -> Floats:
         """(B, 3): the responses to the same item, whose effect changes with its mean and size."""
@@ -426,7 +426,7 @@ class _Products:
         return summed(list(parts), at, len(out))
 
 
-def _form_of(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floats:
+def _form_of(panel: ResponsePanel, one: _SideFit, two: _SideFit, weight: Floats) -> Floats:
     """(1 + 2S, 1 + 2S): sum of products of two residuals, each a form in 1, `last`, `before`."""
     systems, n_items = one.counts.shape[::-1]
     cell = panel.item * systems + panel.system
@@ -448,8 +448,8 @@ def _form_of(panel: ResponsePanel, one: _Fit, two: _Fit, weight: Floats) -> Floa
 
 def _residuals(
     panel: ResponsePanel,
-    fit: _Fit,
-    moved: _Moved,
+    fit: _SideFit,
+    moved: _LeftOutEffects,
     out: NDArray[np.intp],
     at: NDArray[np.intp],
     other: NDArray[np.intp],

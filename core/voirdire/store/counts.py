@@ -89,7 +89,7 @@ _ASKED = "SELECT DISTINCT r.model, c.role FROM calls c JOIN raters r ON r.id = c
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class TaskCounts:
     """Tasks of one rater: how many, the finished by status, those asked in vain by fault."""
 
     tasks: int
@@ -148,11 +148,11 @@ _fields = operator.attrgetter(*(one.name for one in fields(Spent)))
 
 def count_finished(
     connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
-) -> Counts:
+) -> TaskCounts:
     """How far an asker is with what is expected of it."""
     expect(connection, asker.task, comparisons, asker.judged)
     tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
-    counts = Counts(tasks)
+    counts = TaskCounts(tasks)
     number = rater_number(connection, asker.id)
     for status, fault, count in connection.execute(_FINISHED, (number or -1, asker.runs)):
         if status == "failed":
@@ -164,9 +164,9 @@ def count_finished(
 
 def count_on_file(
     connection: sqlite3.Connection, stage: str, name: str
-) -> tuple[Counts, dict[str, Spent]]:
+) -> tuple[TaskCounts, dict[str, Spent]]:
     """What is on file of a rater that cannot be made here: its tasks are those that were begun."""
-    counts = Counts(connection.execute(_BEGUN, (stage, name)).fetchone()[0])
+    counts = TaskCounts(connection.execute(_BEGUN, (stage, name)).fetchone()[0])
     for status, fault, count in connection.execute(_FILED, (stage, name)):
         if status == "failed":
             counts.faults[fault or "unknown"] += count

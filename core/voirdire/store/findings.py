@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
-    from voirdire.store.frames import Panel
+    from voirdire.store.frames import SessionPanel
     from voirdire.store.parsed import Page
     from voirdire.store.raters import Asker
     from voirdire.study import Comparisons
@@ -146,7 +146,7 @@ def _place(item: str, first: str, second: str, run: int) -> str:
     )
 
 
-def _without_parsing(panel: Panel) -> list[ReplyFinding]:
+def _without_parsing(panel: SessionPanel) -> list[ReplyFinding]:
     """Those that need no parsing, on the raters of the study as it ran last."""
     with closing(read_session(panel.folder)) as connection:
         numbered = [(asker, rater_number(connection, asker.id))
@@ -256,7 +256,7 @@ def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[
         yield ReplyFinding(asker.id.name, "steps_cut", len(rows), None, limit, places)
 
 
-def write_reply_findings(panel: Panel, flagged: Flagged) -> None:
+def write_reply_findings(panel: SessionPanel, flagged: Flagged) -> None:
     """Write the findings on a session's replies beside its tables."""
     folder = panel.folder
     rows = [astuple(one) for one in (*flagged.findings(), *_without_parsing(panel))]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from voirdire._registry import Plugins
-    from voirdire.store.frames import Panel
+    from voirdire.store.frames import SessionPanel
     from voirdire.study import Study
 
 _KEY = """SELECT c.key FROM calls c JOIN tasks t ON t.id = c.task JOIN raters r ON r.id = c.rater
@@ -241,7 +241,9 @@ def forgotten_at(connection: sqlite3.Connection) -> float | None:
     return found
 
 
-def _said(connection: sqlite3.Connection, panel: Panel) -> Iterator[tuple[bytes, float, str]]:
+def _said(
+    connection: sqlite3.Connection, panel: SessionPanel
+) -> Iterator[tuple[bytes, float, str]]:
     """What the replies of each task say, by the key of its first call."""
     now = time.time()
     for asker in panel.of("judge", "annotate"):

@@ -60,7 +60,7 @@ LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class SessionPanel:
     """A session with its study as it ran last, and everyone in it who asks a model, made once."""
 
     folder: Path
@@ -72,10 +72,10 @@ class Panel:
         return tuple(asker for asker in self.askers if asker.id.stage in stages)
 
 
-def panel_of(folder: str | Path, plugins: Plugins | None = None) -> Panel:
+def panel_of(folder: str | Path, plugins: Plugins | None = None) -> SessionPanel:
     """The panel of a session, made from the study that lies in it."""
     study = session_study(folder)
-    return Panel(Path(folder), study, tuple(askers(study, plugins or loaded_plugins())))
+    return SessionPanel(Path(folder), study, tuple(askers(study, plugins or loaded_plugins())))
 
 
 #: The ratings of the study's own files, once people have lost their names.
@@ -126,12 +126,12 @@ def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Data
     return _all(ratings_pages(panel), ratings_schema(panel))
 
 
-def ratings_schema(panel: Panel) -> dict[str, Any]:
+def ratings_schema(panel: SessionPanel) -> dict[str, Any]:
     """The columns of a session's ratings, the cluster among them where turns are judged."""
     return {**RATINGS, **({"cluster": FACTS["cluster"]} if _clustered(panel) else {})}
 
 
-def _clustered(panel: Panel) -> bool:
+def _clustered(panel: SessionPanel) -> bool:
     return any(asker.judged.placed for asker in panel.askers)
 
 
@@ -144,7 +144,7 @@ def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.
 
 
 def ratings_pages(
-    panel: Panel, heard: Callable[[Page], None] | None = None
+    panel: SessionPanel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """`ratings_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
     for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
@@ -154,7 +154,7 @@ def ratings_pages(
 
 
 def preferences_pages(
-    panel: Panel, heard: Callable[[Page], None] | None = None
+    panel: SessionPanel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """`preferences_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
     for connection, page in _pages(panel, lambda asker: asker.task == "comparison"):
@@ -183,7 +183,7 @@ def responses_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
     return _all(responses_pages(panel_of(folder, plugins)), RESPONSES)
 
 
-def responses_pages(panel: Panel) -> Iterator[pl.DataFrame]:
+def responses_pages(panel: SessionPanel) -> Iterator[pl.DataFrame]:
     """`responses_frame` in pages that fit any memory."""
     with closing(read_session(panel.folder)) as connection:
         cursor, talks = connection.execute(_RESPONSES), has_turns(connection)
@@ -227,7 +227,7 @@ def _status(asker: Asker, replies: Sequence[Reply] | None, item: str) -> Status:
 
 
 def raters_frame(
-    folder: str | Path, plugins: Plugins | None = None, *, panel: Panel | None = None
+    folder: str | Path, plugins: Plugins | None = None, *, panel: SessionPanel | None = None
 ) -> pl.DataFrame:
     """The panel: rater, kind, family, excludes, model, temperature, prompt_hash.
 
@@ -259,14 +259,16 @@ def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
 
 
 def _pages(
-    panel: Panel, wanted: Callable[[Asker], bool]
+    panel: SessionPanel, wanted: Callable[[Asker], bool]
 ) -> Iterator[tuple[sqlite3.Connection, Page]]:
     for connection, asker in _expecting(panel, filter(wanted, panel.of("judge", "annotate"))):
         for page in parsed_pages(connection, asker):
             yield connection, page
 
 
-def _expecting(panel: Panel, asking: Iterable[Asker]) -> Iterator[tuple[sqlite3.Connection, Asker]]:
+def _expecting(
+    panel: SessionPanel, asking: Iterable[Asker]
+) -> Iterator[tuple[sqlite3.Connection, Asker]]:
     """Each of those who ask, while `expected` in the connection holds what is expected of it."""
     with closing(read_session(panel.folder)) as connection:
         for asker in asking:
@@ -360,7 +362,7 @@ class TracedTask(NamedTuple):
     steps: tuple[tuple[str, Usage], ...]
 
 
-def iterate_traces(panel: Panel) -> Iterator[TracedTask]:
+def iterate_traces(panel: SessionPanel) -> Iterator[TracedTask]:
     """Every task with replies of those raters that say how they come to their scores."""
     tracing = [one for one in panel.of("judge", "annotate") if isinstance(one.rater, Traces)]
     for connection, asker in _expecting(panel, tracing):

@@ -28,7 +28,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LabelUse:
     """Labels that were used to choose something.
 
     Attributes
@@ -65,7 +65,7 @@ class Look:
 class LookedAt:
     """A look, and how many of some units it used."""
 
-    look: Look
+    look: LabelUse
     units: int
 
 
@@ -91,7 +91,7 @@ def ledger_of(labels: str | Path) -> Path:
 
 
 def keep_look(
-    look: Look, *, labels: Sequence[str | Path] = (), session: str | Path | None = None
+    look: LabelUse, *, labels: Sequence[str | Path] = (), session: str | Path | None = None
 ) -> None:
     """Write a look beside files of labels, and into a session.
 
@@ -149,7 +149,7 @@ def looks_at(
     )
 
 
-def _of_session(folder: str | Path) -> Iterable[Look]:
+def _of_session(folder: str | Path) -> Iterable[LabelUse]:
     with closing(read_session(folder)) as connection:
         units: dict[bytes, set[bytes]] = {}
         for look, unit in connection.execute("SELECT look, unit FROM looked_at"):
@@ -158,12 +158,12 @@ def _of_session(folder: str | Path) -> Iterable[Look]:
             "SELECT key, command, question, candidates, chosen, at FROM looks"
         ).fetchall()
     return [
-        Look(command, question, candidates, chosen, frozenset(units.get(key, ())), at)
+        LabelUse(command, question, candidates, chosen, frozenset(units.get(key, ())), at)
         for key, command, question, candidates, chosen, at in rows
     ]
 
 
-def _packed(look: Look) -> dict[str, Any]:
+def _packed(look: LabelUse) -> dict[str, Any]:
     return {
         "version": _VERSION, "at": look.at, "command": look.command, "question": look.question,
         "candidates": look.candidates, "chosen": look.chosen,
@@ -171,7 +171,7 @@ def _packed(look: Look) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _read(path: Path) -> list[Look]:
+def _read(path: Path) -> list[LabelUse]:
     if not path.is_file():
         return []
     looks = []
@@ -186,7 +186,7 @@ def _read(path: Path) -> list[Look]:
                 )
             units = frozenset(bytes.fromhex(unit) for unit in raw["units"])
             looks.append(
-                Look(
+                LabelUse(
                     str(raw["command"]), str(raw["question"]), int(raw["candidates"]),
                     str(raw["chosen"]), units, float(raw["at"]),
                 )

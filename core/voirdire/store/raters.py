@@ -39,7 +39,7 @@ from voirdire.schema import (
 )
 from voirdire.store import beside
 from voirdire.store.records import RaterId, dumps, models_identity, params_json
-from voirdire.units import WHOLE, Judged
+from voirdire.units import WHOLE, JudgedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ class Asker:
     runs: int = 1
     attributes: tuple[str, ...] = ()
     max_steps: int = 16
-    judged: Judged = WHOLE
+    judged: JudgedUnits = WHOLE
 
     @property
     def temperature(self) -> float | None:

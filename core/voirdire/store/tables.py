@@ -16,7 +16,7 @@ from voirdire.store.checksums import TABLES, keep_checksums, state_of
 from voirdire.store.findings import Flagged, write_reply_findings
 from voirdire.store.frames import (
     RESPONSES,
-    Panel,
+    SessionPanel,
     panel_of,
     preferences_pages,
     raters_frame,
@@ -75,7 +75,7 @@ def write_tables(
     folder: str | Path,
     plugins: Plugins | None = None,
     *,
-    panel: Panel | None = None,
+    panel: SessionPanel | None = None,
     connection: sqlite3.Connection | None = None,
 ) -> dict[str, int]:
     """Derive ratings, preferences, responses, raters and findings anew and write them as Parquet.
@@ -87,7 +87,7 @@ def write_tables(
     ----------
     folder : str or Path
         The session.
-    panel : Panel, optional
+    panel : SessionPanel, optional
         Its panel, where it has been made already.
     connection : sqlite3.Connection, optional
         Of who holds the session's lock: there the statuses of replies that are read otherwise now
@@ -114,7 +114,7 @@ def write_tables(
         ) from error
 
 
-def _written(panel: Panel, connection: sqlite3.Connection | None) -> dict[str, int]:
+def _written(panel: SessionPanel, connection: sqlite3.Connection | None) -> dict[str, int]:
     folder, raters = panel.folder, raters_frame(panel.folder, panel=panel)
     with whole(folder / RATERS, mode=session_mode(folder)) as draft:
         raters.write_parquet(draft, metadata=_origin_of(folder))

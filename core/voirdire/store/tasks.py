@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Turn
     from voirdire.store.raters import Asker, TaskKind
-    from voirdire.units import Judged
+    from voirdire.units import JudgedUnits
 
 Task = Rating | Comparison | Item
 
@@ -234,7 +234,7 @@ def iterate_tasks(
     connection: sqlite3.Connection,
     kind: TaskKind,
     comparisons: Comparisons,
-    judged: Judged = WHOLE,
+    judged: JudgedUnits = WHOLE,
 ) -> Iterator[tuple[Names, Task]]:
     """Every task of that kind with what it is about, in a fixed order.
 
@@ -263,7 +263,7 @@ def expect(
     connection: sqlite3.Connection,
     kind: TaskKind,
     comparisons: Comparisons,
-    judged: Judged = WHOLE,
+    judged: JudgedUnits = WHOLE,
 ) -> None:
     """Fill the table `temp.expected` (position, item, first, second, unit) with those tasks."""
     # In the connection's own memory: many may read a session at once, each with tasks of its own.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
-    from voirdire.units import Judged
+    from voirdire.units import JudgedUnits
 
 _TAKE = """INSERT INTO messages (item, system, turn, role, name, at, body, parts, hash)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -86,7 +86,7 @@ def turns_of(connection: sqlite3.Connection, item: str, system: str = "") -> tup
     )
 
 
-def units(turns: Sequence[Turn], judged: Judged) -> Iterator[Unit]:
+def units(turns: Sequence[Turn], judged: JudgedUnits) -> Iterator[Unit]:
     """What of a conversation is asked about, in order."""
     if not judged.placed:
         yield Unit()
@@ -96,7 +96,7 @@ def units(turns: Sequence[Turn], judged: Judged) -> Iterator[Unit]:
 
 
 def unit_query(
-    connection: sqlite3.Connection, judged: Judged, *, of_items: bool
+    connection: sqlite3.Connection, judged: JudgedUnits, *, of_items: bool
 ) -> tuple[str, tuple[str, ...]]:
     """Item, first, second and unit of all that is asked about, as a query and its values."""
     asked = [role for role in _roles(connection, of_items=of_items) if judged.asks_about(role)]
@@ -114,7 +114,7 @@ def _roles(connection: sqlite3.Connection, *, of_items: bool) -> list[str]:
     return [role for role, _ in connection.execute(sql)]
 
 
-def check_role(connection: sqlite3.Connection, judged: Judged, *, of_items: bool) -> None:
+def check_role(connection: sqlite3.Connection, judged: JudgedUnits, *, of_items: bool) -> None:
     """See that turns of the role that is judged are there.
 
     Raises

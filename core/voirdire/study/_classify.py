@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from voirdire.errors import not_one_of
-from voirdire.study._part import Names, Part, Share, check_once, no_secrets
+from voirdire.study._part import Names, Share, StudyPart, check_once, no_secrets
 
 ClassifyTask = Literal["binary", "multi-class", "multi-label"]
 _SLACK = 1e-9
 
 
-class LabelledData(Part):
+class LabelledData(StudyPart):
     """A table of texts and labels, and optionally another that serves as the test set.
 
     With `test`, every row of that file is tested on and the first file gives train and dev.
@@ -26,7 +26,7 @@ class LabelledData(Part):
     test: str = ""
 
 
-class LabelSetSpec(Part):
+class LabelSetSpec(StudyPart):
     """One set of labels of the same texts.
 
     `column` holds lists of labels, the dominant one first; or `columns` maps a label to a column
@@ -56,7 +56,7 @@ class LabelSetSpec(Part):
         return self
 
 
-class ClassifierSpec(Part):
+class ClassifierSpec(StudyPart):
     """A registered classifier and its options; `grid` gives an option several values."""
 
     name: str
@@ -81,7 +81,7 @@ class ClassifierSpec(Part):
         return rows
 
 
-class ClassifySpec(Part):
+class ClassifySpec(StudyPart):
     """A grid: models x data x label sets x tasks x seeds.
 
     Attributes

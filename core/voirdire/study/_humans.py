@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from voirdire.study._part import Count, Names, Part
+from voirdire.study._part import Count, Names, StudyPart
 
 HumanTask = Literal["pointwise", "labels", "pairwise", "nested", "choice"]
 #: What each task needs, and which keys belong to it alone.
@@ -19,14 +19,14 @@ _OWN: dict[str, Names] = {
 }
 
 
-class Criterion(Part):
+class Criterion(StudyPart):
     """What two responses are compared on; a bare string is a name."""
 
     name: str
     description: str = ""
 
 
-class Step(Part):
+class FormStep(StudyPart):
     """One question of a nested form: a text to write where it has no labels, else a choice of them.
 
     `under` gives, for a label, the finer labels that are asked where it was chosen. `none` is a
@@ -42,7 +42,7 @@ class Step(Part):
     under_at_most: Count | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Step:
+    def _consistent(self) -> FormStep:
         unknown = [label for label in self.under if label not in self.labels]
         if unknown:
             raise ValueError(f"step {self.name!r}: under names {unknown}, which are no labels")
@@ -51,7 +51,7 @@ class Step(Part):
         return self
 
 
-class Humans(Part):
+class Humans(StudyPart):
     """What people judge.
 
     Attributes
@@ -99,7 +99,7 @@ class Humans(Part):
     criteria_of: dict[str, Names] = Field(default_factory=dict)
     overall: bool = True
     order: Literal["random", "both", "fixed"] | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FormStep, ...] = ()
     options: Names = ()
     options_from: str = ""
 

@@ -13,13 +13,13 @@ from pydantic import BaseModel, ValidationError
 
 from voirdire.errors import StudyError
 from voirdire.study._model import Study
-from voirdire.study._part import Part
+from voirdire.study._part import StudyPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
-Model = TypeVar("Model", bound=Part)
+Model = TypeVar("Model", bound=StudyPart)
 
 
 def load_study(path: str | Path) -> Study:
@@ -109,7 +109,7 @@ def thresholds_hash(study: Study) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def first_complaint(error: ValidationError, kind: type[Part]) -> str:
+def first_complaint(error: ValidationError, kind: type[StudyPart]) -> str:
     """The first complaint as a sentence, an unknown key before others, and how many follow."""
     # A misspelt key is also one that is lacking, and only its spelling is wrong.
     errors = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
@@ -146,7 +146,7 @@ def _brackets(key: str, problem: Any) -> str:
     return ""
 
 
-def _suggestion(loc: tuple[int | str, ...], kind: type[Part]) -> str:
+def _suggestion(loc: tuple[int | str, ...], kind: type[StudyPart]) -> str:
     """The keys allowed beside an unknown one, the one it is nearly spelt like first."""
     here: Any = kind
     for part in loc[:-1]:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
 from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
-from voirdire.study._part import Count, Names, Part, Share, check_once, no_secrets
+from voirdire.study._part import Count, Names, Share, StudyPart, check_once, no_secrets
 from voirdire.study._run import (
     Asked,
     Comparisons,
@@ -31,7 +31,7 @@ Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]
 Use = str
 
 
-class TableKeys(Part):
+class TableKeys(StudyPart):
     """How a table of ratings is read: what a study's source and the options of a file share.
 
     `layout` is `replies` (raw judge replies in cells, one column a system), `scores` (one column a
@@ -123,15 +123,15 @@ class TableKeys(Part):
         return {name: value for name, value in values.items() if value != getattr(blank, name)}
 
 
-class _Named(Part):
+class _NamedPart(StudyPart):
     path: str
 
 
-class Source(TableKeys, _Named):
+class Source(TableKeys, _NamedPart):
     """One file of ratings (`path`), and how it is read."""
 
 
-class Data(Part):
+class Data(StudyPart):
     """Where ratings lie, and who is the reference.
 
     `quorum` is how many of the reference raters must have rated a response for their mean to count.
@@ -156,7 +156,7 @@ class Data(Part):
         return value
 
 
-class System(Part):
+class System(StudyPart):
     """What produced responses; `label` is how tables print it.
 
     `family` says who made it. Judges leave out systems of their own family; `group` is any other
@@ -169,7 +169,7 @@ class System(Part):
     group: str = ""
 
 
-class AttributeSpec(Part):
+class AttributeSpec(StudyPart):
     """One criterion."""
 
     name: str
@@ -178,7 +178,7 @@ class AttributeSpec(Part):
     safety_critical: bool = False
 
 
-class RubricSpec(Part):
+class RubricSpec(StudyPart):
     """The scale and its attributes; `use` names a rubric that a plugin or a TOML file brings."""
 
     use: str = ""
@@ -218,7 +218,7 @@ class RubricSpec(Part):
 JURY = "jury"
 
 
-class Rater(Part):
+class Rater(StudyPart):
     """A member of the panel. `excludes` (systems) wins over `family`.
 
     Without a `family` its model's maker is its family, where that is known by the model's name;
@@ -303,7 +303,7 @@ _OF_A_MODEL = frozenset(
 )
 
 
-class Guidance(Part):
+class Guidance(StudyPart):
     """Bounds of a matrix of ICC(C,1) by the width of its interval: declared before data are seen.
 
     From `icc` on consistency is high; an interval is narrow up to `narrow` and wide above `wide`.
@@ -323,7 +323,7 @@ class Guidance(Part):
         return self
 
 
-class Analysis(Part):
+class Analysis(StudyPart):
     """How the data are examined.
 
     `measures` are coefficients over `raters` ("humans", "judges" or names; all by default).
@@ -346,7 +346,7 @@ class Analysis(Part):
     guidance: Guidance | None = None
 
 
-class Thresholds(Part):
+class Thresholds(StudyPart):
     """What a verdict of version 0.1 asked for, still read so that its studies open.
 
     Of these keys `epsilon` and `min_shared_items` (the alt-test that is printed) and `bias_level`
@@ -367,7 +367,7 @@ class Thresholds(Part):
     min_shared_items: Count = 30
 
 
-class Margins(Part):
+class Margins(StudyPart):
     """What a verdict asks for; declared before the data are read, stored and hashed.
 
     `bias` and `system` are shares of the scale's width. `times`, `times_gate` and `times_subgroup`
@@ -399,7 +399,7 @@ class Margins(Part):
         return value
 
 
-class Gate(Part):
+class Gate(StudyPart):
     """Scores at or above `at` pass.
 
     With one column of labels a judge is held against `sensitivity` and `specificity`, the least
@@ -417,7 +417,7 @@ class Gate(Part):
         return self
 
 
-class Study(Part):
+class Study(StudyPart):
     """What is examined or run. Read one with `load_study`.
 
     `families` says who made what has no `family` of its own: a rater, a model or a system by its

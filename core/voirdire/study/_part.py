@@ -22,7 +22,7 @@ _KEY_IN_QUERY = re.compile(r"(?i)(key|token|secret|password|sig|signature)$")
 _SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "token", "password")
 
 
-class Part(BaseModel):
+class StudyPart(BaseModel):
     """A part of a study: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from voirdire.study._part import Count, Names, Part, Share, no_secrets
-from voirdire.units import Judged, UnitKind
+from voirdire.study._part import Count, Names, Share, StudyPart, no_secrets
+from voirdire.units import JudgedUnits, UnitKind
 
 Seconds = Annotated[float, Field(gt=0)]
 #: Tokens that a price is for.
@@ -18,7 +18,7 @@ Stage = Literal["generate", "judge", "annotate"]
 STAGES: tuple[Stage, ...] = ("generate", "judge", "annotate")
 
 
-class MessageColumns(Part):
+class MessageColumns(StudyPart):
     """The columns of a file of one row a message, those of a conversation in their order."""
 
     role: str = "role"
@@ -27,7 +27,7 @@ class MessageColumns(Part):
     time: str = ""
 
 
-class ItemsSpec(Part):
+class ItemsSpec(StudyPart):
     """The file of items, and the columns that hold id, text and reference answer.
 
     Where items are conversations, `messages` names the column of their turns, or the columns of a
@@ -46,7 +46,7 @@ class ItemsSpec(Part):
     only: Names = ()
 
 
-class ResponsesSpec(Part):
+class ResponsesSpec(StudyPart):
     """The file of responses: one row a response, or one column a system (`columns`).
 
     Where responses are conversations, `messages` names the column of their turns, or the columns of
@@ -62,7 +62,7 @@ class ResponsesSpec(Part):
     columns: dict[str, str] = Field(default_factory=dict)
 
 
-class Conversations(Part):
+class Conversations(StudyPart):
     """What is judged: the ``whole``, each ``turn`` or ``step``, or the ``first`` failure.
 
     `role` says whose turns are judged; of steps it may be left out, and all that an agent did is.
@@ -87,15 +87,15 @@ class Conversations(Part):
             )
         return self
 
-    def judged(self, unit: UnitKind | None = None) -> Judged:
+    def judged(self, unit: UnitKind | None = None) -> JudgedUnits:
         """Which units are asked about, by whoever has a `unit` of its own or by all."""
         kind = unit or self.unit or "whole"
         if kind not in ("turn", "step"):
-            return Judged(kind)
-        return Judged(kind, self.role, self.past, self.longest, self.last)
+            return JudgedUnits(kind)
+        return JudgedUnits(kind, self.role, self.past, self.longest, self.last)
 
 
-class Comparisons(Part):
+class Comparisons(StudyPart):
     """Which systems pairwise judges compare: all pairs, or each `against` one.
 
     `order` is how a pair is shown: ``random`` (drawn from `seed`, item and pair), ``both`` (two
@@ -108,7 +108,7 @@ class Comparisons(Part):
     seed: int = 0
 
 
-class Asked(Part):
+class Asked(StudyPart):
     """A model that is asked, with its options; a name alone stands for one without any."""
 
     model: str
@@ -142,7 +142,7 @@ def shown_models(spec: Any) -> str:
     )
 
 
-class GeneratorSpec(Part):
+class GeneratorSpec(StudyPart):
     """A system that produces responses; its name is the system's name in every table.
 
     One that holds conversations asks in several roles: `models` names a model for each.
@@ -178,7 +178,7 @@ class GeneratorSpec(Part):
         return asked_models(self)
 
 
-class Prices(Part):
+class Prices(StudyPart):
     """What a model costs a million tokens; `cached` and `written` default to `input`.
 
     `cached` is the price of input read from the provider's cache, `written` of input written to it.
@@ -212,7 +212,7 @@ class Prices(Part):
         return (fresh + stored + output * self.output) / MILLION
 
 
-class ModelLimits(Part):
+class ModelLimits(StudyPart):
     """What one model bears; what is not given stands as `[run]` says."""
 
     requests_per_minute: Seconds | None = None
@@ -221,7 +221,7 @@ class ModelLimits(Part):
     start_concurrency: Count | None = None
 
 
-class RunSpec(Part):
+class RunSpec(StudyPart):
     """How calls are made. Limits hold for each model; `max_cost` and `max_calls` for the session.
 
     Attributes

@@ -37,7 +37,7 @@ from voirdire.tables.auditing import Matched as Matched
 from voirdire.tables.auditing import audit as audit
 from voirdire.tables.auditing import audit_counts as audit_counts
 from voirdire.tables.auditing._cells import PLACE as PLACE
-from voirdire.tables.auditing._coverage import Answered as Answered
+from voirdire.tables.auditing._coverage import RatedBy as RatedBy
 from voirdire.tables.building import ReadingBuilder as ReadingBuilder
 from voirdire.tables.examples import Example as Example
 from voirdire.tables.examples import check_pool as check_pool
@@ -49,7 +49,7 @@ from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
 from voirdire.tables.labelled import yes_of as yes_of
-from voirdire.tables.questions import Question as Question
+from voirdire.tables.questions import ChoiceQuestion as ChoiceQuestion
 from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import held_out as held_out
 from voirdire.tables.questions import question_study as question_study

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Plan
+    from voirdire.tables._layout import FilePlan
     from voirdire.tables._roles import ColumnRole
 
 #: More columns than these are counted and not listed.
@@ -24,7 +24,7 @@ _MOST_COLUMNS = 20
 
 def card(
     raw: RawTable,
-    how: Plan,
+    how: FilePlan,
     ratings: pl.DataFrame,
     people: Sequence[str],
     roles: Sequence[ColumnRole],

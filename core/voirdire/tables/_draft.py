@@ -20,7 +20,7 @@ from voirdire.tables._derived import derived_raters
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind
-from voirdire.tables._layout import Plan, unread_columns
+from voirdire.tables._layout import FilePlan, unread_columns
 from voirdire.tables._linking import (
     attributes_apart,
     check_named,
@@ -43,10 +43,10 @@ from voirdire.tables._names import head_of, is_human
 from voirdire.tables._numbers import in_per_cent, is_numeric
 from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
-from voirdire.tables._roles import Asked, Roles
+from voirdire.tables._roles import NamedRaters, Roles
 from voirdire.tables._same import ask_which_are_the_same, with_one_name
 from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
-from voirdire.tables._tables import Part, finding, on_scale
+from voirdire.tables._tables import SourceTables, finding, on_scale
 from voirdire.tables._values import LARGEST, Known
 from voirdire.tables._words import quoted
 from voirdire.tables.readers import Reading
@@ -72,8 +72,8 @@ class _Looked:
     raw: RawTable | Reading
     table: RawTable | Reading
     source: Source
-    how: Plan | None
-    part: Part
+    how: FilePlan | None
+    part: SourceTables
     roles: Roles | None = None
 
     @property
@@ -172,7 +172,7 @@ def read_file(
     study = study.model_copy(update={"folder": str(folder)})
     # Hashed as the drafted study names them: a report says by which files its numbers came.
     hashes = {s.path: file_hash(f) for s, f in zip(study.data.sources, files, strict=True)}
-    raws: list[tuple[Source, RawTable | Reading | Part]] = [
+    raws: list[tuple[Source, RawTable | Reading | SourceTables]] = [
         (s, _once_read(each, s, study) or each.raw)
         for s, each in zip(study.data.sources, looked, strict=True)
     ]
@@ -180,7 +180,7 @@ def read_file(
     return study, tables_from(study, raws, hashes, notes=notes)
 
 
-def _once_read(each: _Looked, source: Source, study: Study) -> Part | None:
+def _once_read(each: _Looked, source: Source, study: Study) -> SourceTables | None:
     """What was read while the study was drafted, on its scale; None where that must be read anew.
 
     Plain numbers are the same on any scale; of texts such as 85 % the scale says what they are.
@@ -241,7 +241,7 @@ def from_frame(
 
     looked, (study, notes) = all_at_once(attempt, reference, read or ReadOptions())
     read_once = _once_read(looked[0], study.data.sources[0], study)
-    raws: list[tuple[Source, RawTable | Reading | Part]] = [
+    raws: list[tuple[Source, RawTable | Reading | SourceTables]] = [
         (study.data.sources[0], read_once or looked[0].raw)
     ]
     return study, tables_from(study, raws, {}, notes=notes)
@@ -314,7 +314,7 @@ def _looked(
         return _Looked(raw, raw, named, None, part)
     if raw.together and source.sheet is None:
         source = source.model_copy(update={"sheet": "*"})
-    asked = Asked(tuple(reference), tuple(judges))
+    asked = NamedRaters(tuple(reference), tuple(judges))
     ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone, asked=asked)
     part = with_one_name(read_part(ready, _ANY), source.same)
     return _Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
@@ -577,7 +577,7 @@ def _rubric(ratings: pl.DataFrame, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _said(raw: RawTable, how: Plan, study: Study) -> Finding:
+def _said(raw: RawTable, how: FilePlan, study: Study) -> Finding:
     unread = [column for column in unread_columns(raw, how) if not is_numeric(raw.frame[column])]
     left = f" Columns not read: {listed(unread)}." if unread else ""
     shown = (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.study import Rater, Study
-    from voirdire.tables._tables import Part
+    from voirdire.tables._tables import SourceTables
 
 
 #: A label is named or not, whatever the scale of the rubric beside it.
@@ -36,7 +36,7 @@ LABEL_SCALE = Scale(0, 1)
 
 def join(
     study: Study,
-    parts: Sequence[Part],
+    parts: Sequence[SourceTables],
     hashes: Mapping[str, str],
     raters: pl.DataFrame | None = None,
     labels: Sequence[str] = (),
@@ -104,7 +104,7 @@ def people_of(study: Study) -> list[str]:
     return list(dict.fromkeys((*named, *study.data.reference)))
 
 
-def _asked(study: Study, part: Part) -> pl.DataFrame:
+def _asked(study: Study, part: SourceTables) -> pl.DataFrame:
     """The ratings of a part without those that no person was asked for.
 
     In a file with a column a rater, a blank says so where nobody rated the response, and where
@@ -294,7 +294,7 @@ def _rater_row(study: Study, name: str, rater: Rater | None) -> dict[str, object
     }
 
 
-def _responses(parts: Sequence[Part]) -> pl.DataFrame:
+def _responses(parts: Sequence[SourceTables]) -> pl.DataFrame:
     """The texts that were judged, each of a response once whatever the file."""
     responses = pl.concat([part.responses for part in parts])
     return responses.unique(["item", "system", "text"], keep="first", maintain_order=True)

@@ -41,7 +41,7 @@ _NAMED = ("context", "response", "reason", "attribute", "status", "run", *FACTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FilePlan:
     """How to read one file.
 
     Attributes
@@ -92,7 +92,7 @@ _GIVEN = frozenset(
 )  # fmt: skip
 
 
-def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> Plan:
+def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> FilePlan:
     """The plan for one source; `alone`: no other file is read with it.
 
     Raises
@@ -136,7 +136,7 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
     spoken = {part: column for part, column in roles.items() if not _declared(source, part)}
     if kind == "long" and not _declared(source, "score"):
         spoken["score"] = next(iter(values))
-    return Plan(
+    return FilePlan(
         kind=kind,
         item=item,
         rater_name=rater or PurePath(raw.name).stem,
@@ -409,7 +409,7 @@ def _numbers_raters(raw: RawTable, cells: pl.Series, roles: Mapping[str, str | N
     return tells_apart(raw.frame, keys, cells.name)
 
 
-def unread_columns(raw: RawTable, how: Plan) -> list[str]:
+def unread_columns(raw: RawTable, how: FilePlan) -> list[str]:
     """Columns that play no part."""
     parts = (how.item, how.system, how.rater, how.run, how.attribute, how.context, how.rank)
     played = {*parts, how.response, *how.reasons, how.status, *how.values, *how.facts.values()}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
-    from voirdire.tables._tables import Part
+    from voirdire.tables._tables import SourceTables
 
 #: How many items that were not found a sentence names.
 _SHOWN = 3
@@ -67,7 +67,7 @@ def normalised(text: str) -> str:
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip().casefold()
 
 
-def rated_of(parts: Sequence[Part]) -> Rated:
+def rated_of(parts: Sequence[SourceTables]) -> Rated:
     """What the parts rate, all together; empty where there are none."""
     items = [part.items if part.items is not None else _items(part) for part in parts]
     wanted = ("item", "system", pl.col("attribute").cast(pl.String))
@@ -86,7 +86,7 @@ def rated_of(parts: Sequence[Part]) -> Rated:
     )
 
 
-def _items(part: Part) -> pl.DataFrame:
+def _items(part: SourceTables) -> pl.DataFrame:
     item = pl.col("item")
     named = part.ratings.select(item.unique(maintain_order=True))
     texts = part.contexts.filter(pl.col("text").is_not_null()).unique("item", keep="first")
@@ -199,7 +199,7 @@ def _such(items: pl.DataFrame) -> str:
     return repr(shortened(shown[0])) if shown else "none"
 
 
-def linked_part(part: Part, source: Source, rated: Rated) -> Part:
+def linked_part(part: SourceTables, source: Source, rated: Rated) -> SourceTables:
     """Labels under the items, the system and the attribute that they speak of.
 
     The labels' items are the values of the key's column, or have it among their own columns.

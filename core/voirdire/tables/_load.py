@@ -33,7 +33,7 @@ from voirdire.tables._questions import (
 from voirdire.tables._reading import declared_by
 from voirdire.tables._records import records
 from voirdire.tables._rescale import rescaled
-from voirdire.tables._roles import Asked, Roles, roles_of
+from voirdire.tables._roles import NamedRaters, Roles, roles_of
 from voirdire.tables._same import with_one_name
 from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores
@@ -43,7 +43,7 @@ from voirdire.tables._tables import (
     RATINGS,
     REPLIES,
     HowRead,
-    Part,
+    SourceTables,
     finding,
     plural,
     shortened,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
     from voirdire.study import ItemsSpec, Source, Study
-    from voirdire.tables._layout import Plan
+    from voirdire.tables._layout import FilePlan
     from voirdire.tables._tables import Tables
     from voirdire.tables._values import Known
 
@@ -110,17 +110,17 @@ def read_tables(
     if not chosen and not given:
         raise TableError(f"study {study.name!r} names no data: give [[data.sources]] a path")
     opened, hashes = _open(study, chosen)
-    raws: list[tuple[Source, RawTable | Reading | Part]] = [*opened]
+    raws: list[tuple[Source, RawTable | Reading | SourceTables]] = [*opened]
     del opened
     return tables_from(study, raws, hashes, given=given, raters=raters, labels=labels)
 
 
 def tables_from(
     study: Study,
-    raws: list[tuple[Source, RawTable | Reading | Part]],
+    raws: list[tuple[Source, RawTable | Reading | SourceTables]],
     hashes: Mapping[str, str],
     *,
-    given: Sequence[Part] = (),
+    given: Sequence[SourceTables] = (),
     raters: pl.DataFrame | None = None,
     notes: tuple[Finding, ...] = (),
     labels: Sequence[str] = (),
@@ -129,7 +129,7 @@ def tables_from(
 
     `raws` is emptied: each raw table is let go once it is tidy, so that large files are held once.
     """
-    read: list[tuple[Source, Part]] = []
+    read: list[tuple[Source, SourceTables]] = []
     raws[:] = located(raws)
     alone = len(raws) < 2
     while raws:
@@ -151,7 +151,7 @@ def tables_from(
     return replace(joined, findings=(*notes, *joined.findings), readings=readings)
 
 
-_Raw = TypeVar("_Raw", bound="RawTable | Reading | Part")
+_Raw = TypeVar("_Raw", bound="RawTable | Reading | SourceTables")
 
 
 def located(raws: Sequence[tuple[Source, _Raw]]) -> list[tuple[Source, _Raw]]:
@@ -170,9 +170,11 @@ def located(raws: Sequence[tuple[Source, _Raw]]) -> list[tuple[Source, _Raw]]:
     ]
 
 
-def _part(study: Study, source: Source, raw: RawTable | Reading | Part, *, alone: bool) -> Part:
+def _part(
+    study: Study, source: Source, raw: RawTable | Reading | SourceTables, *, alone: bool
+) -> SourceTables:
     """One file as tidy ratings, on the study's scale; a part is one already."""
-    if isinstance(raw, Part):
+    if isinstance(raw, SourceTables):
         return raw
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if isinstance(raw, Reading):
@@ -188,7 +190,7 @@ def _part(study: Study, source: Source, raw: RawTable | Reading | Part, *, alone
         raise TableError(f"{raw.name}: cannot be made tidy ({cause})") from error
 
 
-def _raters_of(study: Study, parts: Sequence[Part]) -> pl.DataFrame | None:
+def _raters_of(study: Study, parts: Sequence[SourceTables]) -> pl.DataFrame | None:
     """What readers say of raters that the panel does not declare."""
     from_readers = [part.raters for part in parts if part.raters is not None]
     if not from_readers:
@@ -222,7 +224,7 @@ class Ready:
     table: RawTable
     source: Source
     names: Known
-    how: Plan
+    how: FilePlan
     roles: Roles
 
 
@@ -233,7 +235,7 @@ def made_ready(
     *,
     declared: bool = False,
     alone: bool = True,
-    asked: Asked | None = None,
+    asked: NamedRaters | None = None,
 ) -> Ready:
     """A table with everything that is needed to read it; `declared`: all raters are in `names`;
     `alone`: no other file is read with it; `asked`: the roles of its columns are looked for.
@@ -326,7 +328,7 @@ def _open(
         return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
 
 
-def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> Part:
+def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> SourceTables:
     """Tidy frames as a part; a column that is not there is null."""
     needed = ("item", "rater", "attribute", "score")
     check_columns(f"study {study.name!r}, ratings", needed, ratings.columns)
@@ -339,10 +341,10 @@ def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) ->
     kept_replies = REPLIES.to_frame()
     if replies is not None:
         kept_replies = replies.select(pl.col(name).cast(dtype) for name, dtype in REPLIES.items())
-    return Part(tidy, kept_replies, CONTEXTS.to_frame())
+    return SourceTables(tidy, kept_replies, CONTEXTS.to_frame())
 
 
-def read_part(ready: Ready, scale: Scale) -> Part:
+def read_part(ready: Ready, scale: Scale) -> SourceTables:
     """One file as tidy ratings."""
     raw, source, names, how = ready.table, ready.source, ready.names, ready.how
     only = names.attributes[0] if len(names.attributes) == 1 else "score"
@@ -365,7 +367,7 @@ def read_part(ready: Ready, scale: Scale) -> Part:
     if source.leave_out:
         out = pl.col("rater").is_in(source.leave_out)
         ratings, replies = ratings.filter(~out), replies.filter(~out)
-    return Part(
+    return SourceTables(
         ratings, replies, tidy.contexts,
         (*notes, *remarks, *account_findings(account)), tidy.problems,
         wide, responses=tidy.responses, reasons=tidy.reasons, id_column=how.item, account=account,
@@ -374,7 +376,7 @@ def read_part(ready: Ready, scale: Scale) -> Part:
     )  # fmt: skip
 
 
-def _unread(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
+def _unread(raw: RawTable, how: FilePlan) -> tuple[Finding, ...]:
     """A note on columns of numbers that may be scores and were not read."""
     left = [column for column in unread_columns(raw, how) if is_numeric(raw.frame[column])]
     about = [column for column in left if measures(column) and names_rater(column)]
@@ -405,7 +407,7 @@ def _about_raters(raw: RawTable, columns: list[str]) -> Finding:
     )
 
 
-def unread_raters(raw: RawTable, how: Plan) -> tuple[Finding, ...]:
+def unread_raters(raw: RawTable, how: FilePlan) -> tuple[Finding, ...]:
     """Columns named like raters that hold words, or nothing."""
     words = {
         column: raw.frame[column].drop_nulls()

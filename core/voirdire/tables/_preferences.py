@@ -37,7 +37,7 @@ _WINNERS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonColumns:
     """The columns of a table of comparisons.
 
     Attributes
@@ -53,7 +53,7 @@ class Compared:
     winners: tuple[str, ...]
 
 
-def compared_in(frame: pl.DataFrame) -> Compared | None:
+def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
     """The columns of the two systems and of the winners; None where the table compares nothing.
 
     Two systems share their names and are never the same one in a row, which tells them from two
@@ -88,7 +88,7 @@ def compared_in(frame: pl.DataFrame) -> Compared | None:
             if c not in (first, second) and _says_winner(frame, c, words, (first, second))
         )  # fmt: skip
         if winners:
-            return Compared(first, second, winners)
+            return ComparisonColumns(first, second, winners)
     return None
 
 
@@ -117,7 +117,7 @@ def _says_winner(
 
 
 def strange_words(
-    frame: pl.DataFrame, compared: Compared, column: str, known: Mapping[str, object]
+    frame: pl.DataFrame, compared: ComparisonColumns, column: str, known: Mapping[str, object]
 ) -> dict[str, int]:
     """The words of a winner's column that say neither of both, no tie and no missing answer, and
     how often each stands there; `known` are words that somebody declared.

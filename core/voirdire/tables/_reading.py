@@ -9,7 +9,7 @@ from voirdire.tables._values import common_prefix
 
 if TYPE_CHECKING:
     from voirdire.study import Source
-    from voirdire.tables._layout import Plan
+    from voirdire.tables._layout import FilePlan
 
 #: How a study calls each kind of plan.
 LAYOUTS = {
@@ -39,7 +39,7 @@ _PLANNED = ("item", "system", "context", "response", "attribute", "run", "status
 COLUMN_KEYS = (*_PLANNED, "rater", "score", "reason", *FACTS)
 
 
-def declared_by(source: Source, how: Plan | None) -> dict[str, Any]:
+def declared_by(source: Source, how: FilePlan | None) -> dict[str, Any]:
     """The source with everything that was found out about it."""
     if how is None or is_form(source):
         return source.model_dump(exclude_defaults=True)  # its columns are those of the form

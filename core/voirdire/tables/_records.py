@@ -31,7 +31,7 @@ from voirdire.tables._turns import turn_column
 if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Plan
+    from voirdire.tables._layout import FilePlan
 
 
 #: Words of the rows that a spreadsheet adds below the items.
@@ -70,7 +70,7 @@ class Records:
     problems: tuple[str, ...]
 
 
-def records(raw: RawTable, plan: Plan, attribute: str) -> Records:
+def records(raw: RawTable, plan: FilePlan, attribute: str) -> Records:
     """Keys in canonical form; rows without an id and repeated identical rows are left out.
 
     A finding counts them.
@@ -143,7 +143,7 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
     return cells.cast(pl.String).replace_strict(order, return_dtype=pl.Int32).alias("run")
 
 
-def _optional(raw: RawTable, plan: Plan) -> list[pl.Series]:
+def _optional(raw: RawTable, plan: FilePlan) -> list[pl.Series]:
     pairs = (("#text", plan.context), ("#response", plan.response), ("#rank", plan.rank),
              ("#status", plan.status), *((f"#{c}", c) for c in plan.reasons))  # fmt: skip
     columns = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
@@ -180,7 +180,7 @@ def _fact(raw: RawTable, name: str, column: str) -> pl.Series:
 
 
 def _with_ids(
-    raw: RawTable, plan: Plan, frame: pl.DataFrame
+    raw: RawTable, plan: FilePlan, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     notes: list[Finding] = []
     lost = rounded_ids(raw.frame[plan.item])
@@ -248,7 +248,7 @@ def _date_ids(raw: RawTable, column: str, ids: pl.Series) -> tuple[Finding, ...]
     return (note,)
 
 
-def _refuse_once_written(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> None:
+def _refuse_once_written(raw: RawTable, plan: FilePlan, frame: pl.DataFrame) -> None:
     """An id that is written once above the rows of its raters is lost for all but the first."""
     values = [pl.col(f"={column}").is_not_null() for column in plan.values]
     lost = frame.filter(pl.col("item").is_null() & pl.any_horizontal(values))["row"]
@@ -289,7 +289,7 @@ def null_ids(raw: RawTable, column: str, rows: pl.Series) -> Finding:
     )
 
 
-def _contexts(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+def _contexts(raw: RawTable, plan: FilePlan, frame: pl.DataFrame) -> pl.DataFrame:
     """The distinct texts shown beside each item, in file order."""
     if plan.context is None:
         return CONTEXTS.to_frame()
@@ -302,7 +302,7 @@ def _contexts(raw: RawTable, plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     return shown.unique(["item", "text"], keep="first", maintain_order=True)
 
 
-def _responses(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+def _responses(plan: FilePlan, frame: pl.DataFrame) -> pl.DataFrame:
     """The distinct texts of each response; a blank is none."""
     if plan.response is None:
         return RESPONSES.to_frame()
@@ -313,7 +313,7 @@ def _responses(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
     return given.unique(["item", "system", "text"], keep="first", maintain_order=True)
 
 
-def _reasons(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+def _reasons(plan: FilePlan, frame: pl.DataFrame) -> pl.DataFrame:
     """What raters said beside their scores; a blank is nothing."""
     # Only a row a rating says of which attribute its reason is.
     several = plan.attribute is not None and plan.kind == "long"
@@ -333,7 +333,7 @@ def _reasons(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _once(
-    raw: RawTable, plan: Plan, frame: pl.DataFrame
+    raw: RawTable, plan: FilePlan, frame: pl.DataFrame
 ) -> tuple[pl.DataFrame, tuple[Finding, ...], tuple[str, ...]]:
     """Identical rows once, with a note; rows that share a key but differ are a problem."""
     if not has_duplicates(frame):
@@ -361,7 +361,7 @@ def repeated(raw: RawTable, rows: pl.Series) -> Finding:
     )
 
 
-def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
+def _conflict(raw: RawTable, plan: FilePlan, twice: pl.DataFrame) -> str:
     """One sentence on keys that occur twice with different values, the first five of them named."""
     keys = twice.group_by(KEYS, maintain_order=True).agg("row")
     first, *others = [_stands(raw, plan, key) for key in keys.head(PLACES).iter_rows(named=True)]
@@ -374,7 +374,7 @@ def _conflict(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str:
     return f"{raw.name}: {first} with different values{also}; {need}"
 
 
-def _declare(plan: Plan, column: str) -> str:
+def _declare(plan: FilePlan, column: str) -> str:
     """How to say what an unread column is: raters, or systems where none are known."""
     rater = f"declare `rater = {column}` if that column names the raters"
     if plan.system is not None:
@@ -383,7 +383,7 @@ def _declare(plan: Plan, column: str) -> str:
     return f"declare {system}" if plan.raters_are_columns else f"{rater}, {system}"
 
 
-def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str | None:
+def _who_may_have_rated(raw: RawTable, plan: FilePlan, twice: pl.DataFrame) -> str | None:
     """A column that tells conflicting rows apart: one called as raters are, else an unread text."""
     if plan.rater is not None:
         return None
@@ -400,7 +400,7 @@ def _who_may_have_rated(raw: RawTable, plan: Plan, twice: pl.DataFrame) -> str |
     return None
 
 
-def _stands(raw: RawTable, plan: Plan, key: dict[str, Any]) -> str:
+def _stands(raw: RawTable, plan: FilePlan, key: dict[str, Any]) -> str:
     parts = ("system", "attribute") if plan.raters_are_columns else ("system", "rater", "attribute")
     what = "".join(f", {part} {key[part]!r}" for part in parts if key[part])
     rows = " and ".join(str(row) for row in key["row"][:3])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Scale
     from voirdire.study import Source
-    from voirdire.tables._tables import Part
+    from voirdire.tables._tables import SourceTables
 
 #: From this share of a rater's scores on beyond the reference's scale, it is on another one.
 _BEYOND = 0.2
@@ -28,7 +28,9 @@ _SAMPLE = 20_000
 _LEAST, _TURNED = 20, -0.5
 
 
-def rescaled(part: Part, ends: Mapping[str, tuple[float, float]], scale: Scale) -> Part:
+def rescaled(
+    part: SourceTables, ends: Mapping[str, tuple[float, float]], scale: Scale
+) -> SourceTables:
     """A part whose scores of some raters are put on the study's scale, by a straight line.
 
     Parameters

@@ -120,14 +120,14 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NamedRaters:
     """Who is named: the reference, and the judges."""
 
     reference: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
 
 
-def roles_of(raw: RawTable, source: Source, asked: Asked, *, judges: bool = True) -> Roles:
+def roles_of(raw: RawTable, source: Source, asked: NamedRaters, *, judges: bool = True) -> Roles:
     """The roles of a table's columns, as far as its numbers and those who named some say them.
 
     A table whose layout is declared, or where nothing is known of the reference, is left to the
@@ -161,7 +161,7 @@ def _rated(raw: RawTable, column: str) -> bool:
     return _may_judge(raw, column) or bool(_labels_of(raw, [column]))
 
 
-def _grid(raw: RawTable, source: Source, asked: Asked) -> Roles:
+def _grid(raw: RawTable, source: Source, asked: NamedRaters) -> Roles:
     """A column for each rater and attribute, where the reference stands in the headers of some."""
     columns = [c for c in raw.frame.columns if c not in source.ignore]
     rest = {c: (name, beside(c, name)) for name in asked.reference for c in columns}
@@ -230,7 +230,7 @@ def rater_column(raw: RawTable, source: Source, named: Sequence[str]) -> str | N
     return None
 
 
-def _long(raw: RawTable, source: Source, rater: str, asked: Asked) -> Roles:
+def _long(raw: RawTable, source: Source, rater: str, asked: NamedRaters) -> Roles:
     """A row a judgement: the columns of item, system, attribute and score beside that of raters."""
     frame = raw.frame
     found = [ColumnRole(rater, "rater", f"holds {listed(asked.reference)}")]
@@ -496,7 +496,7 @@ def _parts_alike(frame: pl.DataFrame, one: str, other: str) -> bool:
 class _Wide:
     """A table whose headers name the reference: a row an answer, a column a rater."""
 
-    def __init__(self, raw: RawTable, source: Source, asked: Asked) -> None:
+    def __init__(self, raw: RawTable, source: Source, asked: NamedRaters) -> None:
         self.raw, self.source, self.asked = raw, source, asked
         self.columns = [c for c in raw.frame.columns if c not in source.ignore]
         self.reference = [c for c in asked.reference if c in self.columns]
@@ -764,7 +764,7 @@ def _unused(raw: RawTable, taken: Sequence[str]) -> list[ColumnRole]:
     return rest
 
 
-def parts_of(raw: RawTable, read: TableKeys, asked: Asked) -> dict[str, str]:
+def parts_of(raw: RawTable, read: TableKeys, asked: NamedRaters) -> dict[str, str]:
     """The columns of item, system, rater, attribute and judgement of a table of any kind.
 
     Those that are named already are not among them, and none is where nobody named a reference.

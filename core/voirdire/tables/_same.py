@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.study import Source
-    from voirdire.tables._tables import Part
+    from voirdire.tables._tables import SourceTables
 
 #: Answers that no attribute of the one side is one of the other.
 NONE = "none"
@@ -23,7 +23,7 @@ NONE = "none"
 _MOST = 12
 
 
-def with_one_name(part: Part, same: Mapping[str, str]) -> Part:
+def with_one_name(part: SourceTables, same: Mapping[str, str]) -> SourceTables:
     """A part whose attributes are called as the others' are: ``{"Clarté": "Klarheit"}``."""
     if not same:
         return part

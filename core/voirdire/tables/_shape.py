@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding, Flag, Scale
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
-    from voirdire.tables._layout import Plan
+    from voirdire.tables._layout import FilePlan
 
 _BASE = ("item", "system", "rater", "run")
 #: Replies by which attributes are found where no rubric names them.
@@ -33,7 +33,7 @@ _OWN_FINDING = ("off_scale", "between_levels")
 
 
 def shape_scores(
-    raw: RawTable, plan: Plan, frame: pl.DataFrame, scale: Scale, source: Source
+    raw: RawTable, plan: FilePlan, frame: pl.DataFrame, scale: Scale, source: Source
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
     """Ratings of the layouts that hold numbers, and a finding on texts that count as missing.
 
@@ -64,7 +64,7 @@ def shape_scores(
 
 
 def _unpivot(
-    plan: Plan, frame: pl.DataFrame, into: str, raters: Mapping[str, str] | None = None
+    plan: FilePlan, frame: pl.DataFrame, into: str, raters: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
     values = [f"={column}" for column in plan.values]
     index = [column for column in frame.columns if column not in values]
@@ -101,7 +101,7 @@ def _finish(long: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def shape_replies(
-    plan: Plan, frame: pl.DataFrame, attributes: Sequence[str], scale: Scale
+    plan: FilePlan, frame: pl.DataFrame, attributes: Sequence[str], scale: Scale
 ) -> tuple[pl.DataFrame, pl.DataFrame, tuple[Finding, ...]]:
     """Ratings and replies of the layout that holds what judges wrote, and the parser's remarks.
 
@@ -139,7 +139,7 @@ def shape_replies(
     return ratings, replies.select(list(REPLIES)), _remarks(plan.rater_name, parsed.flags)
 
 
-def _stacked(plan: Plan, frame: pl.DataFrame) -> pl.DataFrame:
+def _stacked(plan: FilePlan, frame: pl.DataFrame) -> pl.DataFrame:
     """Reply cells one below another: ``item, system, rater, run, reply``, column by column."""
     blocks = []
     for column, system in plan.values.items():

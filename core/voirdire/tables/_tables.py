@@ -213,7 +213,7 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceTables:
     """What one source gave; `problems` are conflicts, raised once all sources are read.
 
     `wide` says that a row holds the scores of several raters, so that blanks of all people there

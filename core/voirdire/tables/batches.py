@@ -90,7 +90,7 @@ def tidy_batches(
         start = 0
         whose = [] if alone is None else [pl.lit(alone).alias("rater")]
         chosen = lazy.select(*(pl.col(column).alias(part) for part, column in used), *whose)
-        texts = _Texts(chosen, file, str(columns["score"]), read, notes)
+        texts = _ScoreTexts(chosen, file, str(columns["score"]), read, notes)
         for batch in chosen.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
             yield _tidy(batch, file, start, texts)
             start += batch.height
@@ -143,7 +143,7 @@ def _scan(file: Path) -> pl.LazyFrame:
     return lazy
 
 
-class _Texts:
+class _ScoreTexts:
     """The scores of a file, whose texts are read once all of them are known.
 
     Whether *yes* is 1 or a word that nobody knows depends on what else the column says.
@@ -197,7 +197,7 @@ class _Texts:
         return (cells, values), (cells, told(bad, fates))
 
 
-def _tidy(batch: pl.DataFrame, file: Path, start: int, texts: _Texts) -> pl.DataFrame:
+def _tidy(batch: pl.DataFrame, file: Path, start: int, texts: _ScoreTexts) -> pl.DataFrame:
     frame = batch.with_columns(canonical_ids(batch["item"]))
     for part in ("item", "rater"):
         if frame[part].null_count():

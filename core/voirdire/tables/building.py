@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding, Scale, Severity, Status
 
 
-class Given(NamedTuple):
+class GivenRating(NamedTuple):
     """One rating as a file gives it."""
 
     item: str
@@ -42,7 +42,7 @@ class Given(NamedTuple):
     status: Status
 
 
-class Labelled(NamedTuple):
+class GivenLabels(NamedTuple):
     """The labels of a set that a rater gave an item, before it is known what the set is."""
 
     item: str
@@ -77,8 +77,8 @@ class ReadingBuilder:
 
     format: str
     file: str
-    given: list[Given] = field(default_factory=list)
-    labelled: list[Labelled] = field(default_factory=list)
+    given: list[GivenRating] = field(default_factory=list)
+    labelled: list[GivenLabels] = field(default_factory=list)
     compared: list[tuple[object, ...]] = field(default_factory=list)
     answers: dict[tuple[str, str | None, str], int] = field(default_factory=dict)
     said: list[tuple[object, ...]] = field(default_factory=list)
@@ -207,7 +207,7 @@ class ReadingBuilder:
         """
         name = self.item(item, text)
         self.raters.setdefault(rater, ("judge", None))
-        self.given.append(Given(name, system, rater, run, attribute, score, status))
+        self.given.append(GivenRating(name, system, rater, run, attribute, score, status))
 
     def label(
         self,
@@ -228,7 +228,7 @@ class ReadingBuilder:
         """
         ident = self.item(item, text)
         self.raters.setdefault(rater, ("judge", None))
-        self.labelled.append(Labelled(ident, system, rater, run, name, tuple(map(str, labels))))
+        self.labelled.append(GivenLabels(ident, system, rater, run, name, tuple(map(str, labels))))
 
     def prefer(
         self,
@@ -342,7 +342,7 @@ class ReadingBuilder:
 
         Gives the labels themselves where the file holds nothing else.
         """
-        sets: dict[str, list[Labelled]] = {}
+        sets: dict[str, list[GivenLabels]] = {}
         for one in self.labelled:
             sets.setdefault(one.name, []).append(one)
         # Of one set alone its labels need no name before them.
@@ -355,14 +355,14 @@ class ReadingBuilder:
             if single and not to_scores(pl.Series(labels)).bad.any():
                 for one in chosen:
                     key = (one.item, one.system, one.rater, one.run)
-                    self.given.append(Given(*key, name, one.labels[0], "blank"))
+                    self.given.append(GivenRating(*key, name, one.labels[0], "blank"))
                 chosen_alone = False
                 continue
             self._inferred(name, labels)
             for one in chosen:
                 key = (one.item, one.system, one.rater, one.run)
                 self.given += [
-                    Given(*key, label if alone else f"{name}: {label}",
+                    GivenRating(*key, label if alone else f"{name}: {label}",
                           float(label in one.labels), "ok")
                     for label in labels
                 ]  # fmt: skip

@@ -26,7 +26,7 @@ from voirdire.tables._tables import (
     RESPONSES,
     STATUS,
     Account,
-    Part,
+    SourceTables,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Reading:
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     account: Account | None = None
 
-    def part(self, name: str, scale: Scale) -> Part:
+    def part(self, name: str, scale: Scale) -> SourceTables:
         """The reading as a part of a study's tables; scores off the scale get that status."""
         # A reader does not know the study's scale: what is off it is found here.
         score = pl.col("score")
@@ -132,7 +132,7 @@ class Reading:
             "item",
             "text",
         ).cast(CONTEXTS)
-        return Part(
+        return SourceTables(
             ratings,
             REPLIES.to_frame(),
             contexts,

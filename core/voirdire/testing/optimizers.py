@@ -16,7 +16,7 @@ _START = "Rate the response. Be fair. Use the whole scale."
 _ENDS = "`evaluate.left` says how many judgements may still be asked for; end before it is spent."
 
 
-class _Counted:
+class _CountedScores:
     """Scores by the length of a candidate; a fifth of the replies cannot be read."""
 
     def __init__(self, budget: int, *, unread: bool) -> None:
@@ -76,7 +76,7 @@ def check_optimizer(make: Any, **options: Any) -> None:
         ("on ten units", 100, False, units), ("on one unit", 10, False, units[:1]),
         ("without a budget", 0, False, units), ("where no reply is read", 40, True, units),
     ):  # fmt: skip
-        evaluate = _Counted(budget, unread=unread)
+        evaluate = _CountedScores(budget, unread=unread)
         found: Any = _START
         # That a budget ends is lawful: what was evaluated whole is taken.
         with checks.safely(

@@ -13,7 +13,7 @@ import polars as pl
 from voirdire.errors import StudyError, TableError, check_columns, duplicate, not_one_of
 from voirdire.examining.labels import SPLITS, stratified_split
 from voirdire.tables import plural, read_raw
-from voirdire_judges.classifiers._labels import Labelled, Target, read_labels, target_of
+from voirdire_judges.classifiers._labels import RowLabels, Target, read_labels, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ def read_dataset(spec: ClassifySpec, data: LabelledData, folder: str | Path = ".
 
 
 def _split(
-    frame: pl.DataFrame, spec: ClassifySpec, data: LabelledData, given: dict[str, Labelled]
+    frame: pl.DataFrame, spec: ClassifySpec, data: LabelledData, given: dict[str, RowLabels]
 ) -> tuple[NDArray[np.str_], tuple[str, ...]]:
     tested = frame[TESTED].to_numpy()
     split = np.full(frame.height, "", dtype="<U5")
@@ -123,7 +123,7 @@ def _split(
     return split, ()
 
 
-def _strata(labels: Labelled) -> NDArray[np.str_]:
+def _strata(labels: RowLabels) -> NDArray[np.str_]:
     """The first label of each row, or all its labels where none is first; empty where missing."""
     own = labels.labels
     return np.array(
@@ -151,7 +151,7 @@ def _declared(
     return np.array([_NAMES.get(text, "") for text in texts.to_list()], dtype="<U5"), notes
 
 
-def _unlabelled(given: dict[str, Labelled]) -> list[str]:
+def _unlabelled(given: dict[str, RowLabels]) -> list[str]:
     """Rows without labels and why, said once a label set."""
     rows = []
     for name, labels in given.items():

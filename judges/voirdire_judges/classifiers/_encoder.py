@@ -46,7 +46,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Split:
     """Tokens and labels of one split."""
 
     tokens: Tokens

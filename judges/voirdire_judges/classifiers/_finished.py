@@ -144,7 +144,7 @@ def evaluate_grid(out: str | Path, *, best: bool = False) -> Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class _SeedScores:
     """Cells that differ in their seed alone: their predictions, and a row of scores each."""
 
     cell: Cell
@@ -155,7 +155,7 @@ class _Scored:
     notes: list[str]
 
 
-def _scored(seeds: list[tuple[Cell, Path]], *, several: bool) -> _Scored:
+def _scored(seeds: list[tuple[Cell, Path]], *, several: bool) -> _SeedScores:
     cell = seeds[0][0]
     tested = [_tested(own, folder, several=several) for own, folder in seeds]
     predictions = matrices_of_predictions(pl.concat(tested), cell.name)
@@ -172,7 +172,7 @@ def _scored(seeds: list[tuple[Cell, Path]], *, several: bool) -> _Scored:
         notes += [f"{own.data}: {note}" for note in result["data_notes"]]
         # Cells of an older grid say it among the notes of their training.
         notes += [f"{own.name}: {note}" for note in result.get("untrained", ())]
-    return _Scored(cell, predictions, tested, rows, labels, notes)
+    return _SeedScores(cell, predictions, tested, rows, labels, notes)
 
 
 def _configuration(cell: Cell) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class RowLabels:
     """The labels of each row.
 
     Attributes
@@ -74,7 +74,7 @@ class Target:
         return present
 
 
-def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -> Labelled:
+def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -> RowLabels:
     """The labels of every row of a table.
 
     Where `none` is declared, a row names it or other labels: a list of nothing is no answer, and
@@ -97,7 +97,7 @@ def read_labels(frame: pl.DataFrame, spec: ClassifySpec, chosen: LabelSetSpec) -
     )
 
 
-def _without_contradictions(labelled: Labelled) -> Labelled:
+def _without_contradictions(labelled: RowLabels) -> RowLabels:
     """The labels without rows that name neither `none` nor a label, or both."""
     if not labelled.none:
         return labelled
@@ -110,7 +110,7 @@ def _without_contradictions(labelled: Labelled) -> Labelled:
 
 def _from_lists(
     cells: Sequence[Any], items: Sequence[str], label_set: LabelSet, separator: str
-) -> Labelled:
+) -> RowLabels:
     """All labels in one cell; the first named comes first."""
     named: list[list[str] | None] = []
     reasons: list[str] = []
@@ -125,7 +125,7 @@ def _from_lists(
         reasons.append("blank" if parts is None else "undeclared label" if strange else "")
         named.append(None if reasons[-1] else [form for form in forms if form is not None])
     labels = matrix_of_names(named, label_set.labels, items=items)
-    return Labelled(labels, label_set.none or "", np.array(reasons, np.str_), dict(unknown))
+    return RowLabels(labels, label_set.none or "", np.array(reasons, np.str_), dict(unknown))
 
 
 def _from_columns(
@@ -134,7 +134,7 @@ def _from_columns(
     chosen: LabelSetSpec,
     labels: tuple[str, ...],
     none: str,
-) -> Labelled:
+) -> RowLabels:
     """One column of 0 and 1 a label; a label without a column applies to no row."""
     for name in chosen.columns:
         check_allowed("label", [name], labels, f"label set {chosen.name!r}", TableError)
@@ -160,10 +160,10 @@ def _from_columns(
     single = np.nan_to_num(values).sum(axis=1) == 1
     first = np.where(single, np.nan_to_num(values).argmax(axis=1), -1)
     matrix = matrix_of_values(values, labels, items=items, first=first).without(reasons != "")
-    return Labelled(matrix, none, reasons, dict(unknown))
+    return RowLabels(matrix, none, reasons, dict(unknown))
 
 
-def target_of(given: Labelled, task: Task, spec: LabelSetSpec) -> Target:
+def target_of(given: RowLabels, task: Task, spec: LabelSetSpec) -> Target:
     """What a task asks of the labels of a set.
 
     ``binary``: whether any label but `none` applies. ``multi-class``: the label that comes first.
@@ -198,7 +198,7 @@ def binary_classes(labels: tuple[str, ...], none: str, positive: str = "") -> tu
     return none or f"not {yes}", yes
 
 
-def _binary(given: Labelled, spec: LabelSetSpec) -> Target:
+def _binary(given: RowLabels, spec: LabelSetSpec) -> Target:
     own = given.labels
     real = own.only([label for label in own.labels if label != given.none])
     yes = real.values[0].max(axis=1, initial=0.0)
@@ -207,7 +207,7 @@ def _binary(given: Labelled, spec: LabelSetSpec) -> Target:
     return Target("binary", _one_of(own, classes, np.column_stack([1 - yes, yes])), given.reasons)
 
 
-def _first(given: Labelled) -> Target:
+def _first(given: RowLabels) -> Target:
     own, first = given.labels, given.labels.first[0].astype(np.intp)
     # -1 (no first label) becomes any row here, and is unknown in the next line.
     values = np.eye(len(own.labels))[np.maximum(first, 0)]
@@ -217,7 +217,7 @@ def _first(given: Labelled) -> Target:
     return Target("multi-class", _one_of(own, own.labels, values), reasons)
 
 
-def _combined(given: Labelled, spec: LabelSetSpec) -> Target:
+def _combined(given: RowLabels, spec: LabelSetSpec) -> Target:
     """One class for each declared set of labels, exactly as declared."""
     own, classes = given.labels, tuple(spec.classes)
     for name, labels in spec.classes.items():

@@ -16,7 +16,7 @@ from voirdire.lazy import require
 from voirdire_judges.classifiers._checks import check_task, check_training, fitted, read_card
 from voirdire_judges.classifiers._encoder import (
     Encoder,
-    Part,
+    Split,
     load_encoder,
     save_encoder,
     training_order,
@@ -105,11 +105,11 @@ class HfClassifier:
         with torch.random.fork_rng(devices=cards), within_memory(torch, self.settings):
             torch.manual_seed(self.settings.seed)
             encoder = load_encoder(self.settings, self.classes, self.task)
-            learnt = Part(encoder.tokens(texts), np.asarray(labels, dtype=np.int8))
+            learnt = Split(encoder.tokens(texts), np.asarray(labels, dtype=np.int8))
             watched = None
             if validation is not None and np.any(validation[1]):
                 words, truth = validation
-                watched = Part(encoder.tokens(words), np.asarray(truth, dtype=np.int8))
+                watched = Split(encoder.tokens(words), np.asarray(truth, dtype=np.int8))
             settings = {**self.settings.learning, "task": self.task}
             kept = Checkpoints(folder, fingerprint(settings, encoder.weights, learnt, watched))
             history = train(encoder, self.task, learnt, watched, self.settings, kept, progress)
@@ -157,7 +157,7 @@ class HfClassifier:
         return replace(self, encoder=encoder, history=history)
 
 
-def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Part | None) -> str:
+def fingerprint(settings: Mapping[str, Any], weights: str, *parts: Split | None) -> str:
     """SHA-256 over settings, the encoder's weights, token ids and labels."""
     whole = hashlib.sha256(json.dumps([dict(settings), weights], sort_keys=True).encode())
     for part in parts:
@@ -235,8 +235,8 @@ def make(
 def train(
     encoder: Encoder,
     task: str,
-    learnt: Part,
-    validation: Part | None,
+    learnt: Split,
+    validation: Split | None,
     settings: Settings,
     kept: Checkpoints,
     progress: Progress | None = None,
@@ -263,7 +263,7 @@ def train(
     return history
 
 
-def reached(encoder: Encoder, task: str, part: Part) -> float:
+def reached(encoder: Encoder, task: str, part: Split) -> float:
     """Weighted F1; multi-label: at the best shared threshold, as there is no better one yet."""
     scores = encoder.scores(part.tokens, task)
     how = choose_thresholds(scores, part.labels, "shared") if task == "multi-label" else 0.5
@@ -290,7 +290,7 @@ def _after(
 def _epoch(
     encoder: Encoder,
     task: str,
-    part: Part,
+    part: Split,
     settings: Settings,
     optimizer: Any,
     scaler: Any,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from voirdire.schema import BatchState, Reply, Request
-    from voirdire_judges.models._endpoint import Key
+    from voirdire_judges.models._endpoint import SecretKey
 
 #: Seconds for one call to a batch endpoint; results of many lines take a while to come.
 PATIENCE = 600.0
@@ -61,7 +61,7 @@ class Batchable(Protocol):
     model: str
 
     @property
-    def key(self) -> Key | None:
+    def key(self) -> SecretKey | None:
         """The key that an error text must not show."""
 
     def client(self) -> Any:

@@ -78,7 +78,7 @@ def _byte_stream(kind: type) -> type:
 
 @cache
 def _stream_type(base: type) -> Any:
-    class Capped(base):  # type: ignore[misc]  # the class is known only now
+    class CappedStream(base):  # type: ignore[misc]  # the class is known only now
         """A stream that is counted and unpacked as it is read."""
 
         def __init__(self, inner: Any, encoding: str) -> None:
@@ -90,7 +90,7 @@ def _stream_type(base: type) -> Any:
         async def aclose(self) -> None:
             await self._inner.aclose()
 
-    return Capped
+    return CappedStream
 
 
 def capped_session(
@@ -99,7 +99,7 @@ def capped_session(
     """An aiohttp session whose answers are read up to the same size."""
     import aiohttp  # noqa: PLC0415
 
-    class Capped(aiohttp.ClientResponse):  # type: ignore[misc]  # aiohttp may not be installed
+    class CappedResponse(aiohttp.ClientResponse):  # type: ignore[misc]  # aiohttp may not be installed
         """A response whose body is counted and unpacked as it is read."""
 
         async def read(self) -> bytes:
@@ -124,7 +124,7 @@ def capped_session(
 
     # Deadlines are the model's (`RemoteModel`), and cookies mean nothing to an API.
     return aiohttp.ClientSession(
-        connector=connector, trust_env=trust_env, auto_decompress=False, response_class=Capped,
+        connector=connector, trust_env=trust_env, auto_decompress=False, response_class=CappedResponse,
         timeout=aiohttp.ClientTimeout(total=None), cookie_jar=aiohttp.DummyCookieJar(),
         headers={"Accept-Encoding": ACCEPTED, **(headers or {})},
     )  # fmt: skip

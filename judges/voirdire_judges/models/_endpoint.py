@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Key:
+class SecretKey:
     """A secret that no repr, str or format shows; `reveal` is for the SDK alone."""
 
     __slots__ = ("_text", "variable")
@@ -34,13 +34,13 @@ class Key:
 
     def __eq__(self, other: object) -> bool:
         # By the text, so that endpoints with one key share a client.
-        return isinstance(other, Key) and other._text == self._text
+        return isinstance(other, SecretKey) and other._text == self._text
 
     def __hash__(self) -> int:
         return hash(self._text)
 
 
-def key_from_environment(model: str, variable: str) -> Key:
+def key_from_environment(model: str, variable: str) -> SecretKey:
     """The key in the environment variable, or an error that names the variable."""
     # A key out of a file often ends in a line break, which no header may hold.
     key = os.environ.get(variable, "").strip()
@@ -48,7 +48,7 @@ def key_from_environment(model: str, variable: str) -> Key:
         raise ModelError(
             f"{model} needs the environment variable {variable}, which is not set", "auth"
         )
-    return Key(key, variable)
+    return SecretKey(key, variable)
 
 
 def checked_address(model: str, address: str | None) -> str | None:
@@ -72,7 +72,7 @@ class Endpoint:
     """Where a model is asked; equal endpoints share one client."""
 
     base_url: str | None = None
-    key: Key | None = None
+    key: SecretKey | None = None
     query: tuple[tuple[str, str], ...] = ()
     key_header: str = ""
 
@@ -134,7 +134,7 @@ class Lease:
 
 
 @dataclass
-class Pool:
+class ClientPool:
     """Clients by event loop and endpoint: a client works on the loop that it was made on."""
 
     leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, Lease]] = field(
@@ -165,6 +165,6 @@ class Pool:
 
 
 @cache
-def pool() -> Pool:
+def pool() -> ClientPool:
     """The pool of this process."""
-    return Pool()
+    return ClientPool()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from voirdire.errors import FaultKind
     from voirdire.schema import Usage
-    from voirdire_judges.models._endpoint import Key
+    from voirdire_judges.models._endpoint import SecretKey
 
 #: Statuses by the names that errors inside a 200 go by; any other is a 500.
 _STATED = {
@@ -404,7 +404,11 @@ def _fields_beside(response: Any) -> dict[str, Any]:
 
 
 def model_error(
-    model: str, error: BaseException, timeout: float, *keys: Key | None, billed: Usage | None = None
+    model: str,
+    error: BaseException,
+    timeout: float,
+    *keys: SecretKey | None,
+    billed: Usage | None = None,
 ) -> ModelError:
     """The typed error for an exception of whatever SDK; no key stands in it.
 
@@ -429,11 +433,11 @@ def model_error(
     )
 
 
-def _texts(keys: Iterable[Key | None]) -> list[str]:
+def _texts(keys: Iterable[SecretKey | None]) -> list[str]:
     return [key.reveal() for key in keys if key is not None]
 
 
-def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
+def _key_sent(kind: FaultKind, keys: tuple[SecretKey | None, ...]) -> str:
     """Where the key that was refused comes from."""
     if kind != "auth" or not keys:
         return ""
@@ -443,7 +447,7 @@ def _key_sent(kind: FaultKind, keys: tuple[Key | None, ...]) -> str:
     return "" if any(keys) else ", no key was sent"
 
 
-def message(fault: WireError, *keys: Key | None) -> str:
+def message(fault: WireError, *keys: SecretKey | None) -> str:
     """What the provider said, scrubbed and shortened."""
     inner = error_of(fault.body)
     value = inner.get("message") if inner else None

@@ -29,7 +29,7 @@ from voirdire_judges.models._body import (
     usage_of,
 )
 from voirdire_judges.models._capped import cap_client
-from voirdire_judges.models._endpoint import Key
+from voirdire_judges.models._endpoint import SecretKey
 from voirdire_judges.models._faults import (
     LARGEST,
     TooLargeError,
@@ -268,11 +268,11 @@ def _binds(model: Any) -> bool:
     return is_chat and type(model).bind_tools is not BaseChatModel.bind_tools
 
 
-def _keys_in(model: Any) -> list[Key]:
+def _keys_in(model: Any) -> list[SecretKey]:
     """The keys that a LangChain model, or one inside it, holds as pydantic secrets."""
     held = [value for part in _parts(model) for value in getattr(part, "__dict__", {}).values()]
     revealed = [value.get_secret_value() for value in held if hasattr(value, "get_secret_value")]
-    return [Key(value) for value in revealed if isinstance(value, str)]
+    return [SecretKey(value) for value in revealed if isinstance(value, str)]
 
 
 def read(

@@ -122,7 +122,7 @@ class Local:
         return frozenset(ends if isinstance(ends, list) else [ends])
 
 
-class Batch:
+class PromptBatch:
     """Prompts that go through the model together, and what it would say next to each.
 
     Rows are padded on their left, by tokens that nothing looks at, so that the last place is every
@@ -354,7 +354,7 @@ def _common(prompts: Sequence[Sequence[int]]) -> list[int]:
 _CLOSED = re.compile(r'(?<!\\)(?:\\\\)*"')
 
 
-def by_schema(batch: Batch, schema: Mapping[str, Any]) -> None:
+def by_schema(batch: PromptBatch, schema: Mapping[str, Any]) -> None:
     """Each row writes an object of the schema: names are forced, values chosen, texts generated."""
     for at, (name, kind) in enumerate(schema["properties"].items()):
         batch.force(f"{'{' if at == 0 else ', '}{json.dumps(name)}: ")

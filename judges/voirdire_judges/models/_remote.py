@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from voirdire_judges.models._batches import BatchWire
-    from voirdire_judges.models._endpoint import Key, Options
+    from voirdire_judges.models._endpoint import Options, SecretKey
     from voirdire_judges.models._faults import WireError
 
 
@@ -138,7 +138,7 @@ class RemoteModel:
         return None if wire is None else RemoteBatches(self, wire)
 
     @property
-    def key(self) -> Key | None:
+    def key(self) -> SecretKey | None:
         """The key of its endpoint, where it has one."""
         return self.endpoint.key
 

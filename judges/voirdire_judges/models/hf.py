@@ -16,9 +16,9 @@ from voirdire.lazy import require
 from voirdire.protocols import costs_nothing
 from voirdire.schema import Reply, Usage
 from voirdire_judges.models._local import (
-    Batch,
     CancelledCallError,
     Local,
+    PromptBatch,
     Row,
     by_schema,
     can_be_forced,
@@ -240,7 +240,7 @@ class HfModel:
         first = rows[0].request
         # What a model is made to begin its answer with stands before options alone: a schema
         # begins with its own brace.
-        batch = Batch(local, rows, self.prefix if first.options else "")
+        batch = PromptBatch(local, rows, self.prefix if first.options else "")
         if first.options:
             for row, logprobs in zip(rows, batch.option_logprobs(first.options), strict=True):
                 row.logprobs, row.ended = logprobs, True

@@ -32,7 +32,7 @@ STANDARD = "standard"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionnaireItem:
     """One item: its name, what it covers, and whether it needs someone who sees the person."""
 
     name: str
@@ -60,7 +60,7 @@ class Questionnaire:
         Of every item.
     yes_no : bool
         Items are asked by yes and no, and scored 1 and 0.
-    questions : tuple of Question
+    questions : tuple of QuestionnaireItem
     bands : tuple of Band
         Severity by total, the lowest first; none where the variant has none.
     variant, note : str
@@ -75,7 +75,7 @@ class Questionnaire:
     name: str
     construct: str
     scale: Scale
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionnaireItem, ...]
     instructions: str = ""
     anchors: tuple[tuple[float, str], ...] = ()
     bands: tuple[Band, ...] = ()
@@ -179,7 +179,7 @@ def _questionnaire(raw: dict[str, Any], variant: str, path: Path | Traversable) 
             name=str(raw["name"]),
             construct=str(raw["construct"]),
             scale=Scale(*raw["range"]),
-            questions=tuple(Question(**one) for one in raw["items"]),
+            questions=tuple(QuestionnaireItem(**one) for one in raw["items"]),
             instructions=" ".join(str(raw.get("instructions", "")).split()),
             anchors=tuple((float(k), str(v)) for k, v in raw.get("anchors", {}).items()),
             bands=tuple(Band(**one) for one in raw.get("bands", ())),
@@ -200,7 +200,7 @@ def _who_may_lack(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class QuestionnaireScores:
     """What the answers to a questionnaire come to.
 
     Attributes
@@ -233,7 +233,7 @@ def score_answers(
     questionnaire: Questionnaire,
     answers: Mapping[int, float | None],
     threshold: float | None = None,
-) -> Scored:
+) -> QuestionnaireScores:
     """Score answers by serial number; a missing one is never 0.
 
     Examples
@@ -258,6 +258,6 @@ def score_answers(
     # 0.
     if threshold is not None and (low >= threshold or high < threshold):
         positive = low >= threshold
-    return Scored(
+    return QuestionnaireScores(
         total, partial, low, high, len(scores), missing, questionnaire.band(total), positive
     )

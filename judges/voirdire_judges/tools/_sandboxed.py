@@ -134,11 +134,11 @@ class _Beneath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-class _Header(ctypes.Structure):
+class _CapHeader(ctypes.Structure):
     _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
 
 
@@ -245,7 +245,7 @@ def lock_calls() -> None:
     """Let only the system calls of `CALLS` through from here on; it cannot be undone."""
     machine = _machine()
     made = filter_of(machine)
-    program = _Program(len(made) // 8, made)
+    program = _FilterProgram(len(made) // 8, made)
     taken = _libc.syscall(machine[2], 1, ctypes.c_uint32(0), ctypes.byref(program))
     _done(taken, "no filter of system calls can be set (seccomp)")
 
@@ -253,7 +253,9 @@ def lock_calls() -> None:
 def drop_rights() -> None:
     """Give up what the namespace brought: without it there is no way back out of the chroot."""
     nothing = (ctypes.c_uint32 * 6)()
-    _done(_libc.capset(ctypes.byref(_Header(0x20080522, 0)), nothing), "rights cannot be dropped")
+    _done(
+        _libc.capset(ctypes.byref(_CapHeader(0x20080522, 0)), nothing), "rights cannot be dropped"
+    )
 
 
 def set_limits(seconds: float, memory: int, size: int) -> None:

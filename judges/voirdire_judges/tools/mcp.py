@@ -105,7 +105,7 @@ def list_tools(server: str, out: Path, env: Sequence[str] = (), token: str = "")
     MissingExtraError
         The extra `mcp` is not installed.
     """
-    met = _Server(*_place(server), tuple(env), token, str(Path.cwd()))
+    met = _McpServer(*_place(server), tuple(env), token, str(Path.cwd()))
     try:
         found = asyncio.run(_listed_once(met))
     except TimeoutError:
@@ -182,7 +182,7 @@ def make(
         )
     check_allowed("tool", only, list(kept.tools), f"{where}, only")
     words = shlex.split(command) if isinstance(command, str) else [str(one) for one in command]
-    server = _Server(tuple(words), address, tuple(env), token, folder)
+    server = _McpServer(tuple(words), address, tuple(env), token, folder)
     calls = _Calls(server, kept, tuple(only), listing, timeout)
     note = Finding(
         "tools_of_server", "note", _called(kept), len(only), tuple(only),
@@ -205,7 +205,7 @@ def make(
 
 
 @dataclass(frozen=True, slots=True)
-class _Server:
+class _McpServer:
     command: tuple[str, ...]
     address: str
     env: tuple[str, ...]
@@ -274,7 +274,7 @@ def _place(server: str) -> tuple[tuple[str, ...], str]:
     return words, ""
 
 
-async def _listed_once(server: _Server) -> Listing:
+async def _listed_once(server: _McpServer) -> Listing:
     async with server.met() as client, asyncio.timeout(START):
         return await _offered(client)
 
@@ -297,7 +297,7 @@ async def _offered(client: Any) -> Listing:
 class _Calls:
     """The calls of one server: met once for all of them, and anew after it has died."""
 
-    server: _Server
+    server: _McpServer
     kept: Listing
     only: tuple[str, ...]
     file: str

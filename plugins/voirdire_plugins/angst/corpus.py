@@ -24,7 +24,7 @@ DISCLOSURE: tuple[str, ...] = tuple(resource("angst", "patterns")["disclosure"][
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CorpusStep:
     """One step: how many posts and authors are left after it."""
 
     name: str
@@ -41,7 +41,7 @@ class Corpus:
 
     sample: pl.DataFrame
     rest: pl.DataFrame
-    steps: tuple[Step, ...]
+    steps: tuple[CorpusStep, ...]
 
 
 def build_corpus(
@@ -142,8 +142,8 @@ def _ranked(posts: pl.DataFrame, lexicons: Sequence[str]) -> pl.DataFrame:
     return posts.with_columns(pl.mean_horizontal(ranks).alias("rank")).sort("rank", "id")
 
 
-def _step(name: str, posts: pl.DataFrame) -> Step:
-    return Step(name, posts.height, posts["author"].n_unique() if posts.height else 0)
+def _step(name: str, posts: pl.DataFrame) -> CorpusStep:
+    return CorpusStep(name, posts.height, posts["author"].n_unique() if posts.height else 0)
 
 
 def _check(posts: pl.DataFrame, lexicons: Sequence[str]) -> None:

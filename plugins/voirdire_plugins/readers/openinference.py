@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import facts_of, part
 from voirdire_plugins.readers.opentelemetry import lines_of, system_of
-from voirdire_plugins.readers.spans import Evaluation, Traces, traces
+from voirdire_plugins.readers.spans import SpanEvaluation, SpanTraces, traces
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def conversations(path: Path) -> Iterator[Rating]:
         yield from kept.trajectories()
 
 
-def collect(path: Path, kept: Traces, rows: ReadingBuilder) -> None:
+def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:
     """Keep all spans and annotations of a file."""
     for place, one in _records(path, rows):
         if isinstance(part(one, "context"), dict) and "attributes" in one:
@@ -44,7 +44,7 @@ def collect(path: Path, kept: Traces, rows: ReadingBuilder) -> None:
         elif "annotator_kind" in facts_of(one) and "span_id" in one:
             said = facts_of(one.get("result"))
             who = one.get("user_id") or one.get("identifier")
-            told = Evaluation(
+            told = SpanEvaluation(
                 text_of(one.get("name")), said.get("score"), said.get("label"),
                 said.get("explanation"), text_of(who), text_of(one.get("annotator_kind")),
             )  # fmt: skip
@@ -78,7 +78,7 @@ def _records(path: Path, rows: ReadingBuilder) -> Iterator[tuple[str, Any]]:
         )
 
 
-def _span(kept: Traces, rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
+def _span(kept: SpanTraces, rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
     context = facts_of(one["context"])
     trace, span = _id(context.get("trace_id")), _id(context.get("span_id"))
     if not trace or not span:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import facts_of, objects, parsed, part
-from voirdire_plugins.readers.spans import Traces, evaluation_of, traces
+from voirdire_plugins.readers.spans import SpanTraces, evaluation_of, traces
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def conversations(path: Path) -> Iterator[Rating]:
         yield from kept.trajectories()
 
 
-def collect(path: Path, kept: Traces, rows: ReadingBuilder) -> None:
+def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:
     """Keep all spans and evaluations of a file."""
     with path.open("rb") as file:
         is_json = b"{" in file.read(64)
@@ -129,7 +129,7 @@ def _values(value: Any, place: str) -> Iterator[tuple[str, Any]]:
 class _Taking:
     """Takes batches of OTLP apart, and counts what holds no span and no evaluation."""
 
-    def __init__(self, kept: Traces, rows: ReadingBuilder, *, binary: bool) -> None:
+    def __init__(self, kept: SpanTraces, rows: ReadingBuilder, *, binary: bool) -> None:
         self.kept, self.rows, self.binary = kept, rows, binary
         self.logs = self.metrics = self.base64 = 0
 

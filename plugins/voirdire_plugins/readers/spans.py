@@ -68,7 +68,7 @@ FROM evaluation e LEFT JOIN span s ON e.trace = s.trace AND e.span = s.span
 """
 
 
-class Evaluation(NamedTuple):
+class SpanEvaluation(NamedTuple):
     """What somebody said of a span, a trace or a conversation.
 
     `kind` is the maker's word for who evaluated (human, LLM); empty where it says nothing.
@@ -127,7 +127,7 @@ class Run:
         return self.gave or self.trajectory.answered
 
 
-class Traces:
+class SpanTraces:
     """Spans and evaluations as they come, and what is read of them once all are there."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
@@ -172,7 +172,7 @@ class Traces:
         self,
         trace: str,
         span: str,
-        said: Evaluation,
+        said: SpanEvaluation,
         *,
         scope: str = "span",
         response: str = "",
@@ -235,13 +235,13 @@ class Traces:
 
 
 @contextmanager
-def traces() -> Iterator[Traces]:
+def traces() -> Iterator[SpanTraces]:
     """An empty collection of spans, in a database that ends with it."""
     # An empty name is a file of SQLite's own, which it writes only once its cache is full.
     with closing(sqlite3.connect("", isolation_level=None)) as database:
         database.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
         database.execute("BEGIN")
-        yield Traces(database)
+        yield SpanTraces(database)
 
 
 class _Judging:
@@ -254,7 +254,7 @@ class _Judging:
 
     def add(self, run: Run, span: str, scope: str, name: str, told: str, place: str) -> None:
         """One evaluation, of a run that may hold no span where the file has none."""
-        said = Evaluation(name, *json.loads(told))
+        said = SpanEvaluation(name, *json.loads(told))
         if not name.strip():
             self.rows.skip("the evaluation has no name", place)
             return
@@ -296,7 +296,7 @@ class _Judging:
         item = self.rows.item(Unit("step", position).of(run.trace), run.asked, cluster=cluster)
         return item, "step", step.content
 
-    def _rater(self, said: Evaluation) -> str:
+    def _rater(self, said: SpanEvaluation) -> str:
         kind = said.kind.lower()
         if not said.rater:
             self.unnamed += not said.kind
@@ -331,7 +331,7 @@ class _Judging:
             )
 
 
-def evaluation_of(attributes: Mapping[str, Any]) -> Evaluation | None:
+def evaluation_of(attributes: Mapping[str, Any]) -> SpanEvaluation | None:
     """The evaluation that an event `gen_ai.evaluation.result` tells of; None without a name.
 
     >>> evaluation_of({"gen_ai.evaluation.name": "clear", "gen_ai.evaluation.score.value": 4}).score
@@ -346,10 +346,10 @@ def evaluation_of(attributes: Mapping[str, Any]) -> Evaluation | None:
         for keys in (_RATERS, _KINDS)
     )
     why = attributes.get("gen_ai.evaluation.explanation")
-    return Evaluation(name, score, label, why, who, kind, text_of(attributes.get("error.type")))
+    return SpanEvaluation(name, score, label, why, who, kind, text_of(attributes.get("error.type")))
 
 
-def annotations_of(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Evaluation]]:
+def annotations_of(attributes: Mapping[str, Any]) -> Iterator[tuple[str, SpanEvaluation]]:
     """The annotations and evaluations that OpenInference writes as attributes, with their scope."""
     for scope in ("", "trace.", "session."):
         for word in ("annotation", "evaluation"):
@@ -359,7 +359,7 @@ def annotations_of(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Evaluat
             for one in numbered(attributes, prefix):
                 said = one.get(word, {})
                 get = said.get if isinstance(said, dict) else {}.get
-                yield scope.rstrip(".") or "span", Evaluation(
+                yield scope.rstrip(".") or "span", SpanEvaluation(
                     text_of(get("name")), get("score"), get("label"), get("explanation"),
                     text_of(get("identifier")), text_of(get("annotator_kind")),
                 )  # fmt: skip

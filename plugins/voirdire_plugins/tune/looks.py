@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.schema import Finding
-from voirdire.store.ledger import Look, keep_look, looks_at, unit_hash
+from voirdire.store.ledger import LabelUse, keep_look, looks_at, unit_hash
 from voirdire.tables import read_items
 
 if TYPE_CHECKING:
@@ -64,5 +64,5 @@ def looked_before(units: Units, asking: Asking) -> tuple[Finding, ...]:
 def remember(units: Units, asking: Asking, candidates: int, chosen: str) -> None:
     """Write this choice into the ledger, beside the labels and in the session."""
     for attribute, own in hashes(units, asking).items():
-        look = Look("tune", attribute, candidates, chosen, own)
+        look = LabelUse("tune", attribute, candidates, chosen, own)
         keep_look(look, labels=label_files(asking), session=asking.session)

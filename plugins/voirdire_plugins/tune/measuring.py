@@ -86,7 +86,7 @@ def stock(asking: Asking, attributes: Sequence[str], labelled: set[tuple[str, st
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class OldAndNew:
     """The judge as it was and the chosen one, on some units.
 
     At a gate a score is a verdict, 0 or 1; else it is 0 at one end of the scale and 1 at the other.
@@ -133,7 +133,7 @@ class Pair:
         return np.asarray(np.where(said[:, 0] > 1, 0.0, close))
 
 
-def draw(pair: Pair, units: Units, number: int, seed: int, out: Path) -> Drawn:
+def draw(pair: OldAndNew, units: Units, number: int, seed: int, out: Path) -> Drawn:
     """Draw responses on which two judges differ, and write the list for people.
 
     Raises
@@ -189,7 +189,9 @@ def _named(place: int, away: Floats) -> str:
     return f"{high:.3g}" if low == high else f"{low:.3g} to {high:.3g} ({place + 1})"
 
 
-def measure_drawn(units: Units, both: Callable[[Units], Pair], out: Path, level: float) -> Drawn:
+def measure_drawn(
+    units: Units, both: Callable[[Units], OldAndNew], out: Path, level: float
+) -> Drawn:
     """The gain from labels of what was drawn.
 
     Raises

@@ -19,7 +19,7 @@ from voirdire_plugins.tune.asking import Asking
 from voirdire_plugins.tune.candidates import Scored, forms, read_candidates, without_calls
 from voirdire_plugins.tune.goals import check_gate, goal_of, rates
 from voirdire_plugins.tune.looks import looked_before, remember
-from voirdire_plugins.tune.measuring import Drawn, Pair, draw, measure_drawn, stock
+from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
 from voirdire_plugins.tune.optimizing import Evaluate, climb
 from voirdire_plugins.tune.outputs import write_judge
 from voirdire_plugins.tune.results import Moved, Tuned, Way
@@ -289,10 +289,10 @@ def _drawn(
     say(_plan(asking, panel, rest))
     ratings = asking.ask(panel, rest.responses)
 
-    def both(units: Units) -> Pair:
+    def both(units: Units) -> OldAndNew:
         made = work.scored(panel, units, ratings)
         new = next(one for one in made if one.name == tuned.chosen)
-        return Pair(made[0], new, tuned.use, work.marks)
+        return OldAndNew(made[0], new, tuned.use, work.marks)
 
     if labels is None:
         return draw(both(rest), rest, differ, work.seed, asking.out)
@@ -340,7 +340,7 @@ def _price(asking: Asking, one: Scored) -> float | None:
 def _away(old: Scored, new: Scored, work: Work) -> Floats:
     """(n,) 0 to 1: how far two judges are apart on each unit, for this use."""
     use = "single" if work.goal.use in ("pick", "worth") else work.goal.use
-    return Pair(old, new, use, work.marks).away
+    return OldAndNew(old, new, use, work.marks).away
 
 
 def _mean_run(runs: Floats) -> Floats:

@@ -18,7 +18,7 @@ from voirdire.examining.certificate import CascadeCertificate  # noqa: TC001 - p
 from voirdire.examining.spec.rated_question import RatedQuestion  # noqa: TC001 - pydantic reads it
 from voirdire.files import write_text
 from voirdire.schema import Scale
-from voirdire.study import Gate, Margins, Part, build_part, read_toml, to_toml
+from voirdire.study import Gate, Margins, StudyPart, build_part, read_toml, to_toml
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ Names = tuple[str, ...]
 Scores = dict[str, tuple[float, ...]]
 
 
-class LockedJudge(Part):
+class LockedJudge(StudyPart):
     """What a judge is: what the study declares, and the models that answered for it.
 
     `schema_enforced` is *yes* or *no* where its server was asked whether it enforces a JSON schema.
@@ -56,7 +56,7 @@ class LockedJudge(Part):
     verdicts: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
-class Look(Part):
+class LockCheck(StudyPart):
     """One check against the lock: its day, and a hash of the scores that it saw.
 
     `shifts` and `errors` hold, for each judge, the mean shift of each attribute and its standard
@@ -69,7 +69,7 @@ class Look(Part):
     errors: Scores = Field(default_factory=dict)
 
 
-class CanaryResponse(Part):
+class CanaryResponse(StudyPart):
     """A response that every check scores again; one with labels of humans is an anchor.
 
     `text` is a hash of the response, empty where its text is not known.
@@ -83,7 +83,7 @@ class CanaryResponse(Part):
     humans: Scores = Field(default_factory=dict)
 
 
-class Lock(Part):
+class Lock(StudyPart):
     """A lock file.
 
     `margin` is how many points a mean may move and still be as good; `alpha` is the probability of
@@ -114,7 +114,7 @@ class Lock(Part):
     margins: Margins = Margins()
     gate: Gate | None = None
     cascade: CascadeCertificate | None = None
-    looks: tuple[Look, ...] = ()
+    looks: tuple[LockCheck, ...] = ()
     judges: Annotated[tuple[LockedJudge, ...], Field(min_length=1)]
     canary: Annotated[tuple[CanaryResponse, ...], Field(min_length=1)]
 
@@ -170,7 +170,7 @@ class Lock(Part):
         """The lock with one more look, unless it saw these scores before."""
         if any(look.data == data for look in self.looks):
             return self
-        look = Look(
+        look = LockCheck(
             date=dt.datetime.now(dt.UTC).date().isoformat(), data=data, shifts=shifts, errors=errors
         )
         return self.model_copy(update={"looks": (*self.looks, look)})

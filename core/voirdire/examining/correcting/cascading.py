@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.study import ReadOptions, Study
@@ -170,7 +170,7 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
             f"{int((learn | test).sum())} labels of responses that every judge scored are too few: "
             f"a cascade needs at least {2 * _FEWEST}, half of them to certify it"
         )
-    world = _World(data, a, same, scored, costs, person, (tolerance, gate), agree, risk)
+    world = _CandidateWorld(data, a, same, scored, costs, person, (tolerance, gate), agree, risk)
     # Fitted and weighed on other labels, or the one that fits its luck best would win.
     folds = tuple(fold & learn for fold in halves_of(data, learn, seed + 1))
     tried = sorted(
@@ -218,7 +218,7 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
     return replace(found, certificate=certificate)
 
 
-def _study_of(data: Labelled, judges: tuple[str, ...]) -> Study | None:
+def _study_of(data: LabelledResponses, judges: tuple[str, ...]) -> Study | None:
     """The study that asks these judges alone, the cheapest first."""
     from voirdire.store.raters import is_run  # noqa: PLC0415 - loads the store
 
@@ -230,7 +230,7 @@ def _study_of(data: Labelled, judges: tuple[str, ...]) -> Study | None:
 
 
 def _queue(
-    data: Labelled, attribute: int, order: tuple[int, ...], stage: NDArray[np.intp]
+    data: LabelledResponses, attribute: int, order: tuple[int, ...], stage: NDArray[np.intp]
 ) -> pl.DataFrame:
     """Of each response whose verdict goes out, or that a person must judge."""
     goes = stage >= 0
@@ -248,7 +248,7 @@ def _queue(
     ).with_columns(pl.col("score").fill_nan(None))
 
 
-def _prices(data: Labelled, prices: Mapping[str, float], person: float) -> list[float]:
+def _prices(data: LabelledResponses, prices: Mapping[str, float], person: float) -> list[float]:
     for name in prices:
         if name not in data.judges:
             raise not_there("judge", name, data.judges, "--price")
@@ -269,10 +269,10 @@ def _orders(judges: int) -> Iterator[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _World:
+class _CandidateWorld:
     """What candidates are weighed by."""
 
-    data: Labelled
+    data: LabelledResponses
     attribute: int
     same: Floats  # (J, N)
     scored: Flags

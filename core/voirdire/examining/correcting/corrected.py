@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
     from voirdire.stats import Corrected, Estimate
@@ -242,7 +242,7 @@ def _labels_elsewhere(
     reference: Sequence[str],
     judges: Sequence[str],
     read: ReadOptions | None,
-) -> Labelled:
+) -> LabelledResponses:
     """The labels by which errors are measured, all in one file.
 
     Responses that belong together do not matter, nor labels that are joined to those to correct.
@@ -251,7 +251,7 @@ def _labels_elsewhere(
     return read_labelled(source, reference=reference, judges=judges, read=own)
 
 
-def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:
+def _judged(data: LabelledResponses, attribute: int) -> Iterator[tuple[str, Floats]]:
     """Each judge's scores, then all judges as one where there are several."""
     for j, name in enumerate(data.judges):
         yield name, data.judge[j, attribute]
@@ -268,7 +268,7 @@ def _judged(data: Labelled, attribute: int) -> Iterator[tuple[str, Floats]]:
 
 
 def _scores(
-    data: Labelled, attribute: str, judge: str, human: Floats, judged: Floats, level: float
+    data: LabelledResponses, attribute: str, judge: str, human: Floats, judged: Floats, level: float
 ) -> Iterator[CorrectedScore]:
     # A win rate is one side's: over several pairs together it would say nothing.
     if not data.wins:
@@ -287,13 +287,13 @@ def _scores(
         yield CorrectedScore(attribute, judge, str(group), corrected, wins=data.wins)
 
 
-def _method(data: Labelled, judge: str) -> Literal["t", "strata"]:
+def _method(data: LabelledResponses, judge: str) -> Literal["t", "strata"]:
     """Judges together give many values, of which no stratum holds enough labels."""
     return "t" if judge == TOGETHER else data.method
 
 
 def _difference(
-    data: Labelled,
+    data: LabelledResponses,
     attribute: str,
     judge: str,
     scores: tuple[Floats, Floats],
@@ -334,7 +334,7 @@ def _difference(
     return CorrectedScore(attribute, judge, pair[0], difference, pair[1], basis=basis)
 
 
-def _by_item(data: Labelled, values: Floats, rows: NDArray[np.bool_]) -> Floats:
+def _by_item(data: LabelledResponses, values: Floats, rows: NDArray[np.bool_]) -> Floats:
     """One system's values by item; NaN where it did not answer."""
     by_item = np.full(len(data.items), np.nan)
     by_item[data.item[rows]] = values[rows]
@@ -342,7 +342,7 @@ def _by_item(data: Labelled, values: Floats, rows: NDArray[np.bool_]) -> Floats:
 
 
 def _shares(
-    data: Labelled, other: Labelled, gate: float | None, level: float
+    data: LabelledResponses, other: LabelledResponses, gate: float | None, level: float
 ) -> Iterator[CorrectedShare]:
     """Pass rates of each judge and group, corrected by its errors on the other responses."""
     scale = data.inputs.panel.scale

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
@@ -175,7 +175,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
 
 def _audit(
     queue: pl.DataFrame,
-    data: Labelled,
+    data: LabelledResponses,
     attribute: int,
     goes: NDArray[np.bool_],
     number: int,
@@ -218,7 +218,7 @@ def named_place(what: str, option: str, wanted: str, names: Sequence[str]) -> in
 
 
 def halves_of(
-    data: Labelled, labelled: NDArray[np.bool_], seed: int
+    data: LabelledResponses, labelled: NDArray[np.bool_], seed: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """The labelled responses in two halves; clusters, or else items, are not cut."""
     unit = data.item if data.cluster is None else data.cluster
@@ -250,7 +250,7 @@ def _mean(values: Floats) -> float:
 
 
 def features_of(
-    data: Labelled, attribute: int, judge: int, tolerance: float, gate: float | None
+    data: LabelledResponses, attribute: int, judge: int, tolerance: float, gate: float | None
 ) -> Floats:
     """(N, F): agreement of each other judge, of all of them, of the runs, and the score's level."""
     own = data.judge[judge, attribute]
@@ -278,7 +278,7 @@ def features_of(
     return np.stack(columns, 1)
 
 
-def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
+def _steadiness(data: LabelledResponses, attribute: int, judge: int) -> Floats:
     """How alike the judge's runs are: 1 less their spread over half of the scale's width."""
     ratings = data.inputs.ratings.filter(
         pl.col("rater").cast(pl.String) == data.judges[judge],
@@ -292,7 +292,7 @@ def _steadiness(data: Labelled, attribute: int, judge: int) -> Floats:
     return np.asarray(1 - 2 * spreads / (high - low))
 
 
-def certainty_by_response(data: Labelled, attribute: int, judge: int) -> Floats | None:
+def certainty_by_response(data: LabelledResponses, attribute: int, judge: int) -> Floats | None:
     """(N,) probability of the likeliest level, the mean of the runs; its own mean where it is not
     known, None where it never is.
     """
@@ -317,7 +317,7 @@ def certainty_by_response(data: Labelled, attribute: int, judge: int) -> Floats 
     return np.asarray(certainty.fill_null(certainty.mean()).to_numpy())
 
 
-def _of_responses(data: Labelled, frame: pl.DataFrame, column: str) -> pl.Series:
+def _of_responses(data: LabelledResponses, frame: pl.DataFrame, column: str) -> pl.Series:
     """A column of some responses (item, system) in the order of all; null where one has none."""
     responses = pl.DataFrame(
         {"item": np.array(data.items)[data.item], "system": np.array(data.systems)[data.system]}
@@ -341,7 +341,11 @@ def confidence_of(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Flo
 
 
 def _queue(
-    data: Labelled, attribute: int, judge: int, confidence: Floats, automated: AutomatedShare
+    data: LabelledResponses,
+    attribute: int,
+    judge: int,
+    confidence: Floats,
+    automated: AutomatedShare,
 ) -> pl.DataFrame:
     score = data.judge[judge, attribute]
     rows = np.flatnonzero(~np.isnan(score))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.schema import Finding
-from voirdire.store.ledger import Look, keep_look, looks_at, unit_hash
+from voirdire.store.ledger import LabelUse, keep_look, looks_at, unit_hash
 from voirdire.tables import cell_text, read_rows
 
 if TYPE_CHECKING:
@@ -172,5 +172,5 @@ def remember_choice(
     SessionError
         Another process works in the session.
     """
-    look = Look(command, attribute, candidates, chosen, labelled_units(data, attribute))
+    look = LabelUse(command, attribute, candidates, chosen, labelled_units(data, attribute))
     keep_look(look, labels=label_files(data.inputs), session=data.inputs.session)

@@ -37,7 +37,7 @@ _REFUSED, _REPORTED = 0.001, 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledResponses:
     """One row a response, one column an attribute.
 
     Attributes
@@ -84,7 +84,7 @@ class Labelled:
     gate: float | None = None
     question: str = ""
 
-    def as_codes(self) -> Labelled:
+    def as_codes(self) -> LabelledResponses:
         """One attribute in place of one a label: codes of the label that most people give.
 
         Where people are divided evenly there is no label.
@@ -121,7 +121,7 @@ class Labelled:
             two = two or bool((np.isnan(self.human) | np.isin(self.human, (0.0, 1.0))).all())
         return "strata" if (two and not self.wins) or self.gate is not None else "t"
 
-    def at_gate(self, gate: float) -> Labelled:
+    def at_gate(self, gate: float) -> LabelledResponses:
         """Passes in place of scores, of people and judges alike.
 
         A mean of several people (or runs) counts as it stands: below the gate it fails.
@@ -162,7 +162,7 @@ def read_labelled(  # noqa: PLR0913 - what may be said of labels
     drawn: str | Path | None = None,
     examples: str | Path | None = None,
     within: bool = False,
-) -> Labelled:
+) -> LabelledResponses:
     """Read a source, and check that its labels may stand for all responses.
 
     Parameters
@@ -208,7 +208,7 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
     drawn: str | Path | None = None,
     examples: str | Path | None = None,
     within: bool = False,
-) -> tuple[Labelled, ...]:
+) -> tuple[LabelledResponses, ...]:
     """The ratings of a source, then its comparisons by pair and by system, as `read_labelled`.
 
     Raises
@@ -269,7 +269,7 @@ def _compares(opened: Opened, reference: Sequence[str]) -> bool:
 
 def _labelled(
     inputs: Inputs, judges: Sequence[str], by: str, *, leave_out: bool, within: bool = False
-) -> Labelled:
+) -> LabelledResponses:
     """One row a response; its labels checked."""
     inputs, left = _without_chosen(inputs) if leave_out else (inputs, ())
     panel = inputs.panel
@@ -284,7 +284,7 @@ def _labelled(
         groups = np.full(len(groups), "") if named is None else named
     clusters = clusters_of(inputs.ratings, cube)
     weights, odd = _chosen(inputs, cube, np.asarray(~np.isnan(human).all(0)))
-    data = Labelled(
+    data = LabelledResponses(
         inputs, cube.attributes, names, cube.systems, cube.items, human, judge, cube.item,
         cube.system, groups.astype(str),
         None if clusters is None else np.unique(clusters, return_inverse=True)[1],
@@ -391,7 +391,7 @@ def _chosen(
     )  # fmt: skip
 
 
-def _without_labels(data: Labelled) -> Labelled:
+def _without_labels(data: LabelledResponses) -> LabelledResponses:
     """The same with a finding where a system has no label, and others have."""
     # On any attribute: a system whose labels are of another attribute has been looked at.
     labelled = np.asarray((~np.isnan(data.human)).any(0))
@@ -409,7 +409,7 @@ def _without_labels(data: Labelled) -> Labelled:
     return replace(data, findings=(finding, *data.findings))
 
 
-def _without_second_labels(data: Labelled) -> Labelled:
+def _without_second_labels(data: LabelledResponses) -> LabelledResponses:
     """The same without raters who scored little but what is labelled, such as a second human.
 
     Where a judge has no score, its mean stands in. That is fair where scores are missing by chance;
@@ -443,7 +443,7 @@ def _without_second_labels(data: Labelled) -> Labelled:
     return replace(data, judges=judges, judge=data.judge[kept], findings=(finding, *data.findings))
 
 
-def _checked(data: Labelled, *, within: bool = False) -> Labelled:
+def _checked(data: LabelledResponses, *, within: bool = False) -> LabelledResponses:
     """The same with a finding where the judges see labelled responses otherwise than the rest.
 
     Raises

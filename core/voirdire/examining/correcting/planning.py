@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
-    from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
+    from voirdire.stats import Design, LabelsNeeded, VarianceComponents
     from voirdire.study import ReadOptions
 
 #: The reliability that a mean of several humans or runs is planned for.
@@ -86,7 +86,7 @@ class PanelOfJudges:
         Those with several runs; of each, as many runs as all of them have.
     components : VarianceComponents
         Over responses (its items), judges (its raters) and runs within judges.
-    needed : tuple of Decision
+    needed : tuple of Design
         Judges whose mean reaches a reliability of 0.80, with one run each and with as many as
         there are.
     """
@@ -94,7 +94,7 @@ class PanelOfJudges:
     attribute: str
     judges: tuple[str, ...]
     components: VarianceComponents
-    needed: tuple[Decision, ...]
+    needed: tuple[Design, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ def plan_sides(
     return LabelPlan((), (), (), None, None, "labels", data.findings, drawn)
 
 
-def _draw(data: Labelled, plan: LabelPlan, by: str, seed: int) -> LabelDraw:
+def _draw(data: LabelledResponses, plan: LabelPlan, by: str, seed: int) -> LabelDraw:
     """The responses that the plan asks for and that have no label yet."""
     clusters = data.cluster if by else data.overall_cluster
     # An item with one label of its systems is drawn as a response; with more, as a whole.
@@ -314,7 +314,7 @@ def _asked(plan: LabelPlan, group: str, *, whole: bool) -> float:
     return max(fewest.values())
 
 
-def _prices(data: Labelled) -> dict[str, float]:
+def _prices(data: LabelledResponses) -> dict[str, float]:
     """What one response costs to judge, in all runs, where a session knows tokens and prices."""
     prices = {}
     for name, price in used(data.inputs).items():
@@ -327,7 +327,7 @@ def _prices(data: Labelled) -> dict[str, float]:
     return prices
 
 
-def _means(data: Labelled) -> Iterator[MeanOfSeveral]:
+def _means(data: LabelledResponses) -> Iterator[MeanOfSeveral]:
     """Of the humans, and of the runs of each judge."""
     ratings = _by_response(data)
     people = ratings.filter(pl.col("rater").is_in(list(data.inputs.panel.reference)))
@@ -337,7 +337,7 @@ def _means(data: Labelled) -> Iterator[MeanOfSeveral]:
             yield from _mean(ratings.filter(pl.col("rater") == judge), attribute, judge, "run")
 
 
-def _by_response(data: Labelled) -> pl.DataFrame:
+def _by_response(data: LabelledResponses) -> pl.DataFrame:
     return data.inputs.ratings.select(
         pl.concat_str(
             [pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")],
@@ -358,7 +358,7 @@ def _mean(
     yield MeanOfSeveral(attribute, rater, single, runs_needed(single, _WANTED).runs, wide.width - 1)
 
 
-def _panels(data: Labelled) -> Iterator[PanelOfJudges]:
+def _panels(data: LabelledResponses) -> Iterator[PanelOfJudges]:
     """The judges with several runs, on the runs that all of them have."""
     judged = _by_response(data).filter(pl.col("rater").is_in(list(data.judges)))
     for attribute in data.attributes:

@@ -23,7 +23,7 @@ from voirdire.study import ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from voirdire.examining.correcting.labelled import Labelled
+    from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.schema import Finding
     from voirdire.stats import Watched
@@ -270,7 +270,7 @@ def _unpacked(raw: dict[str, Any]) -> Period:
     return Period(labelled, products, even, clusters, judged, squares, others + clusters)
 
 
-def _drawn(data: Labelled, newest: Any, human: Any, budget: int, seed: int) -> LabelDraw:
+def _drawn(data: LabelledResponses, newest: Any, human: Any, budget: int, seed: int) -> LabelDraw:
     """Responses of the newest period, as many as the budget leaves beside its labels."""
     responses = pl.DataFrame(
         {

@@ -29,7 +29,7 @@ UNSURE = ("not sure if any", "not sure which")
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RunCounts:
     """Counts of one rater over its runs, items in their order.
 
     `named`, `open` and `first` have shape (items, labels): runs that name the label, runs in which
@@ -45,11 +45,11 @@ class Counts:
     silent: NDArray[np.int64]
 
 
-def counts_of(matrix: LabelMatrix) -> Counts:
+def counts_of(matrix: LabelMatrix) -> RunCounts:
     """Count one rater's labels over its runs."""
     answered, named = matrix.known, matrix.values == 1
     firsts = [(matrix.first == at).sum(axis=0) for at in range(len(matrix.labels))]
-    return Counts(
+    return RunCounts(
         runs=len(matrix.runs),
         named=named.sum(axis=0),
         open=np.isnan(matrix.values).sum(axis=0),
@@ -195,7 +195,7 @@ def _final(
 
 
 def _categories(
-    counts: Counts, kept: NDArray[np.bool_], least: int, none: int | None
+    counts: RunCounts, kept: NDArray[np.bool_], least: int, none: int | None
 ) -> NDArray[np.int64]:
     """0 labels, 1 not sure if any, 2 not sure which, 3 incomplete."""
     no_label = counts.silent if none is None else counts.named[:, none]
@@ -224,7 +224,7 @@ def _listed(kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
     return whole["labels"].fill_null(pl.lit([], pl.List(pl.String)))
 
 
-def _dominant(counts: Counts, kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
+def _dominant(counts: RunCounts, kept: NDArray[np.bool_], labels: tuple[str, ...]) -> pl.Series:
     # First by how often it was ranked first, then by how often it was named: one number, since
     # named is at most runs.
     weight = np.where(kept, counts.first * (counts.runs + 1) + counts.named, -1)

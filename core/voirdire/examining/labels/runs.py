@@ -184,7 +184,7 @@ def runs_of_replies(
         nulls_equal=True,
         maintain_order="left",
     )
-    parsed = _Parsed.of(read, labels.labels)
+    parsed = _ParsedReplies.of(read, labels.labels)
     runs = LabelRuns(
         labels.labels,
         labels.none,
@@ -221,7 +221,7 @@ _ENTRIES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Parsed:
+class _ParsedReplies:
     """Different replies, parsed: labels (replies, labels), the first label, and the status."""
 
     values: NDArray[np.float64]
@@ -229,7 +229,7 @@ class _Parsed:
     statuses: NDArray[np.str_]
 
     @classmethod
-    def of(cls, read: Sequence[Parsed], labels: Sequence[str]) -> _Parsed:
+    def of(cls, read: Sequence[Parsed], labels: Sequence[str]) -> _ParsedReplies:
         """The replies as arrays."""
         place = {label: number for number, label in enumerate(labels)}
         values = np.array(
@@ -240,7 +240,7 @@ class _Parsed:
         return cls(values.reshape(-1, len(labels)), np.array(first, np.int16), statuses)
 
 
-def _replied(part: pl.DataFrame, parsed: _Parsed, labels: Sequence[str]) -> LabelMatrix:
+def _replied(part: pl.DataFrame, parsed: _ParsedReplies, labels: Sequence[str]) -> LabelMatrix:
     """The replies of one rater, each in the place of its item and run."""
     rater, which = part["rater"][0], part["which"].to_numpy()
     items = part["item"].cast(pl.String).unique(maintain_order=True).to_list()

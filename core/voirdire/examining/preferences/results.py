@@ -173,7 +173,7 @@ class Preferences:
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class _ResultOptions:
     level: float
     resamples: int
     seed: int
@@ -228,7 +228,7 @@ def examine_preferences(
     >>> cell.mean.value, cell.mean.n, cell.inconsistent
     (1.0, 1, 1)
     """
-    options = _Options(level, resamples, seed)
+    options = _ResultOptions(level, resamples, seed)
     table = preference_table(table)
     combined = combine_comparisons(table)
     parts = {} if groups is None else _parts(combined, groups, options)
@@ -252,7 +252,7 @@ def _often(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parts(
-    combined: pl.DataFrame, groups: pl.DataFrame, options: _Options
+    combined: pl.DataFrame, groups: pl.DataFrame, options: _ResultOptions
 ) -> dict[str, tuple[PreferenceCell, ...]]:
     groups = groups.with_columns(pl.col("item").cast(pl.String))
     repeated = groups.filter(pl.col("item").is_duplicated())
@@ -280,7 +280,9 @@ def _values(column: pl.Series) -> list[Any]:
     return (values.sort() if isinstance(column.dtype, pl.Enum) else values).to_list()
 
 
-def _cells(combined: pl.DataFrame, options: _Options, part: str = "") -> Iterator[PreferenceCell]:
+def _cells(
+    combined: pl.DataFrame, options: _ResultOptions, part: str = ""
+) -> Iterator[PreferenceCell]:
     keys = ("rater", "system_a", "system_b", "attribute")
     for names, frame in combined.group_by(keys, maintain_order=True):
         rater, a, b, attribute = (str(name) for name in names)
@@ -307,7 +309,7 @@ def _count(frame: pl.DataFrame, outcome: str) -> int:
     return int((frame["outcome"] == outcome).sum())
 
 
-def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]:
+def _agreement(combined: pl.DataFrame, options: _ResultOptions) -> Iterator[RaterPair]:
     """Each pair of raters on each attribute; runs are averaged first."""
     keys = ("item", "system_a", "system_b", "attribute", "rater")
     means = combined.group_by(keys, maintain_order=True).agg(pl.col("score").mean())
@@ -328,7 +330,7 @@ def _agreement(combined: pl.DataFrame, options: _Options) -> Iterator[RaterPair]
             yield RaterPair(first, second, str(attribute), agreed.winner, agreed.alpha)
 
 
-def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
+def _position(table: pl.DataFrame, options: _ResultOptions) -> Iterator[PositionBias]:
     shown = table.filter(pl.col("shown_first").is_not_null())
     for names, frame in shown.group_by("rater", "attribute", maintain_order=True):
         pair = pl.concat_str("item", "system_a", "system_b", "run", separator="\0")
@@ -342,7 +344,7 @@ def _position(table: pl.DataFrame, options: _Options) -> Iterator[PositionBias]:
         yield PositionBias(str(names[0]), str(names[1]), effect)
 
 
-def _strengths(combined: pl.DataFrame, options: _Options) -> Iterator[Strengths]:
+def _strengths(combined: pl.DataFrame, options: _ResultOptions) -> Iterator[Strengths]:
     """Rankings on the overall attribute, or on each where there is none of that name."""
     attributes: Sequence[str] = combined["attribute"].unique(maintain_order=True).to_list()
     overall = [name for name in attributes if is_overall(name)]

@@ -15,7 +15,7 @@ from voirdire.examining.spec.labels.ground import OFF_THE_LIST
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
-from voirdire.study import Part
+from voirdire.study import StudyPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Names = tuple[str, ...]
 
 
-class RatedQuestion(Part):
+class RatedQuestion(StudyPart):
     """A question whose answers stand in several attributes of ratings.
 
     `labels` and `attributes` go together, one attribute a label. `pairs` says which two systems

@@ -14,7 +14,7 @@ from voirdire.errors import TableError
 from voirdire.examining.streaming.parts import MOST_PLACES, RowTally, read_part, system_in
 from voirdire.stats._pattern_kernels import STEPS
 from voirdire.stats.rating_patterns import LOOSE, UNASKED
-from voirdire.tables import PLACE, RATINGS, Answered, Matched, audit_counts, status_of
+from voirdire.tables import PLACE, RATINGS, Matched, RatedBy, audit_counts, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -170,13 +170,13 @@ def _missing(sums: FirstSums) -> Iterator[tuple[Any, ...]]:
             yield rater, 1, attribute, None, None, status or "blank", n, where
 
 
-def _answered(sums: FirstSums, panel: Panel) -> list[Answered]:
+def _answered(sums: FirstSums, panel: Panel) -> list[RatedBy]:
     """Responses by who rated them, of the attribute with most ratings."""
-    by: dict[str, list[Answered]] = {name: [] for name in panel.attributes}
+    by: dict[str, list[RatedBy]] = {name: [] for name in panel.attributes}
     for (attribute, system, raters, beside), n, where in sums.responses.items():
         if attribute in by:
             items = tuple(item for _, item, *_ in where[:1])
-            by[attribute].append(Answered(system, raters, beside, n, items))
+            by[attribute].append(RatedBy(system, raters, beside, n, items))
     # Attributes are parts of their own: rows of several cannot be set beside each other here.
     return max(by.values(), key=lambda own: sum(one.n * len(one.raters) for one in own))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.panel import Panel
-    from voirdire.stats.rating_patterns import RatingPatterns, Rows
+    from voirdire.stats.rating_patterns import PatternRows, RatingPatterns
     from voirdire.study import Study
 
     Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Counted:
 
     Attributes
     ----------
-    rows : Rows
+    rows : PatternRows
         The distinct rows of ratings; of scores on no grid, their nodes.
     scores : (P, C) float64
         Of each rater and run.
@@ -54,7 +54,7 @@ class Counted:
         Of each row, empty where it has none; None where there are none.
     """
 
-    rows: Rows
+    rows: PatternRows
     scores: Floats
     cube: Cube
     counts: NDArray[Any]

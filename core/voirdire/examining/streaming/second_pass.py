@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import TableError
 from voirdire.examining.streaming.first_pass import Taken
 from voirdire.examining.streaming.parts import starts_of
-from voirdire.stats.rating_patterns import RatingPatterns, Rows, count_patterns
+from voirdire.stats.rating_patterns import PatternRows, RatingPatterns, count_patterns
 from voirdire.stats.sums import ClusterMoments
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class AskedSums:
 
     Attributes
     ----------
-    rows : Rows
+    rows : PatternRows
         The rows of the patterns of all parts.
     linear : Linear or None
         None where each response is a cluster: then the counts of the patterns say all.
@@ -226,7 +226,7 @@ class AskedSums:
         they are is no sum of squares.
     """
 
-    rows: Rows
+    rows: PatternRows
     linear: Linear | None
     replicates: int
     seed: int

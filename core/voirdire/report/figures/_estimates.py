@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from voirdire.examining.examination import Examination
     from voirdire.examining.ratings.facts import PairResult
     from voirdire.examining.verdict.facts import Component
-    from voirdire.report.answers import Answer
+    from voirdire.report.answers import JudgeAnswer
 
 ROW_HEIGHT = 0.22
 #: More would make a picture of many pages.
@@ -46,7 +46,7 @@ _MOST = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class DrawnResults:
     """Results in drawing order with their places on the vertical axis (downwards)."""
 
     results: tuple[PairResult, ...]
@@ -67,7 +67,7 @@ class Rows:
         return max(label_width(judges), label_width(heads) * 0.95)
 
 
-def rows_of(examination: Examination) -> Rows:
+def rows_of(examination: Examination) -> DrawnResults:
     """Results by attribute and within it by judge; `cut` says it where there are too many."""
     order = examination.attributes.index
     results = sorted(examination.results, key=lambda result: order(result.attribute))[:_MOST]
@@ -83,10 +83,10 @@ def rows_of(examination: Examination) -> Rows:
         place += 1.0
     total = len(examination.results)
     cut = f" The first {_MOST} of {total:,} rows are shown." if total > _MOST else ""
-    return Rows(tuple(results), tuple(places), tuple(groups), cut)
+    return DrawnResults(tuple(results), tuple(places), tuple(groups), cut)
 
 
-def label_rows(axes: Any, rows: Rows) -> None:
+def label_rows(axes: Any, rows: DrawnResults) -> None:
     """Judges as tick labels, attributes as headings, a hair line under each row."""
     axes.set_yticks(rows.places, [shorten(result.judge) for result in rows.results])
     axes.set_ylim(rows.places[-1] + 0.8, -0.7)
@@ -148,7 +148,7 @@ def draw_intervals(examination: Examination) -> Drawing | None:
     )
 
 
-def _methods(rows: Rows) -> list[str]:
+def _methods(rows: DrawnResults) -> list[str]:
     methods = {i.interval.method for result in rows.results for i in result.ci if i.form == "C,1"}
     return [name for name in _SAID if name in methods]
 
@@ -159,7 +159,7 @@ def _draw_bands(axes: Any) -> None:
         axes.axvline(low, color=RULE, lw=0.5, zorder=0)
 
 
-def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> None:
+def _draw_method(axes: Any, rows: DrawnResults, method: str, at: int, count: int) -> None:
     low, high = _bounds(rows, method)
     offset = (at - (count - 1) / 2) * 0.19  # methods side by side within a row's height of 1
     places = np.array(rows.places) + offset
@@ -172,7 +172,7 @@ def _draw_method(axes: Any, rows: Rows, method: str, at: int, count: int) -> Non
     axes.plot(np.full(cut.sum(), _LEFT_END), places[cut], "<", color=colour, ms=4, clip_on=False)
 
 
-def _bounds(rows: Rows, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bounds(rows: DrawnResults, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     intervals = [result.interval("C,1", method) for result in rows.results]
     pairs = [(np.nan, np.nan) if i is None else (i.low, i.high) for i in intervals]
     low, high = np.array(pairs).T
@@ -263,7 +263,7 @@ def _leave_room(axes: Any, values: list[float]) -> None:
         axes.set_xlim(low - 0.22 * width, high + 0.18 * width)
 
 
-def _name_extremes(axes: Any, rows: Rows, examination: Examination) -> None:
+def _name_extremes(axes: Any, rows: DrawnResults, examination: Examination) -> None:
     """The system whose absence moves the value most."""
     for result, place in zip(rows.results, rows.places, strict=True):
         coefficients = {name: v for name, v in result.loo_c1.items() if math.isfinite(v)}
@@ -306,7 +306,7 @@ def draw_exclusion(examination: Examination) -> Drawing | None:
     )
 
 
-def _draw_panel(axes: Any, rows: Rows, key: str) -> None:
+def _draw_panel(axes: Any, rows: DrawnResults, key: str) -> None:
     after = [getattr(result, key) for result in rows.results]
     before = [_before(result, key) for result in rows.results]
     start = [math.nan if value is None else value for value in before]
@@ -341,7 +341,9 @@ def draw_components(examination: Examination) -> tuple[Drawing, ...]:
     return tuple(drawing for drawing in drawn if drawing is not None)
 
 
-def _draw_judge(answer: Answer, at: int, widths: dict[tuple[str, str], float]) -> Drawing | None:
+def _draw_judge(
+    answer: JudgeAnswer, at: int, widths: dict[tuple[str, str], float]
+) -> Drawing | None:
     attributes = answer.attributes[:_MOST_ATTRIBUTES]
     shown = {name: _shown(answer, name) for name in attributes}
     names = [name for name in COMPONENTS if any(name in parts for parts in shown.values())]
@@ -373,7 +375,7 @@ def _draw_judge(answer: Answer, at: int, widths: dict[tuple[str, str], float]) -
     )
 
 
-def _shown(answer: Answer, attribute: str) -> dict[str, Component]:
+def _shown(answer: JudgeAnswer, attribute: str) -> dict[str, Component]:
     return {
         part.name: part
         for part in parts_of(answer, attribute)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from voirdire.study import Study
     from voirdire.tables._ids import IdMatch
     from voirdire.tables._tables import Tables
-    from voirdire.tables.auditing._coverage import Answered
+    from voirdire.tables.auditing._coverage import RatedBy
 
 
 #: Fewer scores say nothing of how far a rater's scale reaches.
@@ -143,7 +143,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
 def audit_counts(
     tables: Tables,
     study: Study,
-    answered: Sequence[Answered],
+    answered: Sequence[RatedBy],
     matched: Mapping[str, Matched],
     reference: Sequence[str],
 ) -> tuple[Finding, ...]:
@@ -154,7 +154,7 @@ def audit_counts(
     tables : Tables
         Its ratings without an item; each row is so many ratings as its column ``n`` says, and
         ``first`` holds some of their places. `rated` holds rater and system alone.
-    answered : sequence of Answered
+    answered : sequence of RatedBy
         Responses by who rated them.
     matched : mapping
         Rater -> items that it and the reference rated, and each alone.

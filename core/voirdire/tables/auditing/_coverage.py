@@ -54,7 +54,7 @@ def response_findings(tables: Tables, study: Study, shared: int) -> list[Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RatedBy:
     """Responses of one system that just these raters have rated, counted.
 
     Attributes
@@ -77,7 +77,7 @@ class Answered:
 
 
 def counted_responses(
-    answered: Sequence[Answered], tables: Tables, study: Study, shared: int
+    answered: Sequence[RatedBy], tables: Tables, study: Study, shared: int
 ) -> list[Finding]:
     """The same of counted responses, and ``unlabelled``; of places the first ones alone."""
     people = frozenset(people_of(study))
@@ -92,7 +92,7 @@ def counted_responses(
     ]
 
 
-def counted_division(answered: Sequence[Answered], study: Study) -> int:
+def counted_division(answered: Sequence[RatedBy], study: Study) -> int:
     """`divided` of counted responses."""
     people = frozenset(study.data.reference)
     rated = [one for one in answered if not people.isdisjoint(one.raters)]
@@ -101,12 +101,12 @@ def counted_division(answered: Sequence[Answered], study: Study) -> int:
     return sum(one.n for one in rated) if len(sizes) == 1 and max(sizes) < len(everyone) else 0
 
 
-def _first(answered: Sequence[Answered]) -> list[str]:
+def _first(answered: Sequence[RatedBy]) -> list[str]:
     cells = sorted((item, one.system) for one in answered for item in one.items)
     return [place(*cell) for cell in cells]
 
 
-def _nameless(answered: Sequence[Answered]) -> list[Finding]:
+def _nameless(answered: Sequence[RatedBy]) -> list[Finding]:
     bare = [one for one in answered if not one.system]
     if len(bare) in (0, len(answered)):
         return []
@@ -116,7 +116,7 @@ def _nameless(answered: Sequence[Answered]) -> list[Finding]:
 
 
 def _left_out(
-    answered: Sequence[Answered], raters: Sequence[str], people: frozenset[str]
+    answered: Sequence[RatedBy], raters: Sequence[str], people: frozenset[str]
 ) -> list[Finding]:
     """`_unrated` of counted responses."""
     findings = []

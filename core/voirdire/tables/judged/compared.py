@@ -13,7 +13,7 @@ from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
-from voirdire.tables._preferences import Compared, compared_in, strange_words, words_of
+from voirdire.tables._preferences import ComparisonColumns, compared_in, strange_words, words_of
 from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
@@ -93,7 +93,7 @@ def _of_two_systems(
         winner = by_cells.winners[0]
     told = by_cells is not None and winner in by_cells.winners
     if winner is not None and (told or _says_who(raw.frame[winner], frame, sides)):
-        said = _declared(raw, read, Compared(*sides, (winner,)), winner)
+        said = _declared(raw, read, ComparisonColumns(*sides, (winner,)), winner)
         table = _scored(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
@@ -106,9 +106,9 @@ def _of_two_systems(
     if len(named) < 2:
         return None
     table = pl.concat(
-        _scored(base, frame[c], _declared(raw, read, Compared(*sides, (c,)), c)).with_columns(
-            pl.lit(c).alias("rater")
-        )
+        _scored(
+            base, frame[c], _declared(raw, read, ComparisonColumns(*sides, (c,)), c)
+        ).with_columns(pl.lit(c).alias("rater"))
         for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} name the winner of {sides[0]!r} and {sides[1]!r}"
@@ -264,7 +264,7 @@ def place_of(text: str) -> float | None:
 
 
 def _declared(
-    raw: RawTable, read: TableKeys, compared: Compared, column: str
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
 ) -> dict[str, float | None]:
     """What somebody said that words of a winner's column mean.
 
@@ -296,7 +296,7 @@ def _declared(
 
 
 def _ask_about_grades(
-    raw: RawTable, read: TableKeys, compared: Compared, column: str, top: int
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str, top: int
 ) -> None:
     """Raise where nobody said which of two the grades 1 to 5 or 7 favour."""
     grades = [str(grade) for grade in range(1, top + 1)]

@@ -20,7 +20,7 @@ from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_human
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
-from voirdire.tables._roles import Asked, keys_of, parts_of, rater_column
+from voirdire.tables._roles import NamedRaters, keys_of, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences
@@ -220,7 +220,7 @@ def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[s
     """The columns of a table that its cells tell, whatever they are called."""
     compared = None if read.kind not in (None, "preference") else compared_in(raw.frame)
     if compared is None:
-        return parts_of(raw, read, Asked(tuple(reference), read.judge))
+        return parts_of(raw, read, NamedRaters(tuple(reference), read.judge))
     names = raw.frame.columns
     taken = {compared.first, compared.second, *compared.winners}
     source = Source(path=raw.name, **read.keys_set("score"))

@@ -44,7 +44,7 @@ _LABEL_HEAD = re.compile(r"labels?[ _.:-]+(.+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class LabelColumn:
     """A column that holds labels: its words by spelling, and the label set of each cell."""
 
     name: str
@@ -208,7 +208,7 @@ def _as_sets(read: TableKeys) -> TableKeys:
 # --- what a column holds
 
 
-def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> Column | None:
+def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> LabelColumn | None:
     cells = Cells.of(name, [raw.frame[name]])
     if not cells.texts:
         return None
@@ -219,17 +219,17 @@ def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> Column | None:
         for text, count in zip(cells.texts, cells.counts, strict=True):
             for part in members(text):
                 parts[part] += count
-        return Column(name, parts, sets=True)
+        return LabelColumn(name, parts, sets=True)
     words = Counter(dict(zip(cells.texts, cells.counts, strict=True)))
     # Yes and no alone are numbers; beside *unsure* they are words like it.
     if is_numeric(raw.frame[name]) and not to_scores(raw.frame[name]).bad.any():
         coded = declared or plain_word(name) in CODED
-        return Column(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
+        return LabelColumn(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
     if not labels_in(cells):
         return None
     if not declared and _are_grades(cells):
         return None
-    return Column(name, words, sets=read.kind == "label set")
+    return LabelColumn(name, words, sets=read.kind == "label set")
 
 
 def _are_grades(cells: Cells) -> bool:
@@ -260,14 +260,14 @@ def _several(cells: Cells) -> bool:
     return many > SEVERAL * cells.total and recurring and short and alone > 0
 
 
-def label_columns(raw: RawTable, read: TableKeys, names: Sequence[str]) -> list[Column]:
+def label_columns(raw: RawTable, read: TableKeys, names: Sequence[str]) -> list[LabelColumn]:
     """Those of several columns that hold labels."""
     return [column for name in names if (column := _holds_labels(raw, name, read)) is not None]
 
 
-def _groups(found: Sequence[Column]) -> list[list[Column]]:
+def _groups(found: Sequence[LabelColumn]) -> list[list[LabelColumn]]:
     """Columns that share their words, in the order of the table."""
-    groups: list[list[Column]] = []
+    groups: list[list[LabelColumn]] = []
     for column in found:
         for group in groups:
             if any(_alike(column, other) for other in group):
@@ -278,7 +278,7 @@ def _groups(found: Sequence[Column]) -> list[list[Column]]:
     return groups
 
 
-def _alike(one: Column, other: Column) -> bool:
+def _alike(one: LabelColumn, other: LabelColumn) -> bool:
     """Whether half of the cells of either are words of the other, by spelling."""
     if one.sets != other.sets and not (one.sets or other.sets):
         return False
@@ -297,7 +297,7 @@ def _wide(
     raw: RawTable,
     read: TableKeys,
     roles: Mapping[str, str | None],
-    groups: Sequence[Sequence[Column]],
+    groups: Sequence[Sequence[LabelColumn]],
     reference: Sequence[str],
 ) -> ReadJudgements | None:
     _check_others(raw, roles, groups)
@@ -331,7 +331,7 @@ def _wide(
 
 
 def _check_others(
-    raw: RawTable, roles: Mapping[str, str | None], groups: Sequence[Sequence[Column]]
+    raw: RawTable, roles: Mapping[str, str | None], groups: Sequence[Sequence[LabelColumn]]
 ) -> None:
     """Raise where a rater's column holds few values, none of which is a word of the others."""
     grouped = {column.name for group in groups for column in group}
@@ -348,7 +348,7 @@ def _check_others(
             )
 
 
-def _named(group: Sequence[Column], *, several: bool) -> tuple[str | None, dict[str, str]]:
+def _named(group: Sequence[LabelColumn], *, several: bool) -> tuple[str | None, dict[str, str]]:
     """The attribute that a group's names share at an end, and the rater of each column."""
     names = [column.name for column in group]
     for sign in ("_", " ", "-", "."):
@@ -369,7 +369,7 @@ def _long(
     read: TableKeys,
     roles: Mapping[str, str | None],
     rater: str,
-    found: Sequence[Column],
+    found: Sequence[LabelColumn],
     reference: Sequence[str],
 ) -> ReadJudgements | None:
     scored = find("score", raw.frame.columns, read.score, raw.name)
@@ -401,7 +401,7 @@ def _long(
     )  # fmt: skip
 
 
-def _the_one(raw: RawTable, found: Sequence[Column], scored: str | None) -> Column | None:
+def _the_one(raw: RawTable, found: Sequence[LabelColumn], scored: str | None) -> LabelColumn | None:
     """The column of labels: the one that is named so, or the only one that there is."""
     named = [c for c in found if c.name == scored] or [
         c for c in found if plain_word(c.name) in HEADS

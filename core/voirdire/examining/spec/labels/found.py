@@ -28,7 +28,7 @@ from voirdire.examining.spec.scores import responses
 from voirdire.stats import label_responses, within
 from voirdire.stats.held_out import rate_against
 from voirdire.stats.intervals import share_interval
-from voirdire.stats.label_responses import LabelRates, Shares
+from voirdire.stats.label_responses import LabelRates, LabelShares
 from voirdire.stats.sums import above_t
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class OfLabels:
         All of the list, those that nobody uses included.
     parts : mapping of name to tuple of Component
         One a label. SENS and PREC are those of *filter*; `refusing` holds those of *single*.
-    shares : Shares
+    shares : LabelShares
         Of the humans and of the judge.
     margins : (D,) float64
         How far a share may be off.
@@ -80,7 +80,7 @@ class OfLabels:
     labels: tuple[str, ...]
     parts: Mapping[str, tuple[Component, ...]]
     refusing: Mapping[str, tuple[Component, ...]]
-    shares: Shares
+    shares: LabelShares
     margins: Floats
     vouched: NDArray[np.bool_]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec.component import State
-    from voirdire.stats.comparisons import ComparisonPanel, Reading
+    from voirdire.stats.comparisons import ComparisonPanel, PairReading
     from voirdire.stats.sums import Jackknifed
     from voirdire.study import Margins
 
@@ -85,7 +85,7 @@ def compared_components(
     return {part.name: part for part in parts}
 
 
-def _reading(read: Reading, margins: Margins) -> Component:
+def _reading(read: PairReading, margins: Margins) -> Component:
     if read.beyond < FEWEST_BEYOND or read.correlation.df + 1 < margins.clusters:
         return untested("READ", "few clusters", count=read.beyond)
     if not read.varies:
@@ -146,8 +146,8 @@ def _ordered(panel: ComparisonPanel, margins: Margins, names: Sequence[str]) -> 
 
 def _reverse(
     panel: ComparisonPanel,
-    humans: strengths.Strengths,
-    judge: strengths.Strengths,
+    humans: strengths.FittedStrengths,
+    judge: strengths.FittedStrengths,
     names: Sequence[str],
 ) -> Component:
     """Pairs that humans hold apart by more than the margin, and the judge the other way."""
@@ -246,8 +246,8 @@ def _subgroup_groups(subgroups: NDArray[np.str_] | None) -> list[tuple[str, NDAr
 
 def _everywhere(
     name: str,
-    each: Sequence[tuple[tuple[str, NDArray[np.bool_]], Reading]],
-    read: Reading,
+    each: Sequence[tuple[tuple[str, NDArray[np.bool_]], PairReading]],
+    read: PairReading,
     many: int,
 ) -> list[Component]:
     if not read.varies:

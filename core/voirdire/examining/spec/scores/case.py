@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.stats.response_panel import Counts
+    from voirdire.stats.response_panel import ResponseCounts
 
     Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Case:
         Whether the judge has a row of the attribute at all, scored or missing.
     temperature : float or None
         At which the judge ran.
-    counted : Counts or None
+    counted : ResponseCounts or None
         How many responses each of the N stands for; None: itself alone.
     labels : tuple of str
         Of labels and label sets, the list; then scores and humans are rows of `table`.
@@ -96,7 +96,7 @@ class Case:
     random_labels: bool = True
     asked: bool = True
     temperature: float | None = None
-    counted: Counts | None = None
+    counted: ResponseCounts | None = None
     labels: tuple[str, ...] = ()
     table: Floats | None = None
     sets: bool = False

@@ -49,7 +49,7 @@ def reads_each_system(
         return None
     under_other = swapped(panel)
     unread = _by_question(panel, humans)
-    rows = [_Row.of(one, whole, margins, len(each)) for one in each]
+    rows = [_SystemRow.of(one, whole, margins, len(each)) for one in each]
     rows = [
         replace(row, state="open", by_question=True)
         if row.state == "yes" and row.reading.system in unread
@@ -118,7 +118,7 @@ def _held_out(panel: ResponsePanel, humans: Sequence[int], human: int) -> Respon
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _SystemRow:
     """One system: whether reading is shown, would have been of a human, and what follows."""
 
     reading: SystemReading
@@ -130,7 +130,7 @@ class _Row:
     by_question: bool = False
 
     @classmethod
-    def of(cls, one: SystemReading, whole: Jackknifed, margins: Margins, many: int) -> _Row:
+    def of(cls, one: SystemReading, whole: Jackknifed, margins: Margins, many: int) -> _SystemRow:
         at, se, df = float(one.judge.at), float(one.judge.se), one.judge.df
         powered, shown = one.would_show(one.human), one.low > 0
         third = float(on_scale(_THIRD * float(natural(whole.at, "fisher")), "fisher"))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from voirdire.stats.bias_by_system import HumanSpread
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import Jackknifed
-    from voirdire.stats.system_means import Means, Moments
+    from voirdire.stats.system_means import MeanMoments, Means
 
     Floats = NDArray[np.float64]
 
@@ -322,7 +322,7 @@ class ScoreGround(Ground):
         return means.Means.of(self.levelled, self._moved)
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> MeanMoments:
         """Variances and covariance of the means of systems."""
         if self.means is None:
             raise ValueError("there are no means of systems")

@@ -69,7 +69,9 @@ def sums_off(panel: ResponsePanel, off: Floats) -> ClusterSums:
     return panel.by_cluster(columns, kept, where=off.shape[1])
 
 
-def moment(name: str, moments: means.Moments, coefficient: Statistic, margin: float) -> Component:
+def moment(
+    name: str, moments: means.MeanMoments, coefficient: Statistic, margin: float
+) -> Component:
     """ORDER and AGREE: a coefficient of the moments of means, freed of their noise."""
     return above(name, moments.unbiased(coefficient), margin)
 
@@ -112,7 +114,11 @@ def pairs(name: str, observed: means.Means, margin: float, names: Sequence[str])
 
 
 def apart(
-    name: str, observed: means.Means, moments: means.Moments, margin: float, names: Sequence[str]
+    name: str,
+    observed: means.Means,
+    moments: means.MeanMoments,
+    margin: float,
+    names: Sequence[str],
 ) -> Component:
     """AGREE of three or four systems, shown as the pair whose distance is most off."""
     part = moment(name, moments, means.agreement, margin)

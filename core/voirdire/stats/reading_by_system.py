@@ -27,6 +27,8 @@ SURE_HERE, POWER = 0.975, 0.80
 #: Items that two systems share before their names can look swapped, and how often they would of a
 #: judge that reads nothing.
 _FEWEST_SHARED, _LOOKS_SWAPPED = 20, 0.2
+#: The share of what is read in the other systems that both must show under the other's name.
+_AS_OTHERS = 0.5
 #: A sum of squares below this is none.
 _NONE = 1e-9
 
@@ -176,7 +178,11 @@ def swapped(panel: ResponsePanel) -> tuple[str, str] | None:
     surely[~pairs] = -math.inf
     a, b = np.unravel_index(int(surely.argmax()), surely.shape)
     limit = normal_quantile(1 - _LOOKS_SWAPPED / int(pairs.sum()))
-    if not surely[a, b] > limit:
+    others = np.delete(own, [a, b])
+    # Under each other's name both are read as the other systems are: a judge that hardly reads two
+    # systems, whose scores follow what is left of the items, is another matter.
+    alike = min(z[a, b], z[b, a]) >= _AS_OTHERS * (others.mean() if len(others) else 0.0)
+    if not (surely[a, b] > limit and alike):
         return None
     return str(panel.systems[a]), str(panel.systems[b])
 

@@ -39,8 +39,9 @@ def reads_each_system(
     Held back where it is not shown although one more human would have been shown to read there in
     four of five tries; else the system is named in `not_shown`, and the claim is not made of it.
     Held back as well where hardly anything is left once what the answers to an item have in common
-    is taken out: who answers by the question follows the items of a system, and no response. And
-    where the scores of two systems seem to lie under each other's name.
+    is taken out: who answers by the question follows the items of a system, and no response. With
+    one human nobody knows whether people read more there, and the system is named. And where the
+    scores of two systems seem to lie under each other's name.
     No where the upper bound of some system lies below a third of the whole (Bonferroni); with one
     human never, as nobody knows what another would have read there.
     """
@@ -51,7 +52,7 @@ def reads_each_system(
     unread = _by_question(panel, humans)
     rows = [_SystemRow.of(one, whole, margins, len(each)) for one in each]
     rows = [
-        replace(row, state="open", by_question=True)
+        row.by_items(held=len(humans) > 1)
         if row.state == "yes" and row.reading.system in unread
         else row
         for row in rows
@@ -128,6 +129,12 @@ class _SystemRow:
     p: float
     times: float
     by_question: bool = False
+
+    def by_items(self, *, held: bool) -> _SystemRow:
+        """Held back, or named, as a system that is answered by the question."""
+        if held:
+            return replace(self, state="open", by_question=True)
+        return replace(self, shown=False, powered=False)
 
     @classmethod
     def of(cls, one: SystemReading, whole: Jackknifed, margins: Margins, many: int) -> _SystemRow:

@@ -83,7 +83,9 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
     kept = replies_frame(folder / "a")
     ratings = ratings_frame(folder / "a")
     counts, status = server.counts, session_status(folder / "a")
-    twice = counts["answered"] - kept.height
+    # Failed tries are kept too: what was paid for says how many tokens it took.
+    paid = int(kept["output"].is_not_null().sum())
+    twice = counts["answered"] - paid
     bound = sum(at_kills) + (WAITING + COMMITTING) * given.kills * given.workers
     return {
         "exit code": code,
@@ -93,6 +95,7 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
         == 7 * ratings["item"].n_unique(),
         "without a score": int(ratings["score"].null_count()),
         "replies kept": kept.height,
+        "of them paid for": paid,
         "requests": counts["count"],
         "answered": counts["answered"],
         "answered and not kept (paid for twice)": twice,

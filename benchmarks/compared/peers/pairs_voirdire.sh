@@ -1,1 +1,1 @@
-voirdire examine pairs.csv --reference people --cluster voter_id
+voirdire examine pairs.csv --reference people --cluster voter_id --first a

@@ -296,10 +296,10 @@ def test_a_judge_favours_its_family_in_preferences_by_the_table_and_by_answers(t
         components = {one.name: one for one in found.evidence[0].components}
         return components["FAM"].estimate if "FAM" in components else None
 
-    found = examine(path, reference=["ann"], resamples=0)
+    found = examine(path, reference=["ann"], read=ReadOptions(first="unknown"), resamples=0)
     assert found.evidence
     assert told(found) is None
-    families = ReadOptions(families={"judge": "openai", "mini": "openai"})
+    families = ReadOptions(families={"judge": "openai", "mini": "openai"}, first="unknown")
     found = examine(path, reference=["ann"], read=families, resamples=0)
     assert told(found) > 0.3
 

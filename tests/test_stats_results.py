@@ -56,6 +56,9 @@ RESULTS = {
     "F1Difference": lambda: stats.f1_difference(
         *[([[1, 0], [0, 1]] * 4, [[[1, 0], [0, 1]] * 4])] * 2, multilabel=False, n_resamples=20
     ),
+    "FirstFailureAgreement": lambda: stats.first_failure_agreement(
+        [2, 0], [[2, 0], [2, 5]], [6, 6]
+    ),
     "JuryWorth": lambda: stats.jury_worth([[1, 2] * 9, [1, 1, 2] * 6], [1, 2] * 9, [2, 1, 1] * 6),
     "LabelAgreement": lambda: stats.fleiss_per_label(np.zeros((4, 3, 2)), ci="t"),
     "LabelsNeeded": lambda: stats.labels_needed([1, 2, 3, 2, None], [1, 2, 2, 2, 3], 0.5)[0],

@@ -80,12 +80,17 @@ def test_every_record_of_another_tool_is_accounted_for(name: str):
         ):
             read_foreign(FOREIGN / name)
         return
+    if "langgraph" in name:
+        with pytest.raises(InputError, match=r"hold no judgement|without any rating"):
+            read_foreign(FOREIGN / name)
+        return
     found = read_foreign(FOREIGN / name)
     assert found is not None
     assert found.account is not None, "the reader does not count its records"
     assert found.account.open == (0, 0)
     rows = _records(FOREIGN / name)
-    if rows is not None:
+    # A line of a trace holds many spans, and most hold no judgement: what is counted is these.
+    if rows is not None and not name.startswith("traces/"):
         assert found.account.rows == rows
     unused = [note for note in found.findings if note.kind == "rows_unused"]
     assert not found.account.gone or unused

@@ -15,7 +15,7 @@ from voirdire.cli.options import ReferenceOption, SharedOption, parts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voirdire.humans import PageServer, WorkPlan
+    from voirdire.humans import PageServer, Plan
     from voirdire.serving import LocalServer
     from voirdire.study import ReadOptions, Study
 
@@ -252,7 +252,7 @@ def _study_of(source: Path, read: ReadOptions, reference: Sequence[str] | None) 
 
 def _plan(
     source: Path | Study, out: Path | None, key: Path | None, queue: Path | None
-) -> tuple[Path, WorkPlan]:
+) -> tuple[Path, Plan]:
     from voirdire import humans
     from voirdire.errors import InputError
 

@@ -3,7 +3,7 @@
 from voirdire.humans.database import DATABASE
 from voirdire.humans.exporting import Exported, export, make_plan
 from voirdire.humans.importing import Imported, import_answers
-from voirdire.humans.plan import PLAN, WorkPlan, read_plan
+from voirdire.humans.plan import PLAN, Plan, read_plan
 from voirdire.humans.server import PageServer
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "Exported",
     "Imported",
     "PageServer",
-    "WorkPlan",
+    "Plan",
     "export",
     "import_answers",
     "make_plan",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable
     from pathlib import Path
 
-    from voirdire.humans.plan import WorkPlan
+    from voirdire.humans.plan import Plan
     from voirdire.humans.questions import Answer, Answered
 
 DATABASE = "answers.sqlite"
@@ -41,7 +41,7 @@ class AnswerBook:
     An answer that is changed is written beside the earlier one; the latest counts.
     """
 
-    def __init__(self, path: Path, plan: WorkPlan) -> None:
+    def __init__(self, path: Path, plan: Plan) -> None:
         """Open the database, or begin one.
 
         Raises
@@ -124,7 +124,7 @@ class AnswerBook:
             self._connection.close()
 
 
-def read_answers(path: Path, plan: WorkPlan) -> dict[str, Answered]:
+def read_answers(path: Path, plan: Plan) -> dict[str, Answered]:
     """The latest answers in a page's database, also while it is being served.
 
     Raises

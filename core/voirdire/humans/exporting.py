@@ -17,8 +17,8 @@ from voirdire.humans.plan import (
     PLAN,
     Judgement,
     Origin,
+    Plan,
     PlanKey,
-    WorkPlan,
     digest,
     read_key,
     read_plan,
@@ -65,7 +65,7 @@ class Exported:
     """
 
     folder: Path
-    plan: WorkPlan
+    plan: Plan
     sheets: tuple[Path, ...]
     cut: int
     named: tuple[str, ...]
@@ -79,7 +79,7 @@ def make_plan(
     key: str | Path | None = None,
     queue: str | Path | None = None,
     shared: bool = False,
-) -> tuple[WorkPlan, PlanKey]:
+) -> tuple[Plan, PlanKey]:
     """The plan in the folder `out`, drawn from a study or session where there is none yet.
 
     Parameters
@@ -204,7 +204,7 @@ def export(
     return Exported(Path(out), plan, tuple(sheets), cut, tell_tales(plan, origins), skipped)
 
 
-def _check_empty(plan: WorkPlan, path: Path) -> None:
+def _check_empty(plan: Plan, path: Path) -> None:
     """A sheet that somebody has filled in, or changed in any way, is not written over."""
     try:
         filled = path.is_file() and read_sheet(plan, path)
@@ -219,7 +219,7 @@ def _check_empty(plan: WorkPlan, path: Path) -> None:
         )
 
 
-def tell_tales(plan: WorkPlan, key: PlanKey) -> tuple[str, ...]:
+def tell_tales(plan: Plan, key: PlanKey) -> tuple[str, ...]:
     """Judgements in whose texts the name of a system behind them stands."""
     return tuple(
         ident
@@ -241,7 +241,7 @@ def draw(
     tasks: Sequence[tuple[Names, Task]],
     secret: str = "",
     queue: Queue | None = None,
-) -> tuple[WorkPlan, PlanKey]:
+) -> tuple[Plan, PlanKey]:
     """The plan of a study and the key to it; equal for equal texts and secret.
 
     Everything that is drawn rests on the secret alone: by a seed that a study says, or one small
@@ -275,7 +275,7 @@ def draw(
             ids.append(judgement.id)
         raters[rater] = tuple(ids)
     title = study.title or study.name
-    plan = WorkPlan(study.name, title, humans.task, humans.instructions, raters, judgements)
+    plan = Plan(study.name, title, humans.task, humans.instructions, raters, judgements)
     items = {item.id: dict(item.extra) for item in (_item(task) for _, task in tasks)}
     return plan, PlanKey(plan.hash, secret, origins, items, "" if queue is None else queue.origin)
 

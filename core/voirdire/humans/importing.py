@@ -25,7 +25,7 @@ from voirdire.tables import FACTS, RATINGS, STATUS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from voirdire.humans.plan import Origin, PlanKey, WorkPlan
+    from voirdire.humans.plan import Origin, Plan, PlanKey
     from voirdire.humans.questions import Answer, Answered, Form, FormQuestion
     from voirdire.study import Study
 
@@ -97,7 +97,7 @@ def import_answers(
     return Imported(out, frames, count_open(plan, answers))
 
 
-def gather(plan: WorkPlan, files: Sequence[Path]) -> dict[str, Answered]:
+def gather(plan: Plan, files: Sequence[Path]) -> dict[str, Answered]:
     """The answers of all files: judgement -> question -> answer.
 
     Raises
@@ -116,7 +116,7 @@ def gather(plan: WorkPlan, files: Sequence[Path]) -> dict[str, Answered]:
     return {ident: answered for ident, (_, answered) in answers.items()}
 
 
-def human_study(study: Study, plan: WorkPlan) -> Study:
+def human_study(study: Study, plan: Plan) -> Study:
     """The study of the answers alone: its panel are the people who judged.
 
     What it says of thresholds and analysis stands; without measures, those of agreement are asked.
@@ -136,7 +136,7 @@ def human_study(study: Study, plan: WorkPlan) -> Study:
     return build_study(raw)
 
 
-def _read(plan: WorkPlan, path: Path) -> dict[str, tuple[str, Answered]]:
+def _read(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     if path.suffix.lower() not in _DATABASES:
         return read_sheet(plan, path)
     answers: dict[str, tuple[str, Answered]] = {}
@@ -149,7 +149,7 @@ def _read(plan: WorkPlan, path: Path) -> dict[str, tuple[str, Answered]]:
     return answers
 
 
-def _check_free(out: Path, plan: WorkPlan) -> None:
+def _check_free(out: Path, plan: Plan) -> None:
     """Nothing is written over but the answers to this plan."""
     if is_session(out) or (out / PLAN).exists():
         raise InputError(f"{out}: holds a session or a plan; give another folder for the answers")
@@ -161,7 +161,7 @@ def _check_free(out: Path, plan: WorkPlan) -> None:
         )
 
 
-def _mark(plan: WorkPlan) -> str:
+def _mark(plan: Plan) -> str:
     """How the study beside the answers to a plan begins."""
     return f"# Answers to the plan {plan.hash[:16]}, read by voirdire humans import.\n"
 
@@ -196,7 +196,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 _LETTERS = 8
 
 
-def tables_of(plan: WorkPlan, key: PlanKey, answers: Answers) -> dict[str, pl.DataFrame]:
+def tables_of(plan: Plan, key: PlanKey, answers: Answers) -> dict[str, pl.DataFrame]:
     """Ratings, and preferences and texts (reasons among them) where the task brings them.
 
     Every judgement of the plan has its rows; one without an answer has null and status ``blank``.
@@ -274,7 +274,7 @@ def _plain(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def attributes_of(plan: WorkPlan) -> tuple[str, ...]:
+def attributes_of(plan: Plan) -> tuple[str, ...]:
     """The attributes of the ratings, in the form's order."""
     if plan.task == "choice":
         return _letters(plan)
@@ -283,7 +283,7 @@ def attributes_of(plan: WorkPlan) -> tuple[str, ...]:
     return tuple(question.name for question in plan.form if question.kind != "text")
 
 
-def count_open(plan: WorkPlan, answers: Answers) -> dict[str, tuple[int, int, int]]:
+def count_open(plan: Plan, answers: Answers) -> dict[str, tuple[int, int, int]]:
     """Rater -> judgements complete, begun and untouched."""
     counts = {}
     for rater, ids in plan.raters.items():
@@ -357,7 +357,7 @@ def _choices(
         yield "ratings", _rating(origin, rater, letter, score)
 
 
-def _letters(plan: WorkPlan) -> tuple[str, ...]:
+def _letters(plan: Plan) -> tuple[str, ...]:
     """The options of all questions: letters, or those that the study declares."""
     if plan.task != "choice":
         return ()

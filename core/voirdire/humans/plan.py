@@ -77,7 +77,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class WorkPlan:
+class Plan:
     """Who judges what.
 
     Attributes
@@ -151,7 +151,7 @@ class PlanKey:
     labels: str = ""
 
 
-def write_plan(plan: WorkPlan, path: Path, mode: int | None = None) -> None:
+def write_plan(plan: Plan, path: Path, mode: int | None = None) -> None:
     """Write the plan with its hash, and with the permissions `mode`."""
     write_json(path, {**_packed(plan), "hash": plan.hash}, indent=None, mode=mode)
 
@@ -169,7 +169,7 @@ def write_key(key: PlanKey, path: Path) -> None:
     write_json(path, raw, indent=None, mode=0o600)
 
 
-def read_plan(path: Path) -> WorkPlan:
+def read_plan(path: Path) -> Plan:
     """The plan in a file.
 
     Raises
@@ -188,7 +188,7 @@ def read_plan(path: Path) -> WorkPlan:
     return plan
 
 
-def read_key(path: Path, plan: WorkPlan) -> PlanKey:
+def read_key(path: Path, plan: Plan) -> PlanKey:
     """The key to a plan.
 
     Raises
@@ -212,7 +212,7 @@ def read_key(path: Path, plan: WorkPlan) -> PlanKey:
     return key
 
 
-def _packed(plan: WorkPlan) -> dict[str, Any]:
+def _packed(plan: Plan) -> dict[str, Any]:
     """Plain values, each text and form once."""
     # A text is shown to each rater, and an item to each comparison: once is enough in the file.
     texts: dict[str, int] = {}
@@ -238,7 +238,7 @@ def _packed(plan: WorkPlan) -> dict[str, Any]:
     }
 
 
-def _unpacked(raw: dict[str, Any]) -> WorkPlan:
+def _unpacked(raw: dict[str, Any]) -> Plan:
     if raw["version"] != VERSION:
         raise KeyError(raw["version"])
     forms = [tuple(_question(one) for one in form) for form in raw["forms"]]
@@ -251,7 +251,7 @@ def _unpacked(raw: dict[str, Any]) -> WorkPlan:
     }
     raters = {rater: tuple(ids) for rater, ids in raw["raters"].items()}
     head = {name: raw[name] for name in ("name", "title", "task", "instructions")}
-    return WorkPlan(**head, raters=raters, judgements=judgements)
+    return Plan(**head, raters=raters, judgements=judgements)
 
 
 def _question(raw: dict[str, Any]) -> FormQuestion:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from voirdire.schema import Item
-    from voirdire.study import FormStep, Humans, Study
+    from voirdire.study import Humans, Step, Study
 
 #: The five levels of a comparison (Zhang et al. 2025, 5.2), worth 2, 1, 0, -1, -2 for A.
 LEVELS = (
@@ -158,7 +158,7 @@ def _pairwise(humans: Humans, item: Item) -> Form:
     return tuple(questions)
 
 
-def _step(step: FormStep) -> Iterator[FormQuestion]:
+def _step(step: Step) -> Iterator[FormQuestion]:
     if not step.labels:
         yield FormQuestion(step.name, "text", asked=step.description)
         return

@@ -28,7 +28,7 @@ from voirdire.serving import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.humans.plan import Judgement, WorkPlan
+    from voirdire.humans.plan import Judgement, Plan
     from voirdire.humans.questions import Answered
 
 #: Seconds after which a tab that said nothing counts as closed. Tabs speak every ten seconds, but
@@ -54,7 +54,7 @@ class PageServer:
 
     def __init__(
         self,
-        plan: WorkPlan,
+        plan: Plan,
         database: Path,
         host: str = LOOPBACK,
         port: int = 0,
@@ -166,7 +166,7 @@ def _ident(request: SiteRequest) -> str:
 class Desk:
     """A plan and its answers, as one rater at a time may see them. It does not know the key."""
 
-    def __init__(self, plan: WorkPlan, book: AnswerBook) -> None:
+    def __init__(self, plan: Plan, book: AnswerBook) -> None:
         self.plan, self._book = plan, book
         self._tabs: dict[str, dict[str, float]] = defaultdict(dict)
         self._lock = threading.Lock()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TextIO
 
-    from voirdire.humans.plan import Judgement, WorkPlan
+    from voirdire.humans.plan import Judgement, Plan
     from voirdire.humans.questions import Answer, Answered, FormQuestion
     from voirdire.tables import RawTable
 
@@ -42,7 +42,7 @@ class SheetColumn:
     part: int = 0
 
 
-def columns(plan: WorkPlan) -> tuple[SheetColumn, ...]:
+def columns(plan: Plan) -> tuple[SheetColumn, ...]:
     """The columns of every sheet of a plan.
 
     The id leads and the checksum ends, so that part of a row cannot be moved unnoticed.
@@ -80,7 +80,7 @@ def _answers(at: int, question: FormQuestion, asked: str) -> list[SheetColumn]:
 
 
 def sheet_rows(
-    plan: WorkPlan, rater: str, answers: Mapping[str, Mapping[str, Answer]], *, guarded: bool
+    plan: Plan, rater: str, answers: Mapping[str, Mapping[str, Answer]], *, guarded: bool
 ) -> Iterator[list[str]]:
     """The cells of a rater's sheet, in the plan's order.
 
@@ -123,7 +123,7 @@ _CHANGED = "the row was edited, or cells were moved"
 
 
 def write_csv(
-    plan: WorkPlan,
+    plan: Plan,
     rater: str,
     file: TextIO,
     answers: Mapping[str, Mapping[str, Answer]] | None = None,
@@ -135,7 +135,7 @@ def write_csv(
     writer.writerows(sheet_rows(plan, rater, answers or {}, guarded=True))
 
 
-def read_sheet(plan: WorkPlan, path: Path) -> dict[str, tuple[str, Answered]]:
+def read_sheet(plan: Plan, path: Path) -> dict[str, tuple[str, Answered]]:
     """The answers in a sheet: judgement -> (where it stands, question -> answer).
 
     Rows without any answer are left out: they are missing, as are rows that are not there.
@@ -177,7 +177,7 @@ def _cells(raw: RawTable, layout: tuple[SheetColumn, ...], path: Path) -> list[l
     return [[_text(value) for value in row] for row in frame.iter_rows()]
 
 
-def _known(plan: WorkPlan, row: list[str], where: str) -> Judgement:
+def _known(plan: Plan, row: list[str], where: str) -> Judgement:
     ident = row[0].strip()
     if ident not in plan.judgements:
         raise TableError(f"{where}: id {ident!r} was not sent out with this plan")

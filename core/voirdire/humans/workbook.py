@@ -15,7 +15,7 @@ from voirdire.tables import fit_cell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voirdire.humans.plan import WorkPlan
+    from voirdire.humans.plan import Plan
     from voirdire.humans.questions import FormQuestion
 
 GUIDE, CHOICES = "Guide", "Choices"
@@ -30,7 +30,7 @@ def can_write_workbooks() -> bool:
     return importlib.util.find_spec("xlsxwriter") is not None
 
 
-def write_workbook(plan: WorkPlan, rater: str, path: Path) -> int:
+def write_workbook(plan: Plan, rater: str, path: Path) -> int:
     """Write the sheet of one rater; returns how many texts a cell could not hold in full.
 
     Raises
@@ -53,7 +53,7 @@ def write_workbook(plan: WorkPlan, rater: str, path: Path) -> int:
     return cut
 
 
-def _rows(book: Any, plan: WorkPlan, rater: str, layout: tuple[SheetColumn, ...]) -> int:
+def _rows(book: Any, plan: Plan, rater: str, layout: tuple[SheetColumn, ...]) -> int:
     sheet = book.add_worksheet(SHEET)
     looks = {"text_wrap": True, "valign": "top"}
     locked = book.add_format(looks)
@@ -82,7 +82,7 @@ def _fit(text: str) -> str:
     return fit_cell(_CONTROL.sub("", text))
 
 
-def _guide(book: Any, plan: WorkPlan) -> None:
+def _guide(book: Any, plan: Plan) -> None:
     """Every question with what is asked and what the answers mean."""
     sheet = book.add_worksheet(GUIDE)
     wrapped = book.add_format({"text_wrap": True, "valign": "top"})
@@ -114,7 +114,7 @@ def _explained(question: FormQuestion) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _lists(book: Any, plan: WorkPlan, rater: str, layout: tuple[SheetColumn, ...]) -> None:
+def _lists(book: Any, plan: Plan, rater: str, layout: tuple[SheetColumn, ...]) -> None:
     """Drop-down lists; they stand in a sheet of their own, since Excel takes 255 characters."""
     sheet, lists = book.get_worksheet_by_name(SHEET), book.add_worksheet(CHOICES)
     lists.hide()

@@ -29,7 +29,7 @@ from voirdire.stats.correlation import ccc as ccc
 from voirdire.stats.correlation import kendall as kendall
 from voirdire.stats.correlation import pearson as pearson
 from voirdire.stats.correlation import spearman as spearman
-from voirdire.stats.decisions import Design as Design
+from voirdire.stats.decisions import Decision as Decision
 from voirdire.stats.decisions import SubjectsNeeded as SubjectsNeeded
 from voirdire.stats.decisions import raters_needed as raters_needed
 from voirdire.stats.decisions import runs_needed as runs_needed

@@ -21,7 +21,7 @@ _MOST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Design(Result):
+class Decision(Result):
     """The smallest design that reaches a reliability.
 
     Attributes
@@ -51,7 +51,7 @@ class Design(Result):
 
 def raters_needed(
     components: VarianceComponents, target: float, *, runs: int = 1, agreement: bool = True
-) -> Design:
+) -> Decision:
     """How many raters, with so many runs each, reach a reliability (a decision study).
 
     Parameters
@@ -66,7 +66,7 @@ def raters_needed(
 
     Returns
     -------
-    Design
+    Decision
         `raters` and `runs` are None where no number of raters is enough.
 
     Raises
@@ -90,7 +90,7 @@ def raters_needed(
     reached = (
         math.nan if needed is None else components.reliability(needed, runs, agreement=agreement)
     )
-    return Design(target, needed, runs if needed else None, reached)
+    return Decision(target, needed, runs if needed else None, reached)
 
 
 def runs_needed(
@@ -99,7 +99,7 @@ def runs_needed(
     *,
     raters: int = 1,
     agreement: bool = True,
-) -> Design:
+) -> Decision:
     """How many runs of each of so many raters reach a reliability.
 
     Runs average out only what differs between runs: where raters disagree about items, no number
@@ -119,7 +119,7 @@ def runs_needed(
 
     Returns
     -------
-    Design
+    Decision
         `runs` and `raters` are None where no number of runs is enough.
 
     Raises
@@ -152,7 +152,7 @@ def runs_needed(
         reliability = partial(_of_runs, components, raters, agreement)
     needed = _smallest(reliability, target)
     reached = math.nan if needed is None else reliability(needed)
-    return Design(target, raters if needed else None, needed, reached)
+    return Decision(target, raters if needed else None, needed, reached)
 
 
 def _of_runs(parts: VarianceComponents, raters: int, agreement: bool, runs: int) -> float:

@@ -44,6 +44,11 @@ class FirstFailureAgreement(Result):
     difference: Mapping[str, Estimate]
     n: int
 
+    def __str__(self) -> str:
+        """A line a measure: the judge with people, beside people with one another."""
+        lines = (f"{self.judge[name]}; people: {self.people[name]}" for name in _MEASURES)
+        return "\n".join(lines)
+
 
 def first_failure_agreement(
     judge: Any, people: Any, lengths: Any, *, clusters: Any = None, level: float = 0.95
@@ -76,6 +81,11 @@ def first_failure_agreement(
     ------
     StatisticsError
         Shapes that do not fit, a position beyond its unit's length or below 0.
+
+    References
+    ----------
+    Shares of pairs that agree are ours; intervals by the jackknife over clusters: Efron and
+    Tibshirani 1993, An Introduction to the Bootstrap, chapter 11.
 
     Examples
     --------
@@ -192,7 +202,7 @@ def failed_by(positions: Any, lengths: Any) -> Floats:
     r"""Share of conversations that have failed by each position, some of which end before it.
 
     The product-limit estimate: of those that have not failed yet and go on, the share that fails at
-    each position (Kaplan and Meier 1958, J. Am. Stat. Assoc. 53, 457-481).
+    each position.
 
     Parameters
     ----------
@@ -205,6 +215,15 @@ def failed_by(positions: Any, lengths: Any) -> Floats:
     -------
     (T,) array
         For positions 1 to the longest; NaN from where nobody is left.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit, a position beyond its length or below 0.
+
+    References
+    ----------
+    Kaplan and Meier 1958, J. Am. Stat. Assoc. 53, 457-481.
 
     Examples
     --------

@@ -10,9 +10,9 @@ from voirdire.study._families import known_families as known_families
 from voirdire.study._families import own_systems as own_systems
 from voirdire.study._families import system_families as system_families
 from voirdire.study._humans import Criterion as Criterion
-from voirdire.study._humans import FormStep as FormStep
 from voirdire.study._humans import Humans as Humans
 from voirdire.study._humans import HumanTask as HumanTask
+from voirdire.study._humans import Step as Step
 from voirdire.study._load import build_part as build_part
 from voirdire.study._load import build_study as build_study
 from voirdire.study._load import load_study as load_study

@@ -26,7 +26,7 @@ class Criterion(StudyPart):
     description: str = ""
 
 
-class FormStep(StudyPart):
+class Step(StudyPart):
     """One question of a nested form: a text to write where it has no labels, else a choice of them.
 
     `under` gives, for a label, the finer labels that are asked where it was chosen. `none` is a
@@ -42,7 +42,7 @@ class FormStep(StudyPart):
     under_at_most: Count | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> FormStep:
+    def _consistent(self) -> Step:
         unknown = [label for label in self.under if label not in self.labels]
         if unknown:
             raise ValueError(f"step {self.name!r}: under names {unknown}, which are no labels")
@@ -99,7 +99,7 @@ class Humans(StudyPart):
     criteria_of: dict[str, Names] = Field(default_factory=dict)
     overall: bool = True
     order: Literal["random", "both", "fixed"] | None = None
-    steps: tuple[FormStep, ...] = ()
+    steps: tuple[Step, ...] = ()
     options: Names = ()
     options_from: str = ""
 

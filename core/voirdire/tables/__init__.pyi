@@ -49,7 +49,7 @@ from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
 from voirdire.tables.labelled import yes_of as yes_of
-from voirdire.tables.questions import ChoiceQuestion as ChoiceQuestion
+from voirdire.tables.questions import Question as Question
 from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import held_out as held_out
 from voirdire.tables.questions import question_study as question_study

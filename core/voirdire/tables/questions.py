@@ -32,7 +32,7 @@ _NUMBERED = "; where answers count the options, say what number the first one ha
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceQuestion:
+class Question:
     """A question, its options in order, and the letters that are right."""
 
     id: str
@@ -87,7 +87,7 @@ class QuestionColumns:
 
 def read_questions(
     path: str | Path, columns: QuestionColumns | None = None
-) -> tuple[ChoiceQuestion, ...]:
+) -> tuple[Question, ...]:
     """The questions of a JSON, JSONL or CSV file (or a workbook).
 
     A question has several right choices where its answer names several, or its text says so
@@ -103,7 +103,7 @@ def read_questions(
     names = columns or QuestionColumns()
     options = [names.choices] if isinstance(names.choices, str) else list(names.choices)
     wanted = [names.text, names.answer, *options, *filter(None, (names.type, names.id))]
-    questions: dict[str, ChoiceQuestion] = {}
+    questions: dict[str, Question] = {}
     for number, (place, row) in enumerate(read_rows(path, wanted), start=1):
         question = _question(row, names, options, number, f"{path}, {place}")
         if question.id in questions:
@@ -114,10 +114,10 @@ def read_questions(
 
 def held_out(
     path: str | Path,
-    asked: Sequence[ChoiceQuestion],
+    asked: Sequence[Question],
     k: int,
     columns: QuestionColumns | None = None,
-) -> tuple[ChoiceQuestion, ...]:
+) -> tuple[Question, ...]:
     """The first k questions of a file of examples, none of which is asked.
 
     Raises
@@ -228,7 +228,7 @@ def question_study(  # noqa: PLR0913 - one a part of the study
 
 def _question(
     row: Mapping[str, Any], names: QuestionColumns, options: list[str], number: int, where: str
-) -> ChoiceQuestion:
+) -> Question:
     text, ident = cell_text(row[names.text]), cell_text(row[names.id]) if names.id else str(number)
     choices = _choices(row, options, where)
     if not text or not 2 <= len(choices) <= len(ascii_uppercase):
@@ -237,7 +237,7 @@ def _question(
     if not ident:
         raise TableError(f"{where}: column {names.id!r} (the id) is empty")
     answer = _answer(_decoded(row[names.answer]), choices, names.first, where)
-    return ChoiceQuestion(
+    return Question(
         ident,
         text,
         tuple(choices.values()),

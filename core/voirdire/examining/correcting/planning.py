@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from voirdire.examining.planning.drawing import LabelDraw
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
-    from voirdire.stats import Design, LabelsNeeded, VarianceComponents
+    from voirdire.stats import Decision, LabelsNeeded, VarianceComponents
     from voirdire.study import ReadOptions
 
 #: The reliability that a mean of several humans or runs is planned for.
@@ -86,7 +86,7 @@ class PanelOfJudges:
         Those with several runs; of each, as many runs as all of them have.
     components : VarianceComponents
         Over responses (its items), judges (its raters) and runs within judges.
-    needed : tuple of Design
+    needed : tuple of Decision
         Judges whose mean reaches a reliability of 0.80, with one run each and with as many as
         there are.
     """
@@ -94,7 +94,7 @@ class PanelOfJudges:
     attribute: str
     judges: tuple[str, ...]
     components: VarianceComponents
-    needed: tuple[Design, ...]
+    needed: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, slots=True)

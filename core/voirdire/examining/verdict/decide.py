@@ -33,7 +33,7 @@ class AskedUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Ruling:
     """A state, the components that decided it, the reason, and the largest p-value."""
 
     state: State
@@ -62,7 +62,7 @@ def asked_uses(uses: Sequence[str], ground: Ground) -> list[AskedUse]:
     ]
 
 
-def decide(ground: Ground, asked: AskedUse) -> Decision:
+def decide(ground: Ground, asked: AskedUse) -> Ruling:
     """No if any component is no; else not tested if any is; else open; else yes."""
     use = asked.spec
     # Nothing can be held against humans who do not agree with one another; that a judge repeats
@@ -72,10 +72,10 @@ def decide(ground: Ground, asked: AskedUse) -> Decision:
             stopping = [part for part in ground.of(spec.key) if part.state == "no"]
             if stopping:
                 reason = stopping[0].reason or spec.stops_all
-                return Decision("not tested", (spec.key,), reason, 1.0, tuple(stopping[:1]))
+                return Ruling("not tested", (spec.key,), reason, 1.0, tuple(stopping[:1]))
     # A judge that answered nothing has no system either, and its coverage says so.
     if use.of_means and ground.systems == 1:
-        return Decision("not tested", (), "one system", 1.0, ())
+        return Ruling("not tested", (), "one system", 1.0, ())
     asked_for = tuple(_required(ground, asked))
     parts = tuple(part for part, counts in asked_for if counts)
     # In this order: one thing that is shown to be wrong settles it, whatever else could not be
@@ -84,11 +84,11 @@ def decide(ground: Ground, asked: AskedUse) -> Decision:
         hit = [part for part in parts if part.state == state]
         if hit:
             deciding = tuple(dict.fromkeys(part.name for part in hit))
-            return Decision(state, deciding, _reason(hit), _largest(parts), parts)
+            return Ruling(state, deciding, _reason(hit), _largest(parts), parts)
     # What the use went without is said beside the yes.
     without = (part for part, counts in asked_for if not counts)
     told = tuple(p for p in without if p.reason and REASONS[p.reason].beside_yes)
-    return Decision("yes", (), "", _largest(parts), (*parts, *told))
+    return Ruling("yes", (), "", _largest(parts), (*parts, *told))
 
 
 def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool]]:

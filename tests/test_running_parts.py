@@ -279,7 +279,7 @@ def test_cost_is_unknown_without_price_or_tokens():
         ({"run": {"concurrency": 4, "start_concurrency": 8}}, r"start_concurrency is 8, more than concurrency \(4\)"),
         ({"run": {"prices": {"a:b": {"input": 1}}}}, r"key 'run\.prices\.a:b\.output' is required"),
         ({"run": {"reask_on": ["bad"]}}, r"key 'run\.reask_on\.0' is 'bad'"),
-        ({"generators": [{"name": "g", "use": "chat"}]}, r"key 'generators\.0\.model' is required"),
+        ({"generators": [{"name": "g", "use": "chat"}]}, r"generators\.0: a generator asks a model: give it model"),
         ({"generators": [{"name": "g", "use": "c", "model": "a:b"}] * 2}, r"generators names \['g'\] twice"),
         ({"items": {"file": "x"}}, r"unknown key 'items\.file' .*key|unknown key 'items\.file'|key 'items\.path' is required"),
         ({"comparisons": {"order": "any"}}, r"key 'comparisons\.order' is 'any'"),

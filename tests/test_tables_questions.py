@@ -305,10 +305,20 @@ def _probability_or_score(folder: Path) -> list[object]:
     return [_wide(folder, human=["yes", "no"] * 20, gpt=[at / 40 for at in range(40)])]
 
 
+def _two_languages(folder: Path) -> list[object]:
+    for name, warm, clear, scores in (
+        ("anna", "Ton", "Kürze", HUMAN), ("ki", "Ton juste", "Brièveté", JUDGE),
+    ):  # fmt: skip
+        frame = pl.DataFrame({"item": IDS, warm: scores, clear: scores[::-1]})
+        frame.write_csv(folder / f"{name}.csv")
+    return [folder / "anna.csv", "anna", folder / "ki.csv"]
+
+
 #: Where a question is raised, by file and function -> files that raise it; the second word, where
 #: there is one, is the reference.
 CASES: dict[str, Callable[[Path], list[object]]] = {
     "_rescale.ask_about_scales": _reversed,
+    "_same.ask_which_are_the_same": _two_languages,
     "_roles._scores_of_rows": _several_scores,
     "_roles._ask_what_it_is": _what_it_is,
     "_roles._first_pair": _pairs,
@@ -413,7 +423,7 @@ def test_what_a_question_proposes_at_a_shell_works_as_it_stands(name: str, tmp_p
     # Whatever else is proposed is an option written as it must be.
     for option, value in re.findall(r"""--([a-z]+) ('[^']*'(?:"'"'[^']*')*)""", told):
         if option != "reference":
-            several = option in ("judge", "ignore", "only", "rescale", "labels")
+            several = option in ("judge", "ignore", "only", "rescale", "labels", "same")
             (text,) = shlex.split(_filled(value))
             assert read_options(**{option: [text] if several else text})
 

@@ -65,7 +65,7 @@ def test_a_turn_of_a_response_is_rated_given_its_past_and_what_it_answers():
 def test_the_past_may_be_cut_and_turns_keep_their_numbers():
     rating = Rating(Item("c1"), Response("c1", "bot", "", TALK))
     cut = at_unit(rating, Unit("turn", 4), past=1).item.text
-    assert cut == "The conversation so far:\n[3] client: Since May."
+    assert cut == "The conversation so far:\n[1 to 2: not shown]\n[3] client: Since May."
     assert at_unit(rating, Unit("turn", 4), past=0).item.text == ""
     assert at_unit(rating, Unit("turn", 1)).item.text == ""
 

@@ -66,7 +66,9 @@ def test_the_past_may_be_cut_and_turns_keep_their_numbers():
     rating = Rating(Item("c1"), Response("c1", "bot", "", TALK))
     cut = at_unit(rating, Unit("turn", 4), past=1).item.text
     assert cut == "The conversation so far:\n[1 to 2: not shown]\n[3] client: Since May."
-    assert at_unit(rating, Unit("turn", 4), past=0).item.text == ""
+    # That nothing of it is shown is said too; a first turn has no past.
+    gone = at_unit(rating, Unit("turn", 4), past=0).item.text
+    assert gone == "The conversation so far:\n[1 to 3: not shown]"
     assert at_unit(rating, Unit("turn", 1)).item.text == ""
 
 

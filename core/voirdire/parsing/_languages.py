@@ -363,7 +363,7 @@ def given_score(text: str, high: float) -> GivenScore | None:
     """The score that a short reply gives in a sentence; None where it gives none for sure.
 
     >>> given_score("Ich vergebe 4 von 5 Punkten.", 5)
-    Given(number=4.0, top=5.0, conflict=False)
+    GivenScore(number=4.0, top=5.0, conflict=False)
     >>> given_score("Zwischen 3 und 4, genauer kann ich es nicht sagen.", 5) is None
     True
     """

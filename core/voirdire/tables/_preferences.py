@@ -64,7 +64,7 @@ def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
     >>> rows = [("m", "n", "x"), ("n", "m", "y"), ("m", "n", "tie"), ("n", "m", "x")]
     >>> frame = pl.DataFrame(rows, schema=["x", "y", "best"], orient="row")
     >>> compared_in(frame)
-    Compared(first='x', second='y', winners=('best',))
+    ComparisonColumns(first='x', second='y', winners=('best',))
     """
     # Numbers of two raters share their values too, and so do the labels of a person and of a judge
     # that never agree: neither are names of systems.

@@ -58,7 +58,7 @@ def read_probabilities(
             )
     claimed = declared or [
         c for c in free
-        if _CLAIMS.search(c) and (_is_share(raw.frame[c]) or _is_hard(raw.frame[c]))
+        if claims(c) and (_is_share(raw.frame[c]) or _is_hard(raw.frame[c]))
     ]  # fmt: skip
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if _is_share(raw.frame[c])]

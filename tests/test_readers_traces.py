@@ -15,7 +15,7 @@ from voirdire.tables import read_foreign
 from voirdire.testing import check_reader
 from voirdire.units import Unit, parted
 from voirdire_plugins.readers import OPENINFERENCE, OPENTELEMETRY, opentelemetry
-from voirdire_plugins.readers.steps import Step, Trajectory, steps_of_message, steps_of_span
+from voirdire_plugins.readers.steps import TracedStep, Trajectory, steps_of_message, steps_of_span
 
 TRACES = Path(__file__).parent / "foreign" / "traces"
 #: What people and the model said in `make_traces.py`: of the first model's step, the last, the run.
@@ -361,7 +361,9 @@ def _places(value, at=()):
 
 
 WORDS = st.text("ab ", min_size=1, max_size=3)
-STEPS = st.tuples(st.sampled_from(["user", "assistant", "thought"]), WORDS).map(lambda x: Step(*x))
+STEPS = st.tuples(st.sampled_from(["user", "assistant", "thought"]), WORDS).map(
+    lambda x: TracedStep(*x)
+)
 
 
 @given(st.lists(st.tuples(st.lists(STEPS, max_size=2), STEPS), max_size=6))
@@ -377,13 +379,17 @@ def test_a_past_that_models_are_given_again_adds_no_step(rounds):
 
 def test_calls_of_a_model_and_spans_of_its_tools_are_one_step_each():
     run = Trajectory()
-    calls = [Step("tool call", "{}", "search", "c1"), Step("tool call", "{}", "add")]
-    run.add("model", [Step("user", "Hi")], calls)
-    run.add("search", [], [Step("tool call", "{}", "search", "c1"),
-                           Step("tool result", "none", "search", "c1")])  # fmt: skip
-    run.add("add", [], [Step("tool call", "[]", "add"), Step("tool result", "4", "add")])
+    calls = [TracedStep("tool call", "{}", "search", "c1"), TracedStep("tool call", "{}", "add")]
+    run.add("model", [TracedStep("user", "Hi")], calls)
+    run.add("search", [], [TracedStep("tool call", "{}", "search", "c1"),
+                           TracedStep("tool result", "none", "search", "c1")])  # fmt: skip
+    run.add(
+        "add", [], [TracedStep("tool call", "[]", "add"), TracedStep("tool result", "4", "add")]
+    )
     # A second call of the same tool, which no model's span tells of, is a step.
-    run.add("again", [], [Step("tool call", "[]", "add"), Step("tool result", "5", "add")])
+    run.add(
+        "again", [], [TracedStep("tool call", "[]", "add"), TracedStep("tool result", "5", "add")]
+    )
     assert [step.role for step in run.steps] == [
         "user", "tool call", "tool call", "tool result", "tool result", "tool call", "tool result",
     ]  # fmt: skip

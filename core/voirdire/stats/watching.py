@@ -441,6 +441,7 @@ def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Precision) ->
         )
 
     def single(judge: Any, people: Any, spread: float) -> Floats:
+        """The log of how much likelier a move along this direction is, its size being drawn."""
         known, pull = along(judge, people)
         wide = 1 + spread**2 * known
         return np.asarray(0.5 * (spread**2 * pull**2 / wide - np.log(wide)))
@@ -494,6 +495,7 @@ def _watched(
     of_drift = now.slope**2 * of_labels + (1 - now.slope * line) ** 2 * of_judge
 
     def bounds(value: float, variance: float, spread: float) -> tuple[float, float, float]:
+        """A change with the ends that hold at every look."""
         reach = _reach(float(variance), (_SHIFT * spread) ** 2, alpha, now.rest[1])
         return float(value), float(value) - reach, float(value) + reach
 

@@ -99,6 +99,31 @@ COMPATIBLE = Dialect(
 )
 
 
+def own_server(
+    name: str, base_url: str, api_key_env: str, query: Mapping[str, str] | None = None,
+    api_key_header: str = "",
+) -> Endpoint:  # fmt: skip
+    """A server of the user's, its address checked, with its key where it takes one.
+
+    Raises
+    ------
+    InputError
+        No `base_url`.
+    ModelError
+        The environment variable is not set.
+    MissingExtraError
+        The extra `compatible` is not installed.
+    """
+    if not base_url:
+        raise InputError(f'{name} needs an option base_url, such as "http://localhost:11434/v1"')
+    require("aiohttp", name, "compatible")
+    require("orjson", name, "compatible")
+    key = key_from_environment(name, api_key_env) if api_key_env else None
+    # Sorted, so that the same query in another order shares the client.
+    ordered = tuple(sorted((query or {}).items()))
+    return Endpoint(checked_address(name, base_url), key, ordered, api_key_header)
+
+
 def make(  # noqa: PLR0913 - each is an option of the study
     model_name: str,
     *,
@@ -141,14 +166,7 @@ def make(  # noqa: PLR0913 - each is an option of the study
         The extra `compatible` is not installed.
     """
     name = f"compatible:{model_name}"
-    if not base_url:
-        raise InputError(f'{name} needs an option base_url, such as "http://localhost:11434/v1"')
-    require("aiohttp", name, "compatible")
-    require("orjson", name, "compatible")
-    key = key_from_environment(name, api_key_env) if api_key_env else None
-    address = checked_address(name, base_url)
-    # Sorted, so that the same query in another order shares the client.
-    endpoint = Endpoint(address, key, tuple(sorted((query or {}).items())), api_key_header)
+    endpoint = own_server(name, base_url, api_key_env, query, api_key_header)
     options = Options(
         timeout, on_refused_parameter, structured, logprobs, params or {}, native_tools
     )

@@ -13,17 +13,13 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError, ModelError
-from voirdire.lazy import require
+from voirdire.errors import ModelError
 from voirdire.schema import Reply
 from voirdire_judges.models import compatible
 from voirdire_judges.models._body import mapping, text, usage_of
 from voirdire_judges.models._endpoint import (
-    Endpoint,
     OnRefused,
     Options,
-    checked_address,
-    key_from_environment,
 )
 from voirdire_judges.models._faults import MalformedBodyError
 from voirdire_judges.models._remote import Dialect, RemoteModel
@@ -151,12 +147,7 @@ def make(
         The extra `compatible` is not installed.
     """
     name = f"systemone:{model_name}"
-    if not base_url:
-        raise InputError(f'{name} needs an option base_url, such as "http://localhost:8080/v1"')
-    require("aiohttp", name, "compatible")
-    require("orjson", name, "compatible")
-    key = key_from_environment(name, api_key_env) if api_key_env else None
-    endpoint = Endpoint(checked_address(name, base_url), key)
+    endpoint = compatible.own_server(name, base_url, api_key_env)
     options = Options(
         timeout, on_refused_parameter, structured=False, params=params or {}, native_tools=False
     )

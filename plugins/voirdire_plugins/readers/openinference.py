@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import facts_of, part
 from voirdire_plugins.readers.opentelemetry import lines_of, system_of
-from voirdire_plugins.readers.spans import SpanEvaluation, SpanTraces, traces
+from voirdire_plugins.readers.spans import (
+    SpanEvaluation,
+    SpanTraces,
+    judged_spans,
+    runs_of_spans,
+)
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
@@ -16,24 +20,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Rating
+    from voirdire.tables import Reading, ReadingBuilder
 
 NAME = "openinference"
 
 
 def read(path: Path) -> Reading:
     """Annotations by run or step (item) and name (attribute); annotators are the raters."""
-    rows = ReadingBuilder(NAME, path.name)
-    with traces() as kept:
-        collect(path, kept, rows)
-        kept.judge(rows)
-        return rows.reading()
+    return judged_spans(NAME, path, collect)
 
 
 def conversations(path: Path) -> Iterator[Rating]:
     """Each trace as a run with its steps, annotated or not."""
-    with traces() as kept:
-        collect(path, kept, ReadingBuilder(NAME, path.name))
-        yield from kept.trajectories()
+    return runs_of_spans(NAME, path, collect)
 
 
 def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:

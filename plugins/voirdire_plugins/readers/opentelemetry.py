@@ -9,9 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import voirdire
-from voirdire.tables import Reading, ReadingBuilder
 from voirdire_plugins.readers.files import facts_of, objects, parsed, part
-from voirdire_plugins.readers.spans import SpanTraces, evaluation_of, traces
+from voirdire_plugins.readers.spans import SpanTraces, evaluation_of, judged_spans, runs_of_spans
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Rating
+    from voirdire.tables import Reading, ReadingBuilder
 
 NAME = "opentelemetry"
 EVENT = "gen_ai.evaluation.result"
@@ -37,18 +37,12 @@ _PLAIN = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 def read(path: Path) -> Reading:
     """Evaluations by run or step (item) and name (attribute); evaluators are the raters."""
-    rows = ReadingBuilder(NAME, path.name)
-    with traces() as kept:
-        collect(path, kept, rows)
-        kept.judge(rows)
-        return rows.reading()
+    return judged_spans(NAME, path, collect)
 
 
 def conversations(path: Path) -> Iterator[Rating]:
     """Each trace as a run with its steps, evaluated or not."""
-    with traces() as kept:
-        collect(path, kept, ReadingBuilder(NAME, path.name))
-        yield from kept.trajectories()
+    return runs_of_spans(NAME, path, collect)
 
 
 def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:

@@ -12,15 +12,17 @@ from contextlib import closing, contextmanager
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from voirdire.tables import ReadingBuilder
 from voirdire.units import Unit
 from voirdire_plugins.readers.sourced import judge
-from voirdire_plugins.readers.steps import Step, Trajectory, numbered, steps_of_span, text_of
+from voirdire_plugins.readers.steps import TracedStep, Trajectory, numbered, steps_of_span, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from voirdire.schema import Rating
-    from voirdire.tables import ReadingBuilder
+    from voirdire.tables import Reading
 
 #: Words for who evaluated that speak of people, and of programs; any other is said and asked about.
 _PEOPLE = frozenset(("human", "person", "user", "annotator", "expert"))
@@ -114,7 +116,9 @@ class Run:
         if not parent:
             self.root, self.given, self.gave = span, asked, gave
         self.system = system if not parent or not self.system else self.system
-        self.trajectory.add(span, (Step(*one) for one in given), (Step(*one) for one in made))
+        self.trajectory.add(
+            span, (TracedStep(*one) for one in given), (TracedStep(*one) for one in made)
+        )
 
     @property
     def asked(self) -> str | None:
@@ -242,6 +246,26 @@ def traces() -> Iterator[SpanTraces]:
         database.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
         database.execute("BEGIN")
         yield SpanTraces(database)
+
+
+def judged_spans(
+    maker: str, path: Path, collect: Callable[[Path, SpanTraces, ReadingBuilder], None]
+) -> Reading:
+    """What is said of runs and steps in a file; `collect` keeps the spans of its maker."""
+    rows = ReadingBuilder(maker, path.name)
+    with traces() as kept:
+        collect(path, kept, rows)
+        kept.judge(rows)
+        return rows.reading()
+
+
+def runs_of_spans(
+    maker: str, path: Path, collect: Callable[[Path, SpanTraces, ReadingBuilder], None]
+) -> Iterator[Rating]:
+    """Each trace of a file as a run with its steps, evaluated or not."""
+    with traces() as kept:
+        collect(path, kept, ReadingBuilder(maker, path.name))
+        yield from kept.trajectories()
 
 
 class _Judging:

@@ -32,7 +32,7 @@ _TOOLS = frozenset(("execute_tool", "retrieval"))
 _OI_TOOLS = frozenset(("TOOL", "RETRIEVER"))
 
 
-class Step(NamedTuple):
+class TracedStep(NamedTuple):
     """One step: who, what, which tool, and the id of the call that it makes or answers."""
 
     role: str
@@ -53,15 +53,15 @@ def text_of(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def steps_of_span(attributes: Mapping[str, Any]) -> tuple[list[Step], list[Step]]:
+def steps_of_span(attributes: Mapping[str, Any]) -> tuple[list[TracedStep], list[TracedStep]]:
     """What a span was given and what it added; both empty for one that only holds others.
 
     Examples
     --------
     >>> steps_of_span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "add",
     ...                "gen_ai.tool.call.arguments": '{"a": 1}', "gen_ai.tool.call.result": "2"})[1]
-    [Step(role='tool call', content='{"a": 1}', name='add', call=''), \
-Step(role='tool result', content='2', name='add', call='')]
+    [TracedStep(role='tool call', content='{"a": 1}', name='add', call=''), \
+TracedStep(role='tool result', content='2', name='add', call='')]
     """
     operation = text_of(attributes.get("gen_ai.operation.name"))
     kind = text_of(attributes.get("openinference.span.kind"))
@@ -80,12 +80,12 @@ Step(role='tool result', content='2', name='add', call='')]
     return [], []
 
 
-def _plain(role: str, value: Any) -> list[Step]:
+def _plain(role: str, value: Any) -> list[TracedStep]:
     text = text_of(value)
-    return [Step(role, text)] if text.strip() else []
+    return [TracedStep(role, text)] if text.strip() else []
 
 
-def _of_tool(attributes: Mapping[str, Any]) -> list[Step]:
+def _of_tool(attributes: Mapping[str, Any]) -> list[TracedStep]:
     name = text_of(attributes.get("gen_ai.tool.name") or attributes.get("tool.name"))
     call = text_of(attributes.get("gen_ai.tool.call.id") or attributes.get("tool.id"))
     asked = attributes.get("gen_ai.tool.call.arguments", attributes.get("input.value"))
@@ -101,13 +101,13 @@ def _of_tool(attributes: Mapping[str, Any]) -> list[Step]:
     if part(inner, "type") == "tool" and isinstance(part(inner, "data"), dict):
         call = call or text_of(part(inner, "data", "tool_call_id"))
         gave = part(inner, "data", "content")
-    steps = [Step(CALL, text_of(asked), name, call)]
-    return steps if gave is None else [*steps, Step(RESULT, text_of(gave), name, call)]
+    steps = [TracedStep(CALL, text_of(asked), name, call)]
+    return steps if gave is None else [*steps, TracedStep(RESULT, text_of(gave), name, call)]
 
 
-def _messages(value: Any, role: str) -> list[Step]:
+def _messages(value: Any, role: str) -> list[TracedStep]:
     """Messages as the semantic conventions have them: structured, or as one JSON text."""
-    steps: list[Step] = []
+    steps: list[TracedStep] = []
     inner = _json(value)
     if role == "system":  # parts without a message around them
         inner = [{"role": role, "parts": inner}]
@@ -118,24 +118,24 @@ def _messages(value: Any, role: str) -> list[Step]:
     return steps
 
 
-def _part(one: Mapping[str, Any], role: str) -> Iterator[Step]:
+def _part(one: Mapping[str, Any], role: str) -> Iterator[TracedStep]:
     kind = one.get("type")
     if kind == "text":
         yield from _plain(role, one.get("content"))
     elif kind in ("reasoning", "thinking"):
         yield from _plain(THOUGHT, one.get("content"))
     elif kind == "tool_call":
-        yield Step(
+        yield TracedStep(
             CALL, text_of(one.get("arguments")), text_of(one.get("name")), text_of(one.get("id"))
         )
     elif kind == "tool_call_response":
         gave = one.get("response", one.get("result"))
-        yield Step(RESULT, text_of(gave), text_of(one.get("name")), text_of(one.get("id")))
+        yield TracedStep(RESULT, text_of(gave), text_of(one.get("name")), text_of(one.get("id")))
     else:
-        yield Step(role, f"[{kind or 'part'}, not shown]")
+        yield TracedStep(role, f"[{kind or 'part'}, not shown]")
 
 
-def _of_openinference(attributes: Mapping[str, Any]) -> tuple[list[Step], list[Step]]:
+def _of_openinference(attributes: Mapping[str, Any]) -> tuple[list[TracedStep], list[TracedStep]]:
     given, said = (
         [step for message in numbered(attributes, prefix) for step in _oi_message(message)]
         for prefix in _OI_MESSAGES
@@ -154,7 +154,7 @@ def _in_order(value: Any) -> list[dict[str, Any]]:
     return [v for _, v in sorted(entries, key=lambda one: one[0]) if isinstance(v, dict)]
 
 
-def _oi_message(one: Mapping[str, Any]) -> Iterator[Step]:
+def _oi_message(one: Mapping[str, Any]) -> Iterator[TracedStep]:
     message = facts_of(one.get("message"))
     who = text_of(message.get("role")) or "assistant"
     role = _ROLES.get(who, who)
@@ -172,13 +172,13 @@ def _oi_message(one: Mapping[str, Any]) -> Iterator[Step]:
     for inner in _in_order(message.get("tool_calls")):
         made = facts_of(inner.get("tool_call"))
         function = facts_of(made.get("function"))
-        yield Step(
+        yield TracedStep(
             CALL, text_of(function.get("arguments")), text_of(function.get("name")),
             text_of(made.get("id")),
         )  # fmt: skip
 
 
-def steps_of_message(message: Mapping[str, Any]) -> Iterator[Step]:
+def steps_of_message(message: Mapping[str, Any]) -> Iterator[TracedStep]:
     """The steps of one chat message, as OpenAI, LangChain and inspect_ai write it.
 
     >>> said = {"role": "assistant", "content": "I look.", "tool_calls": [
@@ -207,7 +207,7 @@ def steps_of_message(message: Mapping[str, Any]) -> Iterator[Step]:
         inner = function if isinstance(function, dict) else made
         asked = inner.get("arguments", inner.get("args"))
         named = function if isinstance(function, str) else inner.get("name")
-        yield Step(CALL, text_of(asked), text_of(named), text_of(made.get("id")))
+        yield TracedStep(CALL, text_of(asked), text_of(named), text_of(made.get("id")))
 
 
 class Trajectory:
@@ -219,8 +219,9 @@ class Trajectory:
     Examples
     --------
     >>> run = Trajectory()
-    >>> run.add("a", [Step("user", "Hi")], [Step("assistant", "Hello")])
-    >>> run.add("b", [Step("user", "Hi"), Step("assistant", "Hello"), Step("user", "Bye")], [])
+    >>> asked, told = TracedStep("user", "Hi"), TracedStep("assistant", "Hello")
+    >>> run.add("a", [asked], [told])
+    >>> run.add("b", [asked, told, TracedStep("user", "Bye")], [])
     >>> [step.content for step in run.steps], run.ends
     (['Hi', 'Hello', 'Bye'], {'a': 2})
     """
@@ -228,14 +229,14 @@ class Trajectory:
     __slots__ = ("_calls", "_known", "_open", "ends", "steps")
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[TracedStep] = []
         #: Position, from 1, of the last step that a span or message made.
         self.ends: dict[str, int] = {}
         self._known: Counter[tuple[str, str]] = Counter()
         self._calls: set[tuple[str, str]] = set()
         self._open: Counter[str] = Counter()
 
-    def add(self, name: str, given: Iterable[Step], made: Iterable[Step]) -> None:
+    def add(self, name: str, given: Iterable[TracedStep], made: Iterable[TracedStep]) -> None:
         """What a span was given and what it made; of the first only what is new."""
         again: Counter[tuple[str, str]] = Counter()
         for step in given:
@@ -254,7 +255,7 @@ class Trajectory:
         if all(step.role != RESULT for step in made):
             self._open.update(step.name for step in made if step.role == CALL)
 
-    def _announced(self, step: Step) -> bool:
+    def _announced(self, step: TracedStep) -> bool:
         """Whether a tool's span tells of a call that its model's span told of already."""
         if step.role != CALL:
             return False
@@ -266,7 +267,7 @@ class Trajectory:
             return True
         return False
 
-    def _append(self, step: Step) -> None:
+    def _append(self, step: TracedStep) -> None:
         self.steps.append(step)
         self._known[step.role, step.content] += 1
         if step.call:

@@ -11,7 +11,7 @@ from test_running_matrix import COUNTED, FORMATS, SKIPPED, limits, member
 from test_running_wire import EACH, KEY, after, started
 from wire_server import FAULTS, WireServer
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, StudyError
 from voirdire.running import dry_run, run
 from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.schema import Item, Reply
@@ -151,6 +151,39 @@ def test_generated_turns_are_judged_and_a_dry_run_foresees_them(tmp_path):
     ratings = ratings_frame(tmp_path / "s")
     assert ratings["item"].to_list() == ["p1 turn 2", "p1 turn 4", "p2 turn 2", "p2 turn 4"]
     assert ratings["system"].unique().to_list() == ["bot"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"role": "asistant"}, "'asistant' is not the role of any turn.*'user', 'assistant'"),
+        ({"role": ""}, "role: is missing.*'user', 'assistant'"),
+        ({"unit": None}, r"under \[conversations\] whether unit"),
+        ({"plain": True}, "what 'plain' generates are texts without turns"),
+    ],
+)
+def test_what_is_judged_of_conversations_to_come_is_asked_before_they_are_paid(
+    tmp_path, change, message
+):
+    pl.DataFrame({"id": ["p1"], "text": ["Ann."]}).write_csv(tmp_path / "items.csv")
+    said = {"unit": "turn", "role": "assistant", **change}
+    plain = said.pop("plain", False)
+    raw = {
+        "name": "t", "items": {"path": "items.csv"}, "rubric": {"attributes": [{"name": "Warm"}]},
+        "generators": [{"name": "bot", "use": "dialogue", "options": {"turns": 2},
+                        "models": {"system": "simulated:s", "client": "simulated:c"}}],
+        "panel": [{"name": "ann", "use": "rubric", "model": "simulated:x"}],
+        "conversations": {name: value for name, value in said.items() if value is not None},
+    }  # fmt: skip
+    if plain:
+        raw["generators"].append({"name": "plain", "use": "chat", "model": "simulated:s",
+                                  "options": {"prompt": "none"}})  # fmt: skip
+    study = build_study(raw, folder=str(tmp_path))
+    with pytest.raises(StudyError, match=message):
+        dry_run(study)
+    with pytest.raises(StudyError, match=message):
+        run(study, tmp_path / "s", quiet=True)
+    assert replies_frame(tmp_path / "s").is_empty()
 
 
 def test_a_client_may_end_the_conversation():

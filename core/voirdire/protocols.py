@@ -280,6 +280,10 @@ class FollowsUp(Protocol):
 class Converses(Protocol):
     """A generator that holds a conversation: several steps, each of which needs its item."""
 
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Every role of a turn of its conversations, so that a study may say whose are judged."""
+
     def next_of(self, task: Item, replies: Sequence[Reply]) -> list[Request]:
         """What to ask next about an item, given all replies so far; empty where it has ended."""
 

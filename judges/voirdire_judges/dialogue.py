@@ -64,6 +64,11 @@ class Dialogue:
         return (SYSTEM, CLIENT) if self.client == "model" else (SYSTEM,)
 
     @property
+    def speakers(self) -> tuple[str, ...]:
+        """Every role of a turn."""
+        return (USER, ASSISTANT)
+
+    @property
     def max_steps(self) -> int:
         """Messages in the role that begins."""
         return self.turns + 1

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
-from voirdire.errors import InputError, MissingExtraError, PluginError, SessionError, StudyError
+from voirdire.errors import (
+    InputError,
+    MissingExtraError,
+    PluginError,
+    SessionError,
+    StudyError,
+    listed,
+)
 from voirdire.lazy import make_importable
 from voirdire.protocols import BearsConcurrency, Converses, Prepares, TakesBatches
 from voirdire.running._models import completer, make_model, model_factory, progress_of
@@ -328,13 +335,15 @@ def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[
     Raises
     ------
     StudyError
-        Nobody says whether the whole, each turn or the first failure is judged; or nobody speaks in
-        the role whose turns are.
+        Nobody says whether the whole, each turn or the first failure is judged; nobody speaks in
+        the role whose turns are; or a generator writes texts, which have no turns.
     """
-    if not has_turns(connection) and not any(asker.judged.placed for asker in asking):
+    makers = [asker for asker in asking if asker.id.stage == "generate"]
+    speakers, plain = _speakers(makers)
+    there = has_turns(connection)
+    if not (there or speakers or any(asker.judged.placed for asker in asking)):
         return
     for asker in asking:
-        generated = bool(study.generators) and asker.task == "rating"
         if asker.id.stage == "generate" or asker.task == "comparison":
             continue
         if getattr(asker.spec, "unit", None) is None and study.conversations.unit is None:
@@ -344,9 +353,26 @@ def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[
                 "'turn' (each turn of a role, given its past), 'step' (each step of an agent) or "
                 "'first' (the first turn or step where it fails)"
             )
-        # The turns of a conversation that is still to be generated are not there yet.
-        if asker.judged.placed and not generated:
-            check_role(connection, asker.judged, of_items=asker.task == "item")
+        if not asker.judged.placed:
+            continue
+        of_items = asker.task == "item"
+        if plain and not of_items:
+            raise StudyError(
+                f"conversations.unit is {asker.judged.kind!r}, and what {listed(plain)} generates "
+                "are texts without turns: give a generator of conversations (use = 'dialogue'), or "
+                "unit = 'whole'"
+            )
+        # Of a study whose generators were not run yet, nothing is known.
+        if of_items or not study.generators or speakers or there:
+            roles = () if of_items else speakers
+            check_role(connection, asker.judged, of_items=of_items, speakers=roles)
+
+
+def _speakers(makers: Sequence[Asker]) -> tuple[tuple[str, ...], list[str]]:
+    """The roles of turns that generators will write, and the generators that write none."""
+    talkers = [one.rater for one in makers if isinstance(one.rater, Converses)]
+    plain = [one.id.name for one in makers if not isinstance(one.rater, Converses)]
+    return tuple(role for rater in talkers for role in rater.speakers), plain
 
 
 def _check_known(connection: sqlite3.Connection, spec: ItemsSpec) -> None:
@@ -462,7 +488,7 @@ def _expect_generated(
                 text = "text" * cap
             turns: tuple[Turn, ...] = ()
             if isinstance(asker.rater, Converses) and asker.max_steps:
-                pair = (Turn("user", text), Turn("assistant", text))
+                pair = tuple(Turn(role, text) for role in asker.rater.speakers)
                 turns = pair * max(1, asker.max_steps - 1)
             responses.append(Response(names[0], system, "" if turns else text, turns))
     take_responses(connection, responses, "generated")

@@ -16,6 +16,7 @@ from voirdire.errors import (
     PluginError,
     StudyError,
     VoirdireError,
+    listed,
 )
 from voirdire.lazy import check_options
 from voirdire.parsing import LabelSet
@@ -170,9 +171,14 @@ def _response(rater: Any, replies: Sequence[Reply], item: str, task: Item | None
     if not isinstance(rater, Converses):
         made: Response = rater.parse(replies, item)
         return made
-    return (
-        Response(item, "", replies[-1].text) if task is None else rater.conversation(task, replies)
-    )
+    if task is None:
+        return Response(item, "", replies[-1].text)
+    made = rater.conversation(task, replies)
+    strangers = sorted({turn.role for turn in made.turns} - set(rater.speakers))
+    if strangers:
+        # Whoever judges turns of a role was told beforehand which roles there are.
+        raise ValueError(f"turns of roles that its speakers do not name: {listed(strangers)}")
+    return made
 
 
 def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:

@@ -12,7 +12,7 @@ from voirdire.units import Unit
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.units import JudgedUnits
 
@@ -114,15 +114,21 @@ def _roles(connection: sqlite3.Connection, *, of_items: bool) -> list[str]:
     return [role for role, _ in connection.execute(sql)]
 
 
-def check_role(connection: sqlite3.Connection, judged: JudgedUnits, *, of_items: bool) -> None:
-    """See that turns of the role that is judged are there.
+def check_role(
+    connection: sqlite3.Connection,
+    judged: JudgedUnits,
+    *,
+    of_items: bool,
+    speakers: Iterable[str] = (),
+) -> None:
+    """See that turns of the role that is judged are there, or will be by who `speakers` are.
 
     Raises
     ------
     StudyError
         Nothing is a conversation, or nobody speaks in that role.
     """
-    roles = _roles(connection, of_items=of_items)
+    roles = list(dict.fromkeys((*_roles(connection, of_items=of_items), *speakers)))
     what = "items" if of_items else "responses"
     if not roles:
         raise StudyError(

@@ -493,3 +493,69 @@ def test_a_distribution_that_nobody_gave_is_no_silence():
     table = wide(human=["yes", "no"] * 10, choice=["yes", "no"] * 10, probabilities=told)
     with pytest.raises(TableError, match="no column says whose"):
         read(table)
+
+
+def _with_choices():
+    """Three people and a judge whose cells hold a label and its probabilities."""
+    rows = []
+    for k, word in enumerate(WORDS):
+        rest = [other for other in ("negative", "neutral", "positive") if other != word]
+        sure = 0.5 + 0.02 * k
+        shares = {word: sure, rest[0]: 0.7 * (1 - sure), rest[1]: 0.3 * (1 - sure)}
+        said = WORDS[k - 1] if k % 7 == 3 else word
+        rows.append({"id": str(k), "ann_1": word, "ann_2": said, "ann_3": word,
+                     "gpt": {"choice": word, "probabilities": shares}})  # fmt: skip
+    return rows
+
+
+def _as_file(shape, tmp_path):
+    rows, raters = _with_choices(), ("ann_1", "ann_2", "ann_3", "gpt")
+    path = tmp_path / ("said.json" if shape == "nested" else "said.jsonl")
+    if shape == "csv":
+        cells = [{n: json.dumps(v) if n == "gpt" else v for n, v in row.items()} for row in rows]
+        path = tmp_path / "said.csv"
+        pl.DataFrame(cells).write_csv(path)
+        return path
+    if shape == "nested":
+        path.write_text(json.dumps({r: {row["id"]: row[r] for row in rows} for r in raters}))
+        return path
+    if shape == "wide":
+        made = rows
+    else:
+        made = [{"id": row["id"], "rater": r, **answer} for row in rows for r in raters
+                for answer in [row[r] if r == "gpt" and shape == "two names" else
+                               {"label": row[r]}]]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, made)))
+    return path
+
+
+@pytest.mark.parametrize("shape", ["csv", "wide", "nested", "one name", "two names"])
+def test_an_object_of_a_choice_and_probabilities_is_both(shape, tmp_path):
+    found = read(_as_file(shape, tmp_path))
+    assert found.people == ("ann_1", "ann_2", "ann_3")
+    assert [one.attribute for one in found.questions] == [
+        "label", "label: negative", "label: neutral", "label: positive",
+    ]  # fmt: skip
+    rows = found.labels.filter(pl.col("rater") == "gpt")
+    said = rows.filter(pl.col("attribute") == "label").sort(pl.col("item").cast(pl.Int32))
+    assert said["labels"].list.first().to_list() == WORDS
+    for k, given in enumerate(_with_choices()):
+        own = rows.filter((pl.col("item") == str(k)) & pl.col("probability").is_not_null())
+        claimed = {a.removeprefix("label: "): p for a, p in
+                   own.select("attribute", "probability").iter_rows()}  # fmt: skip
+        assert claimed == pytest.approx(given["gpt"]["probabilities"])
+
+
+def test_an_object_that_is_a_distribution_claims_each_label_and_says_none():
+    rows = [{**row, "gpt": json.dumps(row["gpt"]["probabilities"])} for row in _with_choices()]
+    found = read(pl.DataFrame(rows).drop("ann_2", "ann_3"))
+    assert all(one.probability for one in found.questions)
+    assert len(found.questions) == 3
+    assert found.people == ("ann_1",)
+
+
+def test_an_object_among_such_ones_that_is_none_names_its_line():
+    rows = [{**row, "gpt": json.dumps(row["gpt"])} for row in _with_choices()]
+    rows[4]["gpt"] = '{"choice": "neutral", "probabilities": {"neutral": 1.4}}'
+    with pytest.raises(TableError, match=r"4: 'gpt' is to hold a label and its probabilities"):
+        read(pl.DataFrame(rows))

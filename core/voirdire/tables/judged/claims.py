@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 YES, NO = "yes", "no"
 #: Columns of a distribution over labels, without case and signs.
 DISTRIBUTIONS = frozenset(("probabilities", "probs", "labelprobabilities", "distribution"))
+#: Columns of the probability of the label that a row gives.
+SINGLE = frozenset(("probability", "prob", "labelprob", "choiceprobability", "pchoice"))
 #: Words that claim a probability, or the logarithm of one.
 CLAIM = re.compile(
     r"(?:^|(?<=[_\s.-]))(?:prob|probs|probability|probabilities|proba|p|logprob|logprobs|logp)"
@@ -55,12 +57,12 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
         _check_whose(raw, free)
         return _wide(raw, read, free, roles, reference)
     spread = next((c for c in free if plain_word(c) in DISTRIBUTIONS), None)
-    single = read.probability or next((c for c in free if plain_word(c) in _SINGLE), None)
+    single = read.probability or next((c for c in free if plain_word(c) in SINGLE), None)
     column = spread or single
     if column is None:
         return None
     # Words of yes and no are labels where a probability of them stands beside.
-    as_labels = _without(read, column).model_copy(update={"kind": "label"})
+    as_labels = without_columns(read, column).model_copy(update={"kind": "label"})
     labels = read_labels(raw, as_labels, reference)
     if labels is None:
         return None
@@ -89,10 +91,8 @@ def _check_whose(raw: RawTable, free: Sequence[str]) -> None:
             )
 
 
-_SINGLE = frozenset(("probability", "prob", "labelprob", "choiceprobability", "pchoice"))
-
-
-def _without(read: TableKeys, *columns: str) -> TableKeys:
+def without_columns(read: TableKeys, *columns: str) -> TableKeys:
+    """What is known of a table, these columns left out, its kind still to be seen."""
     kind = None if read.kind == "probability" else read.kind
     return read.model_copy(update={"ignore": (*read.ignore, *columns), "kind": kind})
 
@@ -165,7 +165,7 @@ def _wide(
     if len(numbers) < 2:
         return None
     # Words of yes and no are labels where a probability of each stands beside.
-    words = _without(read, *numbers).model_copy(update={"kind": "label"})
+    words = without_columns(read, *numbers).model_copy(update={"kind": "label"})
     worded = label_columns(raw, words, [c for c in free if c not in numbers])
     forms = {form_of(word): word for column in worded for word in column.words}
     by_judge: dict[str, dict[str, str]] = {}
@@ -178,21 +178,14 @@ def _wide(
     }
     if not by_judge:
         return None
-    facts = facts_of(raw, roles)
-    said = [column.name for column in worded]
-    cells = pl.concat(
-        facts.with_columns(
-            pl.lit(name).alias("rater"), pl.lit(read.about or "label").alias("attribute"),
-            raw.frame[name].cast(pl.String).alias("cell"),
-        )
-        for name in said
-    )  # fmt: skip
-    people = reference or people_of_or_none(said) or said
-    labels = judgements_of(
-        cells, {read.about or "label": any(c.sets for c in worded)}, raw.name, read, people, None,
+    reason = (
         f"{listed([c for each in by_judge.values() for c in each.values()])} hold probabilities "
-        f"of labels, and sum to 1",
-    )  # fmt: skip
+        f"of labels, and sum to 1"
+    )
+    labels = labels_beside(raw, words, [c.name for c in worded], roles, reference, reason)
+    if labels is None:
+        return None
+    facts = facts_of(raw, roles)
     claims = [
         (item, system, judge, run, label, value)
         for judge, each in by_judge.items()
@@ -204,6 +197,35 @@ def _wide(
         if value is not None
     ]  # fmt: skip
     return with_claims(labels, claims)
+
+
+def labels_beside(
+    raw: RawTable,
+    read: TableKeys,
+    names: Sequence[str],
+    roles: Mapping[str, str | None],
+    reference: Sequence[str],
+    reason: str,
+) -> ReadJudgements | None:
+    """Columns of words, one at least, as labels of their raters; None where none holds any.
+
+    By default they are people's: what is held against them stands in other columns.
+    """
+    worded = label_columns(raw, read, names)
+    if not worded:
+        return None
+    facts, about = facts_of(raw, roles), read.about or "label"
+    said = [column.name for column in worded]
+    cells = pl.concat(
+        facts.with_columns(
+            pl.lit(name).alias("rater"), pl.lit(about).alias("attribute"),
+            raw.frame[name].cast(pl.String).alias("cell"),
+        )
+        for name in said
+    )  # fmt: skip
+    people = reference or people_of_or_none(said) or said
+    sets = {about: any(column.sets for column in worded)}
+    return judgements_of(cells, sets, raw.name, read, people, None, reason)
 
 
 def all_numbers(column: pl.Series) -> bool:

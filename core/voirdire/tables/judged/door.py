@@ -26,6 +26,7 @@ from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
+from voirdire.tables.judged.objects import is_answer, read_objects
 from voirdire.tables.judged.words import judgements_of
 from voirdire.tables.readers import read_foreign
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from voirdire.tables.readers import Reading
 
 #: In this order: what is more particular first.
-SHAPES = (read_preferences, read_claims, read_probabilities, read_labels)
+SHAPES = (read_preferences, read_objects, read_claims, read_probabilities, read_labels)
 
 
 def read_judged(
@@ -299,7 +300,7 @@ def read_nested(path: Path, read: ReadOptions) -> pl.DataFrame | None:
     if not _is_nested(given):
         return None
     rows = [
-        (rater, key, None if value is None else str(value))
+        (rater, key, _cell_of(value))
         for rater, said in given.items()
         for key, value in said.items()
     ]
@@ -310,13 +311,19 @@ def read_nested(path: Path, read: ReadOptions) -> pl.DataFrame | None:
     return _with_parts(table, read, path.name)
 
 
+def _cell_of(value: Any) -> str | None:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return None if value is None else str(value)
+
+
 def _is_nested(given: Any) -> bool:
     if not isinstance(given, dict) or not given:
         return False
     return all(
         isinstance(said, dict)
         and said
-        and all(not isinstance(value, dict | list) for value in said.values())
+        and all(not isinstance(v, dict | list) or is_answer(v) for v in said.values())
         for said in given.values()
     )
 

@@ -377,9 +377,11 @@ def _long(
     found = [column for column in found if column.name != attribute]
     if scored is not None and scored not in [column.name for column in found]:
         return None  # numbers are rated here, and words beside them say something about a row
-    column = _the_one(raw, found, scored)
+    cells = _complementary(raw, found) if scored is None else None
+    column = found[0] if cells is not None else _the_one(raw, found, scored)
     if column is None:
         return None
+    cells = raw.frame[column.name].cast(pl.String) if cells is None else cells
     if roles["item"] is None:
         raise TableError(
             f"{raw.name}: {column.name!r} holds labels by {rater!r}, and no column of item ids was "
@@ -387,7 +389,7 @@ def _long(
         )
     base = facts_of(raw, roles).with_columns(
         raw.frame[rater].cast(pl.String).alias("rater"),
-        raw.frame[column.name].cast(pl.String).alias("cell"),
+        cells.alias("cell"),
         (pl.lit(read.about or "label") if attribute is None else
          raw.frame[attribute].cast(pl.String)).alias("attribute"),
     )  # fmt: skip
@@ -399,6 +401,22 @@ def _long(
         base, sets, raw.name, read, reference, rater,
         f"{column.name!r} holds labels, one row a judgement",
     )  # fmt: skip
+
+
+def _complementary(raw: RawTable, found: Sequence[LabelColumn]) -> pl.Series | None:
+    """Columns that speak of labels and of which no row fills two, as one.
+
+    So it is where each rater's rows keep the answer under a name of their own. None where there is
+    no such pair, or where they share no words.
+    """
+    named = [column for column in found if plain_word(column.name) in HEADS]
+    if len(named) < 2 or not all(_alike(named[0], other) for other in named[1:]):
+        return None
+    cells = raw.frame.select(pl.col(column.name).cast(pl.String) for column in named)
+    filled = cells.select(pl.all().fill_null("").str.strip_chars() != "")
+    if bool((filled.select(pl.sum_horizontal(pl.all())).to_series() > 1).any()):
+        return None
+    return cells.select(pl.coalesce(cells.columns)).to_series()
 
 
 def _the_one(raw: RawTable, found: Sequence[LabelColumn], scored: str | None) -> LabelColumn | None:

@@ -1,4 +1,4 @@
-"""Three sweeps of replies in sixteen languages: none is read wrongly in silence, few are lost."""
+"""Four sweeps of replies, sixteen languages and more: none is wrong in silence, few are lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def _rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-ROWS, SECOND, THIRD = map(_rows, ("sweep.jsonl", "sweep_2.jsonl", "sweep_3.jsonl"))
+ROWS, SECOND, THIRD, FOURTH = map(
+    _rows, ("sweep.jsonl", "sweep_2.jsonl", "sweep_3.jsonl", "sweep_4.jsonl")
+)
 
 
 def _score(text: str, row: dict[str, Any]) -> str:
@@ -91,3 +93,44 @@ def test_no_sentence_of_another_language_is_an_entry_outside_the_set(
         assert scores["Other"] != 1.0, row["text"]
         if row["right"] == "-":
             assert set(scores.values()) == {None}, row["text"]
+
+
+def _by_key(row: dict[str, Any]) -> dict[str, float | None]:
+    """What a reply of the fourth sweep says of each key; of a preference its sign."""
+    text, finish = row["text"], row["finish"]
+    if row["kind"] in "SJ":
+        return parse_scores(text, row["attributes"], Scale(), finish_reason=finish).scores
+    if row["kind"] in "LM":
+        labels = LabelSet((*row["labels"], row["none"]), none=row["none"])
+        scores = parse_labels(text, labels, finish_reason=finish).scores
+        return {label: scores[label] for label in row["labels"]}
+    if row["kind"] == "C":
+        return {"choice": parse_choice(text, row["options"], finish_reason=finish).extra["choice"]}
+    level = parse_preferences(text, ["overall"], finish_reason=finish).scores["overall"]
+    return {"overall": None if level is None else (level > 0) - (level < 0)}
+
+
+def test_the_fourth_sweep() -> None:
+    languages = Counter(row["language"] for row in FOURTH)
+    assert len(FOURTH) >= 400
+    assert len(languages) >= 16
+    assert min(languages.values()) >= 15
+    wrong, lost, answers = [], [], 0
+    for row in FOURTH:
+        got, right = _by_key(row), row["right"]
+        answers += any(value is not None for value in right.values())
+        if any(got[key] not in (None, right[key]) for key in right):
+            wrong.append((row["text"], got))
+        elif any(got[key] is None and right[key] is not None for key in right):
+            lost.append(row["text"])
+    assert wrong == []
+    assert len(lost) < 0.1 * answers
+    assert len(FOURTH) - answers >= 0.3 * len(FOURTH)
+
+
+def test_a_label_named_beside_a_list_is_not_denied() -> None:
+    labels = LabelSet(("Anger", "Fear", "Joy"))
+    scores = parse_labels("Label: Anger\nFear also appears.", labels).scores
+    assert scores == {"Anger": 1.0, "Fear": None, "Joy": 0.0}
+    scores = parse_labels("Label: Anger\nThere is no Fear in it.", labels).scores
+    assert scores == {"Anger": 1.0, "Fear": 0.0, "Joy": 0.0}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
+from voirdire.parsing._languages import of_heads
 from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import FINAL_MARKS
 
@@ -273,6 +274,9 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own_form: str)
     # By the order of `keys`: what is revised goes before the score, and
     # that before the key itself.
     values = next((by_form[key] for key in keys if key and key in by_form), None)
+    if values is None:  # {"Empatia": {"punteggio": 5}}
+        told = [v for form, some in by_form.items() if form in _foreign_scores() for v in some]
+        values = told or None
     if values is None:
         return RawValue(reason="no_score")
     readings = [_scalar(each, depth, keep_cut=keep_cut, own_form=own_form) for each in values]
@@ -280,6 +284,12 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own_form: str)
         return RawValue(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
     return replace(readings[0], top=tops[0] if tops else readings[0].top)
+
+
+@cache
+def _foreign_scores() -> frozenset[str]:
+    """The nouns of a verdict in other languages than English, as keys."""
+    return frozenset(map(plain_key, of_heads("verdict")))
 
 
 def _same(one: Any, other: Any) -> bool:

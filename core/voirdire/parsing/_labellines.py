@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._labelverdicts import verdict
-from voirdire.parsing._languages import denies, hedges, is_foreign, truth
+from voirdire.parsing._languages import denies, hedges, is_foreign, predicates, truth
 from voirdire.parsing._spelling import WORD, spelled, word_form
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
@@ -258,11 +258,18 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     named = listed is not None and (listed.labels or marked or cue)
     if listed is None or not (named or not is_foreign(line, least=_FEWEST)):
         # Of a sentence in another language nobody knows here what it says of the labels it names.
-        return Line("prose", () if is_foreign(line) else tuple(_mentioned(labels, line)))
+        told = _of_sentence(labels, line) if is_foreign(line) else _mentioned(labels, line)
+        return Line("prose", tuple(told))
     unsure = listed.labels and hedges(line)
     return (
         Line("prose") if unsure else replace(listed, marked=marked or cue is not None, final=final)
     )
+
+
+def _of_sentence(labels: LabelSet, line: str) -> Iterator[str]:
+    """The label that a sentence of another language says to be it: *Die Emotion ist Wut.*"""
+    named = {labels.forms[form] for p in predicates(line) if (form := spelled(p)) in labels.forms}
+    yield from named if len(named) == 1 else ()
 
 
 def _listed(labels: LabelSet, body: str) -> Line | None:

@@ -204,7 +204,9 @@ def _entries(
         if sign in _VALUE_ENDS and stop is None:
             continue
         value = text[end : stop.start() if stop else upto].strip(" \t,;|&*_`•·\"'”-–—")
-        if labels.forms.get(spelled(value)) is None:  # "Anger: Fear" is no verdict on anger
+        named = labels.forms.get(spelled(value))
+        # A label that says *none* may be spelled as *no*; "Anger: Fear" is no verdict on anger.
+        if named is None or (named == labels.none and verdict(value) is False):
             yield _VerdictEntry(
                 label, value, at, end + len(value), "colon" if sign == "tag" else sign
             )

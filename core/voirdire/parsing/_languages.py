@@ -552,7 +552,7 @@ def _held(heard: Heard, sides: Sequence[Side], start: int, end: int) -> list[Sid
     if heard.language in _THAN_BEHIND:
         against = max((each for each in here if each.start < at), default=None, key=_begins)
     else:
-        against = min((each for each in here if each.start > at), default=None, key=_begins)
+        against = min((each for each in here if each.start >= at), default=None, key=_begins)
     return [each for each in here if against is None or each.which != against.which]
 
 
@@ -618,14 +618,28 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     found = list(re.finditer(rf"(?<![A-Za-z'’])(?:{one})(?![\w'’]*[a-z])", text))
     picked = set[str | None]()
     for heard in hear(text):
-        named = {
-            m.group()
+        letters_of = [
+            m
             for m in found
             if not (m.group() == "A" and _is_word(text, m.start(), text[m.end() :], heard))
-        }
-        sure = heard.of("answer", "choose", "reply") and not heard.of("maybe", "not", "back")
+        ]
+        # What settles decides: "Ich schwanke zwischen B und C. Am Ende wähle ich B."
+        ends = [h.end for h in heard.of("final") if any(m.start() > h.end for m in letters_of)]
+        begins = max(ends, default=0)
+        named = {m.group() for m in letters_of if m.start() >= begins}
+        behind = {hit.use for hit in heard.hits if hit.start >= begins}
+        sure = not behind.isdisjoint(("answer", "choose", "reply")) and behind.isdisjoint(
+            ("maybe", "not", "back")
+        )
         picked.add(named.pop() if sure and len(named) == 1 else None)
     return picked.pop() if len(picked) == 1 else None
+
+
+_CLOSING = " .!。！،,*_\"'«»“”"
+# Where the verb stands behind what it says: "悲しみです", "슬픔입니다".
+_COPULA_BEHIND = re.compile(r"(?:です|である|だ|입니다|이다|है)\Z")
+#: A sentence with one of these does not say what is.
+_DECIDED_OTHERWISE = frozenset({"maybe", "not", "no", "absent", "back", "draft", "none"})
 
 
 def says_none(text: str) -> bool:
@@ -645,6 +659,28 @@ def says_none(text: str) -> bool:
         and len(_SENTENCE.findall(heard.text)) <= 1
         for heard in hear(text)
     )
+
+
+def predicates(text: str) -> list[str]:
+    """What a short sentence of another language says that something is, without its article.
+
+    None where the sentence weighs, denies or asks, or goes on behind it.
+
+    >>> predicates("L'émotion dominante est la joie."), predicates("Das ist vielleicht Wut.")
+    (['joie'], [])
+    """
+    if "?" in text or "？" in text:
+        return []
+    told = list[str]()
+    for heard in map(_without_reasons, hear(text)):
+        body = heard.text.strip(_CLOSING)
+        if not _DECIDED_OTHERWISE.isdisjoint(h.use for h in heard.hits) or _CLAUSE.search(body):
+            continue
+        for hit in heard.of("is"):
+            words = _COPULA_BEHIND.sub("", body[hit.end :].strip(_CLOSING)).split()
+            article = len(words) > 1 and words[0] in of_heads("article")
+            told.append(" ".join(words[article:]))
+    return told
 
 
 def hedges(text: str) -> bool:

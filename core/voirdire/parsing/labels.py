@@ -450,7 +450,10 @@ def _of_readings(
         named = _together(lists)
         # All labels in the order in which they were offered: the prompt told again.
         echo = len(lists) >= _MANY_OFFERED and named.labels == labels.offered
-        return None if echo else named
+        # What a sentence beside the list names as well is neither in it nor denied.
+        beside = tuple(x for line in lines if line.kind == "prose" for x in line.labels)
+        left = tuple(dict.fromkeys(x for x in beside if x not in named.labels))
+        return None if echo else replace(named, unread=(*named.unread, *left))
     if mentioned := [line for line in lines if line.labels]:
         return _Named(_together(mentioned).labels)
     if any(line.unknown for line in lists) and not silent:

@@ -56,7 +56,7 @@ _DIGITS = r"(?>\d{1,4}(?:[.,]\d{1,3})?)"
 # "I would give this response a 4": not "I would rate it higher than the 3".
 _GIVES = re.compile(
     r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:(?:would|will|do|have|now|also|then|thus|therefore|overall)\s+){0,2}"
-    r"(?:rate|give|score|assign|award|grade)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
+    r"(?:rate|give|score|assign|award|grade|(?:go|stick)\s+with|settle\s+on)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
     r"|around|almost|her|his|their|user|client|patient)\b)[^\W\d]{1,20}){0,6}"
     r"\s+(?P<rest>\d[^\n]{0,120})",
     re.IGNORECASE,

@@ -402,7 +402,7 @@ def test_the_spans_of_langgraph_and_its_messages_tell_the_same_steps():
     from voirdire_plugins.readers.spans import traces
 
     with traces() as kept:
-        collect(TRACES / "langgraph_spans.jsonl", kept, ReadingBuilder("x", "x"))
+        collect([TRACES / "langgraph_spans.jsonl"], kept, ReadingBuilder("x", "x"))
         (run, _) = kept.runs()
     state = json.loads((TRACES / "langgraph.jsonl").read_text().splitlines()[0])
     messages = state["values"]["messages"]

@@ -105,7 +105,9 @@ def import_files(
     import polars as pl
 
     tables = answered(
-        lambda asked, named: [_rows(file, asked, named) for file in files], read, reference
+        lambda asked, named: [_rows(group, asked, named) for group in _groups(files)],
+        read,
+        reference,
     )
     table = pl.concat([rows for rows, _ in tables], how="diagonal")
     _write(table, out)
@@ -134,7 +136,7 @@ def _messages(files: Sequence[Path], out: Path) -> None:
     runs = steps = 0
     seen: set[tuple[str, str]] = set()
     with whole(out) as draft, draft.open("w", encoding="utf-8") as file:
-        for rating in (one for source in files for one in _runs(source)):
+        for rating in (one for sources in _groups(files) for one in _runs(*sources)):
             key = rating.item.id, rating.response.system
             if key in seen:
                 raise TableError(f"{out}: the run {key[0]!r} of {key[1]!r} is there twice")
@@ -158,11 +160,18 @@ def _messages(files: Sequence[Path], out: Path) -> None:
     typer.echo('Next: a study with messages = "messages" under [responses]')
 
 
-def _runs(source: Path) -> Iterator[Rating]:
-    """The runs of a file that a reader knows, or of a session's raters of several steps."""
+def _groups(files: Sequence[Path]) -> list[list[Path]]:
+    """The files, those that one reader reads as one together."""
+    from voirdire.tables.readers import together
+
+    return [[files[at] for at in places] for places in together(files, [None] * len(files))]
+
+
+def _runs(source: Path, *beside: Path) -> Iterator[Rating]:
+    """The runs of files that a reader knows, or of a session's raters of several steps."""
     from voirdire.errors import TableError
     from voirdire.store import is_session
-    from voirdire.tables import reader_of
+    from voirdire.tables import ReadsTogether, reader_of
     from voirdire.tables.readers import ReadsRuns
 
     if source.is_dir() and is_session(source):
@@ -170,6 +179,8 @@ def _runs(source: Path) -> Iterator[Rating]:
 
         return iterate_trajectories(source)
     reader = reader_of(source)
+    if isinstance(reader, ReadsTogether):
+        return reader.conversations_together([source, *beside])
     if not isinstance(reader, ReadsRuns):
         raise TableError(f"{source}: no reader knows runs in it (voirdire import --list)")
     return reader.conversations(source)
@@ -189,7 +200,8 @@ def _partition(
     if out.exists() and not (out.is_dir() and any(out.glob("attribute=*"))):
         raise InputError(f"{out} is no folder of parts, and is not overwritten")
     long = [file for file in files if is_long(file, read)]
-    whole = [_rows(file, read, reference) for file in files if file not in long]
+    others = [file for file in files if file not in long]
+    whole = [_rows(group, read, reference) for group in _groups(others)]
     for table, _ in whole:
         if "score" not in table.columns:
             raise TableError(
@@ -216,18 +228,18 @@ def _partition(
 
 
 def _rows(
-    file: Path, read: ReadOptions, reference: Sequence[str]
+    files: Sequence[Path], read: ReadOptions, reference: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[Finding, ...]]:
-    """The ratings of a file with the texts that it shows, or its comparisons."""
+    """The ratings of files that are read as one with the texts that they show, or comparisons."""
     import polars as pl
 
     from voirdire.tables import read_file, read_foreign
 
-    reading = read_foreign(file)
+    reading = read_foreign(files[0], beside=files[1:])
     if reading is not None and reading.preferences is not None:
         return reading.preferences, reading.findings
     if reading is None or read:
-        rated: Tables | Reading = read_file(file, read=read, reference=reference)[1]
+        rated: Tables | Reading = read_file(files, read=read, reference=reference)[1]
     else:
         rated = reading
     findings = rated.findings

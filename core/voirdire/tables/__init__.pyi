@@ -49,6 +49,8 @@ from voirdire.tables.labelled import read_answers as read_answers
 from voirdire.tables.labelled import read_labelled as read_labelled
 from voirdire.tables.labelled import yes_no as yes_no
 from voirdire.tables.labelled import yes_of as yes_of
+from voirdire.tables.packed import MOST_AT_ONCE as MOST_AT_ONCE
+from voirdire.tables.packed import unpacked as unpacked
 from voirdire.tables.questions import Question as Question
 from voirdire.tables.questions import QuestionColumns as QuestionColumns
 from voirdire.tables.questions import held_out as held_out
@@ -59,6 +61,7 @@ from voirdire.tables.queue import read_queue as read_queue
 from voirdire.tables.readers import PREFERENCES as PREFERENCES
 from voirdire.tables.readers import Reader as Reader
 from voirdire.tables.readers import Reading as Reading
+from voirdire.tables.readers import ReadsTogether as ReadsTogether
 from voirdire.tables.readers import checked_reading as checked_reading
 from voirdire.tables.readers import read_foreign as read_foreign
 from voirdire.tables.readers import reader_of as reader_of

@@ -35,6 +35,7 @@ from voirdire.tables._load import (
     made_ready,
     only_asked,
     open_file,
+    open_files,
     read_part,
     tables_from,
     unread_raters,
@@ -260,10 +261,7 @@ def _looked_at(
     if not read.human:
         keys = read.keys_set()
         sources = [Source(path=at[path], **keys) for path in files]
-        raws = [
-            open_file(path, source, named=reference)
-            for path, source in zip(files, sources, strict=True)
-        ]
+        raws = open_files(files, sources, named=reference)
         check_readers(keys, raws, at[files[0]])
         pairs = located(list(zip(sources, raws, strict=True)))
         return [_looked(raw, s, reference, read.judge, alone=len(files) < 2) for s, raw in pairs]

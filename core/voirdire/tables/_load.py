@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,6 +39,7 @@ from voirdire.tables._shape import shape_replies, shape_scores
 from voirdire.tables._tables import (
     CONTEXTS,
     FACTS,
+    RATERS,
     RATINGS,
     REPLIES,
     HowRead,
@@ -51,7 +51,7 @@ from voirdire.tables._tables import (
 )
 from voirdire.tables._values import known, replies_in
 from voirdire.tables._words import words_as_numbers
-from voirdire.tables.readers import Reading, read_foreign
+from voirdire.tables.readers import Reading, read_foreign, together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -322,10 +322,54 @@ def _open(
         return [], {}
     paths = [Path(study.folder) / source.path for source in chosen]
     with ThreadPoolExecutor(max_workers=min(4, len(paths))) as pool:
-        raws = pool.map(partial(_raw, study), chosen, paths)
+        raws = open_files(paths, chosen, skip_bad_lines=study.data.skip_bad_lines, pool=pool)
         hashes = pool.map(file_hash, paths)
         pairs = list(zip(chosen, raws, strict=True))
         return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
+
+
+def open_files(
+    paths: Sequence[Path],
+    sources: Sequence[Source],
+    *,
+    skip_bad_lines: bool = False,
+    named: Sequence[str] = (),
+    pool: ThreadPoolExecutor | None = None,
+) -> list[RawTable | Reading]:
+    """Each file as `open_file` opens it; those that belong together are all in the first of them.
+
+    Raises
+    ------
+    TableError
+        One cannot be read, or holds comparisons and no ratings.
+    """
+    groups = together(paths, [source.reader for source in sources])
+
+    def opened(places: tuple[int, ...]) -> RawTable | Reading:
+        first, *more = places
+        return open_file(
+            paths[first], sources[first], skip_bad_lines=skip_bad_lines, named=named,
+            beside=[paths[at] for at in more],
+        )  # fmt: skip
+
+    found = (map if pool is None else pool.map)(opened, groups)
+    raws: dict[int, RawTable | Reading] = {}
+    for places, raw in zip(groups, found, strict=True):
+        raws[places[0]] = raw
+        for at in places[1:]:
+            raws[at] = _nothing_of(raw) if isinstance(raw, Reading) else raw
+    return [raws[at] for at in range(len(paths))]
+
+
+def _nothing_of(reading: Reading) -> Reading:
+    """A reading of the same format that holds nothing: what a file held stands in another's."""
+    return Reading(
+        reading.format,
+        RATINGS.to_frame(),
+        reading.items.clear(),
+        RATERS.to_frame(),
+        some=reading.some,
+    )
 
 
 def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> SourceTables:
@@ -433,12 +477,13 @@ def unread_raters(raw: RawTable, how: FilePlan) -> tuple[Finding, ...]:
     return (note,)
 
 
-def _raw(study: Study, source: Source, path: Path) -> RawTable | Reading:
-    return open_file(path, source, skip_bad_lines=study.data.skip_bad_lines)
-
-
 def open_file(
-    path: Path, source: Source, *, skip_bad_lines: bool = False, named: Sequence[str] = ()
+    path: Path,
+    source: Source,
+    *,
+    skip_bad_lines: bool = False,
+    named: Sequence[str] = (),
+    beside: Sequence[Path] = (),
 ) -> RawTable | Reading:
     """A file as its reader reads it, or as the plain table that it is; sheets that are called as
     `named` says are read together.
@@ -448,7 +493,7 @@ def open_file(
     TableError
         It cannot be read, or holds comparisons and no ratings.
     """
-    reading = read_foreign(path, source.reader)
+    reading = read_foreign(path, source.reader, beside=beside)
     if reading is None or (source.reader is None and _means_the_table(reading, path, named)):
         return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines, named=named)
     if reading.preferences is not None:

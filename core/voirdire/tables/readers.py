@@ -28,9 +28,10 @@ from voirdire.tables._tables import (
     Account,
     SourceTables,
 )
+from voirdire.tables.packed import packing, plain_path, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding, Rating, Scale
@@ -185,6 +186,53 @@ class ReadsRuns(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsTogether(Protocol):
+    """A reader of files that may belong together, such as traces and the logs that judge them.
+
+    Each may be packed by gzip or zstd (`voirdire.tables.unpacked`).
+    """
+
+    name: str
+
+    def read_together(self, paths: Sequence[Path]) -> Reading:
+        """The files as if they were one.
+
+        Raises
+        ------
+        TableError
+            One of them cannot be used.
+        """
+        ...
+
+    def conversations_together(self, paths: Sequence[Path]) -> Iterator[Rating]:
+        """The runs in them, as `ReadsRuns` has those of one file.
+
+        Raises
+        ------
+        TableError
+            There is none, or a file cannot be used.
+        """
+        ...
+
+
+def together(paths: Sequence[Path], names: Sequence[str | None]) -> list[tuple[int, ...]]:
+    """Which files are read as one, by their places; each of the others stands alone.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    names : sequence of str or None
+        Of each file its reader's name, where somebody says it.
+    """
+    groups: dict[str, list[int]] = {}
+    for at, (path, name) in enumerate(zip(paths, names, strict=True)):
+        reader: object = reader_of(path, name) if len(paths) > 1 else None
+        key = reader.name if isinstance(reader, ReadsTogether) else f"\0{at}"
+        groups.setdefault(key, []).append(at)
+    return [tuple(places) for places in groups.values()]
+
+
 def reader_of(path: Path, name: str | None = None) -> Reader | None:
     """The reader that knows a file, or the one of that name; None for a plain table.
 
@@ -201,12 +249,13 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
             raise not_one_of("reader", name, readers, path, TableError)
         return reader_named(name)
     try:
-        with path.open("rb") as file:
+        with unpacked(path) as file:
             head = file.read(HEAD)
     except OSError:
         return None  # whoever reads the file says what is wrong with it
     # All are asked: a reader of a third party may know a file better than one of ours.
-    sure = sorted(((_sniffed(one, path, head), one) for one in readers), reverse=True)
+    inner = plain_path(path) if packing(path) else path
+    sure = sorted(((_sniffed(one, inner, head), one) for one in readers), reverse=True)
     sure = [(share, one) for share, one in sure if share >= SURE]
     # Which plugin was installed first must not decide what a file's numbers are.
     if len(sure) > 1 and sure[0][0] == sure[1][0]:
@@ -218,8 +267,18 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
     return reader_named(sure[0][1]) if sure else None
 
 
-def read_foreign(path: Path, name: str | None = None) -> Reading | None:
+def read_foreign(
+    path: Path, name: str | None = None, *, beside: Sequence[Path] = ()
+) -> Reading | None:
     """A file of another tool as a `Reading`; None where it is a plain table.
+
+    Parameters
+    ----------
+    path : Path
+    name : str, optional
+        The reader's; by default the file's content says.
+    beside : sequence of Path
+        Further files that the same reader reads with it as one (`ReadsTogether`).
 
     Raises
     ------
@@ -233,7 +292,7 @@ def read_foreign(path: Path, name: str | None = None) -> Reading | None:
         return None
     try:
         with _uncollected():
-            reading: Any = reader.read(path)
+            reading: Any = _read(reader, path, beside)
     except VoirdireError:
         raise
     except BROKEN_PLUGIN as error:
@@ -241,6 +300,17 @@ def read_foreign(path: Path, name: str | None = None) -> Reading | None:
             f"{path}: reader {reader.name!r} failed: {type(error).__name__}: {error}"
         ) from error
     return checked_reading(reading, reader.name)
+
+
+def _read(reader: Reader, path: Path, beside: Sequence[Path]) -> Reading:
+    if isinstance(reader, ReadsTogether):
+        return reader.read_together([path, *beside])
+    if how := packing(path):
+        raise TableError(
+            f"{path.name}: is packed by {how.split()[0]}, and the reader {reader.name} reads such "
+            "files as they are: unpack it first"
+        )
+    return reader.read(path)
 
 
 @contextmanager

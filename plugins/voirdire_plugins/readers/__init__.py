@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from voirdire.schema import Rating
@@ -63,6 +63,28 @@ class Export:
         if found is None:
             raise voirdire.TableError(f"{path.name}: of {self.name} no steps of runs are read")
         return found(path)
+
+
+@dataclass(frozen=True, slots=True)
+class TracesExport(Export):
+    """One whose files may be packed, and are read as one where they belong together."""
+
+    def read_together(self, paths: Sequence[Path]) -> Reading:
+        """The files as tidy tables, joined by the ids in them."""
+        reading: Reading = importlib.import_module(f"{__name__}.{self.name}").read(*paths)
+        return reading
+
+    def conversations_together(self, paths: Sequence[Path]) -> Iterator[Rating]:
+        """The runs in the files, joined by the ids in them.
+
+        Raises
+        ------
+        TableError
+            There are none.
+        """
+        module = importlib.import_module(f"{__name__}.{self.name}")
+        runs: Iterator[Rating] = module.conversations(*paths)
+        return runs
 
 
 def has(head: bytes, *marks: str) -> bool:
@@ -391,7 +413,7 @@ LANGFUSE = Export(
     "Langfuse: scores, exported as CSV or JSON, or GET /api/public/v2/scores (and v3)",
     _is_langfuse,
 )
-LANGGRAPH = Export(
+LANGGRAPH = TracesExport(
     "langgraph",
     "LangGraph: states with their messages (messages_to_dict) as JSON lines, to be judged",
     _is_langgraph,
@@ -423,12 +445,12 @@ OPENAI_EVALS = Export(
     "OpenAI evals: the output items of a run (client.evals.runs.output_items.list)",
     _is_openai_evals,
 )
-OPENINFERENCE = Export(
+OPENINFERENCE = TracesExport(
     "openinference",
     "OpenInference: spans with annotations as JSON lines, by ConsoleSpanExporter or Phoenix's API",
     _is_openinference,
 )
-OPENTELEMETRY = Export(
+OPENTELEMETRY = TracesExport(
     "opentelemetry",
     "OpenTelemetry: traces and logs as OTLP JSON, or protobuf (pip install 'voirdire[otlp]')",
     _is_opentelemetry,

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from voirdire.tables import Reading
 
 
-def read(path: Path) -> Reading:
+def read(*paths: Path) -> Reading:
     """A state holds no judgement: an error says what can be done with it."""
+    path = paths[0]
     raise voirdire.TableError(
         f"{path.name}: states of LangGraph hold no judgement. Write their runs by `voirdire import "
         f"{path.name} --messages --out runs.jsonl` and have them judged, or examine the graph's "
@@ -26,7 +27,7 @@ def read(path: Path) -> Reading:
     )
 
 
-def conversations(path: Path) -> Iterator[Rating]:
+def conversations(*paths: Path) -> Iterator[Rating]:
     """Each state as a run with its steps; of a thread with several states the last one.
 
     Raises
@@ -35,11 +36,12 @@ def conversations(path: Path) -> Iterator[Rating]:
         A record has no messages.
     """
     last: dict[str, tuple[str, dict[str, Any]]] = {}
-    for at, (place, one) in enumerate(lines_of(path), 1):
+    values = ((p.name, place, one) for p in paths for place, one in lines_of(p))
+    for at, (name, place, one) in enumerate(values, 1):
         record = facts_of(one)
         state = facts_of(record.get("values")) or record
         if not objects(state.get("messages")):
-            raise voirdire.TableError(f"{path.name}, {place}: holds no messages of a state")
+            raise voirdire.TableError(f"{name}, {place}: holds no messages of a state")
         thread = record.get("thread_id") or part(record, "config", "configurable", "thread_id")
         last[text_of(thread) or f"run {at}"] = place, state
     for name, (_, state) in last.items():

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from voirdire_plugins.readers.files import facts_of, part
-from voirdire_plugins.readers.opentelemetry import lines_of, system_of
+from voirdire_plugins.readers.opentelemetry import lines_of, place_in, system_of
 from voirdire_plugins.readers.spans import (
     SpanEvaluation,
     SpanTraces,
@@ -16,7 +16,7 @@ from voirdire_plugins.readers.spans import (
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from voirdire.schema import Rating
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 NAME = "openinference"
 
 
-def read(path: Path) -> Reading:
+def read(*paths: Path) -> Reading:
     """Annotations by run or step (item) and name (attribute); annotators are the raters."""
-    return judged_spans(NAME, path, collect)
+    return judged_spans(NAME, paths, collect)
 
 
-def conversations(path: Path) -> Iterator[Rating]:
+def conversations(*paths: Path) -> Iterator[Rating]:
     """Each trace as a run with its steps, annotated or not."""
-    return runs_of_spans(NAME, path, collect)
+    return runs_of_spans(NAME, paths, collect)
 
 
-def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:
-    """Keep all spans and annotations of a file."""
-    for place, one in _records(path, rows):
+def collect(paths: Sequence[Path], kept: SpanTraces, rows: ReadingBuilder) -> None:
+    """Keep all spans and annotations of files."""
+    for place, one in _records(paths, rows):
         if isinstance(part(one, "context"), dict) and "attributes" in one:
             _span(kept, rows, one, place)
         elif "annotator_kind" in facts_of(one) and "span_id" in one:
@@ -58,10 +58,11 @@ def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:
     )
 
 
-def _records(path: Path, rows: ReadingBuilder) -> Iterator[tuple[str, Any]]:
+def _records(paths: Sequence[Path], rows: ReadingBuilder) -> Iterator[tuple[str, Any]]:
     """Records a line each, or pages of Phoenix's API with many of them."""
     pages = False
-    for place, one in lines_of(path):
+    values = ((place_in(p, place, paths), one) for p in paths for place, one in lines_of(p))
+    for place, one in values:
         data = part(one, "data")
         if not isinstance(data, list):
             yield place, one

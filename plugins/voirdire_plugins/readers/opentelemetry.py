@@ -9,12 +9,13 @@ import re
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import voirdire
+from voirdire.tables import MOST_AT_ONCE, unpacked
 from voirdire_plugins.readers.files import facts_of, objects, parsed, part
 from voirdire_plugins.readers.spans import SpanTraces, evaluation_of, judged_spans, runs_of_spans
 from voirdire_plugins.readers.steps import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from voirdire.schema import Rating
@@ -24,9 +25,6 @@ NAME = "opentelemetry"
 EVENT = "gen_ai.evaluation.result"
 #: The event that holds what a model was given and said, where its span does not.
 DETAILS = "gen_ai.client.inference.operation.details"
-#: A file that is one object, and one line of another, may have so many bytes: what they hold takes
-#: several times that in memory. Of lines there may be any number.
-MOST_AT_ONCE = 100_000_000
 _HEX = re.compile(r"(?:[0-9a-f]{2})+\Z")
 #: Nanoseconds, as far as a database holds them: until the year 2255.
 _MOMENT = re.compile(r"[0-9]{1,18}|[1-8][0-9]{18}")
@@ -35,41 +33,49 @@ _SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
 _PLAIN = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
-def read(path: Path) -> Reading:
+def read(*paths: Path) -> Reading:
     """Evaluations by run or step (item) and name (attribute); evaluators are the raters."""
-    return judged_spans(NAME, path, collect)
+    return judged_spans(NAME, paths, collect)
 
 
-def conversations(path: Path) -> Iterator[Rating]:
+def conversations(*paths: Path) -> Iterator[Rating]:
     """Each trace as a run with its steps, evaluated or not."""
-    return runs_of_spans(NAME, path, collect)
+    return runs_of_spans(NAME, paths, collect)
 
 
-def collect(path: Path, kept: SpanTraces, rows: ReadingBuilder) -> None:
-    """Keep all spans and evaluations of a file."""
-    with path.open("rb") as file:
-        is_json = b"{" in file.read(64)
-    if is_json:
-        batches = lines_of(path)
-    else:
-        from voirdire_plugins.readers.otlp_protobuf import batches_in  # noqa: PLC0415 - rare
+def collect(paths: Sequence[Path], kept: SpanTraces, rows: ReadingBuilder) -> None:
+    """Keep all spans and evaluations of files."""
+    taking = _Taking(kept, rows)
+    for path in paths:
+        with unpacked(path) as file:
+            taking.binary = b"{" not in file.read(64)
+        if taking.binary:
+            from voirdire_plugins.readers.otlp_protobuf import batches_in  # noqa: PLC0415 - rare
 
-        batches = batches_in(path, MOST_AT_ONCE)
-    taking = _Taking(kept, rows, binary=not is_json)
-    for place, batch in batches:
-        taking.batch(batch, place)
+            batches = batches_in(path, MOST_AT_ONCE)
+        else:
+            batches = lines_of(path)
+        for place, batch in batches:
+            taking.batch(batch, place_in(path, place, paths))
     taking.end()
+
+
+def place_in(path: Path, place: str, paths: Sequence[Path]) -> str:
+    """A place with the file that it is in, where there are several."""
+    return place if len(paths) < 2 else f"{path.name}, {place}"
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, Any]]:
     """The values of a file of JSON lines, a line at a time, or of one that is a list or an object.
+
+    The file may be packed.
 
     Raises
     ------
     TableError
         A line, or a file that is one value, is no JSON, no UTF-8, or longer than `MOST_AT_ONCE`.
     """
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         first = _line(file, path.name, "line 1")
         try:
             json.loads(first)
@@ -123,8 +129,8 @@ def _values(value: Any, place: str) -> Iterator[tuple[str, Any]]:
 class _Taking:
     """Takes batches of OTLP apart, and counts what holds no span and no evaluation."""
 
-    def __init__(self, kept: SpanTraces, rows: ReadingBuilder, *, binary: bool) -> None:
-        self.kept, self.rows, self.binary = kept, rows, binary
+    def __init__(self, kept: SpanTraces, rows: ReadingBuilder) -> None:
+        self.kept, self.rows, self.binary = kept, rows, False
         self.logs = self.metrics = self.base64 = 0
 
     def batch(self, batch: Any, place: str) -> None:
@@ -195,7 +201,7 @@ class _Taking:
             return ""
         if len(data) != size:
             return ""
-        self.base64 += 1
+        self.base64 += not self.binary
         return data.hex() if any(data) else ""
 
     def end(self) -> None:
@@ -207,7 +213,7 @@ class _Taking:
             "Spans without an evaluation are steps that others are seen beside, and in no number.",
             serious=False,
         )
-        if self.base64 and not self.binary:
+        if self.base64:
             self.rows.note(
                 "ids_in_base64",
                 f"{self.base64:,} ids are in base64 and not in hexadecimal digits, which OTLP asks "

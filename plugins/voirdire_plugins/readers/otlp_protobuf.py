@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.lazy import require
+from voirdire.tables import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +35,10 @@ def batches_in(path: Path, most: int) -> Iterator[tuple[str, Any]]:
 
 
 def _messages(path: Path, most: int) -> Iterator[tuple[str, bytes]]:
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         start = file.read(1)
-        file.seek(0)
         if start and start[0] == _FIELD:
-            data = file.read(most + 1)
+            data = start + file.read(most)
             if len(data) > most:
                 raise voirdire.TableError(
                     f"{path.name}: is one message of over {most:,} bytes; export it in parts"
@@ -46,8 +46,8 @@ def _messages(path: Path, most: int) -> Iterator[tuple[str, bytes]]:
             yield "the message", data
             return
         at = 0
-        while head := file.read(4):
-            at += 1
+        while head := start + file.read(4 - len(start)):
+            at, start = at + 1, b""
             size = int.from_bytes(head, "big")
             if len(head) == 4 and size > most:
                 raise voirdire.TableError(

@@ -10,15 +10,16 @@ import json
 import sqlite3
 from contextlib import closing, contextmanager
 from sys import intern
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from voirdire.errors import listed
 from voirdire.tables import ReadingBuilder
 from voirdire.units import Unit
 from voirdire_plugins.readers.sourced import judge
 from voirdire_plugins.readers.steps import TracedStep, Trajectory, numbered, steps_of_span, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from voirdire.schema import Rating
@@ -248,24 +249,27 @@ def traces() -> Iterator[SpanTraces]:
         yield SpanTraces(database)
 
 
-def judged_spans(
-    maker: str, path: Path, collect: Callable[[Path, SpanTraces, ReadingBuilder], None]
-) -> Reading:
-    """What is said of runs and steps in a file; `collect` keeps the spans of its maker."""
-    rows = ReadingBuilder(maker, path.name)
+Collect: TypeAlias = "Callable[[Sequence[Path], SpanTraces, ReadingBuilder], None]"
+
+
+def judged_spans(maker: str, paths: Sequence[Path], collect: Collect) -> Reading:
+    """What is said of runs and steps in files; `collect` keeps the spans of their maker."""
+    rows = ReadingBuilder(maker, _names(paths))
     with traces() as kept:
-        collect(path, kept, rows)
+        collect(paths, kept, rows)
         kept.judge(rows)
         return rows.reading()
 
 
-def runs_of_spans(
-    maker: str, path: Path, collect: Callable[[Path, SpanTraces, ReadingBuilder], None]
-) -> Iterator[Rating]:
-    """Each trace of a file as a run with its steps, evaluated or not."""
+def runs_of_spans(maker: str, paths: Sequence[Path], collect: Collect) -> Iterator[Rating]:
+    """Each trace of the files as a run with its steps, evaluated or not."""
     with traces() as kept:
-        collect(path, kept, ReadingBuilder(maker, path.name))
+        collect(paths, kept, ReadingBuilder(maker, _names(paths)))
         yield from kept.trajectories()
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return listed([path.name for path in paths])
 
 
 class _Judging:
@@ -336,7 +340,7 @@ class _Judging:
                 "spans_absent",
                 f"{self.unplaced:,} evaluations are of spans that are not in the file.",
                 "They are read by the span's id; what was judged and its place in the run are not "
-                "known. Read traces and logs as one file (cat traces.jsonl logs.jsonl).",
+                "known. Name the file of the traces beside it.",
             )  # fmt: skip
         if self.unnamed:
             self.rows.note(

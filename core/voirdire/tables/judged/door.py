@@ -28,7 +28,8 @@ from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
 from voirdire.tables.judged.objects import is_answer, read_objects
 from voirdire.tables.judged.words import judgements_of
-from voirdire.tables.readers import read_foreign
+from voirdire.tables.packed import plain_path
+from voirdire.tables.readers import read_foreign, together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def read_judged(
         found = _of_a_tool(files[0], foreign, read, reference)
         if found is None:
             return None
-        found = replace(found, hashes={files[0].name: file_hash(files[0])})
+        found = replace(found, hashes={path.name: file_hash(path) for path in files})
         return _study(files[0].stem, files, found), found
     raw = _raw(files, read, reference) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
@@ -123,10 +124,12 @@ def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | N
 
 
 def _foreign(files: Sequence[Path], read: ReadOptions) -> Reading | None:
-    """The only file of a source as its tool's reader has it; None for a plain table."""
-    if len(files) != 1 or read.human or read_nested(files[0], read) is not None:
+    """The files of a source as their tool's reader has them as one; None for plain tables."""
+    if not files or read.human or read_nested(files[0], read) is not None:
         return None
-    return read_foreign(files[0], read.reader)
+    if len(together(files, [read.reader] * len(files))) > 1:
+        return None
+    return read_foreign(files[0], read.reader, beside=files[1:])
 
 
 def _of_a_tool(
@@ -241,7 +244,8 @@ def _files(source: object) -> list[Path]:
     if len(paths) < len(given):
         return []
     fits = all(
-        (path.is_file() and path.suffix.lower() in SUFFIXES) or is_dataset(path) for path in paths
+        (path.is_file() and plain_path(path).suffix.lower() in SUFFIXES) or is_dataset(path)
+        for path in paths
     )
     return paths if fits else []
 

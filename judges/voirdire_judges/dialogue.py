@@ -22,10 +22,10 @@ USER, ASSISTANT = "user", "assistant"
 END = "[END]"
 CLIENT_PROMPT = (
     "You play a person who talks to a counsellor by text. Stay in this part throughout and never "
-    "say that you play it. Write only what the person says next: one message, in their own words, "
-    "as long as people write in a chat. Let what the counsellor says have the effect that it would "
-    f"have on this person. When the person would leave, write {END} and nothing else.\n\n"
-    "The person:\n{persona}"
+    "say that you play it. Write only what the person says next: one message, in their own words "
+    "and in the language in which they are described, as long as people write in a chat. Let what "
+    "the counsellor says have the effect that it would have on this person. When the person would "
+    f"leave, write {END} and nothing else.\n\nThe person:\n{{persona}}"
 )
 _BEGIN = "The conversation begins. Write the first message of the person."
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire import InputError
+from voirdire.errors import check_allowed
 from voirdire.files import write_text
-from voirdire.study import Study, build_study, named_models
+from voirdire.study import Study, build_study, model_entries, named_models
 from voirdire.study import write_study as write_files
 from voirdire.tables import read_raw
 from voirdire_judges.questionnaire import asked_by_scales, scales_of
 from voirdire_plugins.angst.annotators import RUNS, TASKS, TOP_P
 from voirdire_plugins.angst.labels import LABELS, read_posts
+from voirdire_plugins.conversations.studies import labelled_said, write_labelled
 from voirdire_plugins.resources import resource
 
 if TYPE_CHECKING:
@@ -168,6 +170,38 @@ def write_study(
         + (f"; left out {unclear} silver posts without both labels" if unclear else "")
         + ". No result licenses clinical use."
     )
+
+
+def write_conversation_study(
+    out: str | Path,
+    talks: str | Path,
+    models: Sequence[str],
+    *,
+    tasks: Sequence[str] = tuple(TASKS),
+    runs: int = RUNS,
+    model_options: Mapping[str, Any] | None = None,
+    **asked: Any,
+) -> str:
+    """Write a study that asks the paper's questions of conversations or of their turns.
+
+    `asked` are further parameters of `voirdire_plugins.conversations.studies.write_labelled`, and
+    errors are its own.
+
+    Returns
+    -------
+    str
+        What was written and what to do next.
+    """
+    check_allowed("task", tasks, TASKS, "--task")
+    panel = [
+        {**one, "name": f"{one['name']} {task}", "runs": runs, "top_p": TOP_P}
+        for task in dict.fromkeys(tasks)
+        for one in model_entries(
+            models, "angst", {"task": task}, temperature=1.0, model_options=model_options
+        )
+    ]
+    study = {"name": "angst", "title": _TEXTS["title"], "scope": _TEXTS["scope"], "panel": panel}
+    return labelled_said(write_labelled(out, talks, study, LABELS, **asked), "angst", **asked)
 
 
 def _predictions(path: Path) -> pl.DataFrame:

@@ -12,11 +12,14 @@ from voirdire_plugins.cbt_bench.benchmark import KEY, REFERENCE
 from voirdire_plugins.cbt_bench.comparison import ATTRIBUTES, CRITERIA, DIFFICULTIES
 from voirdire_plugins.cbt_bench.data import path_of, read_examples
 from voirdire_plugins.cbt_bench.labels import task_of
+from voirdire_plugins.conversations.studies import labelled_said, write_labelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+#: What stands as the situation of a patient who is known by a conversation alone.
+SITUATION = "A conversation with a counsellor, by text."
 #: What a file of exercises holds.
 COLUMNS = ("id", "category", "difficulty", "statement", "reference")
 
@@ -80,6 +83,40 @@ def write_label_study(  # noqa: PLR0913 - each is an option of the command
         **{"items": items, **(more or {})},
     )
     return write_study(out, study, tables)
+
+
+def write_conversation_study(
+    out: str | Path,
+    talks: str | Path,
+    task: str,
+    models: Sequence[str],
+    *,
+    model_options: Mapping[str, Any] | None = None,
+    **asked: Any,
+) -> str:
+    """Write the study of one task of level II over conversations, or over their turns.
+
+    `asked` are further parameters of `voirdire_plugins.conversations.studies.write_labelled`, and
+    errors are its own.
+
+    Returns
+    -------
+    str
+        What was written and what to do next.
+    """
+    labelled = task_of(task)
+    study = {
+        "name": f"cbt-{labelled.key}",
+        "title": f"CBT-Bench: {labelled.name} over conversations",
+        "panel": model_entries(
+            models, f"cbt-{labelled.key}", temperature=0.0, model_options=model_options
+        ),
+    }
+    # The prompts show a situation and thoughts: the turn, with what was said before, is the latter.
+    path = write_labelled(
+        out, talks, study, labelled.labels, extra={"situation": SITUATION}, **asked
+    )
+    return labelled_said(path, "", **asked)
 
 
 def write_question_study(

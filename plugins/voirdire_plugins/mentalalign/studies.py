@@ -10,7 +10,9 @@ from voirdire import InputError
 from voirdire.errors import check_columns
 from voirdire.study import known_families, model_entries, named_models, write_study
 from voirdire.tables import read_labelled, read_raw
+from voirdire_judges.chat import SYSTEM_PROMPTS
 from voirdire_judges.rubrics import load_rubric
+from voirdire_plugins.conversations.studies import PERSONAS, dialogues, judged_units, personas
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
 from voirdire_plugins.resources import resource
 
@@ -31,6 +33,9 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     *,
     responses: str | Path | None = None,
     generators: Sequence[str] = (),
+    client: str = "",
+    turns: int = 6,
+    unit: str | None = None,
     guidance: Sequence[float] = (),
     excerpt: int = 0,
     humans: str | Path | None = None,
@@ -49,7 +54,10 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     ``conditions`` of the conversations, their names separated by semicolons, is kept.
 
     `generators` are models that answer under a psychiatrist's prompt (section 3.2), beside or in
-    place of the responses of a file. `guidance` are the bounds of the guidance matrix: up to which
+    place of the responses of a file. With a `client`, a model, they talk with it instead: the
+    texts of `conversations` (or ``personas``: ours) say who it is, `turns` how often a generator
+    speaks at most. What of conversations is rated says `unit`, ``turn`` (each turn of a generator)
+    or ``whole``. `guidance` are the bounds of the guidance matrix: up to which
     width an interval is narrow, from which on it is wide, and which ICC is high (0.75 by default).
     `excerpt` is how many characters of a justification a report may show.
 
@@ -62,31 +70,39 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
         A column is absent, or an id is empty or repeated.
     """
     bounds = _bounds(guidance)
-    items = read_labelled(conversations)
-    extra = [name for name in ("conditions",) if name in items.columns]
+    if (unit is not None or str(conversations) == PERSONAS) and not client:
+        raise InputError("who plays the clients? Give a model of theirs (--client)")
+    if client and (responses is not None or not generators):
+        raise InputError(
+            "--client talks with models that answer: give --generator, and no --responses"
+        )
+    items = personas() if str(conversations) == PERSONAS else read_labelled(conversations)
+    extra = [name for name in ("conditions", "language") if name in items.columns]
     tables = {_ITEMS: items.select("id", "text", *extra)}
     systems: list[dict[str, Any]] = []
     if responses is not None:
         tables[_RESPONSES], systems = _responses(responses)
     if not systems and not generators:
         raise InputError("give responses (--responses) or models that answer (--generator)")
-    answering = (
-        model_entries(generators, "chat", _PROMPT, kind="", model_options=model_options)
-        if generators
-        else []
-    )
+    answering: list[dict[str, Any]] = []
+    if client:
+        told = SYSTEM_PROMPTS[_PROMPT["prompt"]]
+        answering = dialogues(generators, client, turns, told, model_options)
+    elif generators:
+        answering = model_entries(generators, "chat", _PROMPT, kind="", model_options=model_options)
     theirs = [system["family"] for system in systems if "family" in system]
     # Models that answer are systems too: whose they are must be known beside any judge.
     known = known_families(
         dict.fromkeys([*models, *generators]), families or {}, [*theirs, *generators], model_options
     )
-    systems += [{"name": one["name"], "family": known[one["model"]]} for one in answering]
+    systems += [{"name": name, "family": known[model]} for name, model in _named(generators)]
     study: dict[str, Any] = {
         "name": "mentalalign",
         "title": "Judges on the rubric of MentalAlign-70k",
         "items": {"path": _ITEMS, "extra": extra},
         **({"responses": {"path": _RESPONSES}} if responses is not None else {}),
         **({"generators": answering} if answering else {}),
+        **({"conversations": judged_units(unit, "assistant")} if client else {}),
         "rubric": {"use": "mentalalign", **RUBRIC},
         "systems": systems,
         **({"analysis": {"guidance": bounds}} if bounds else {}),
@@ -101,6 +117,10 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
         data |= {"sources": [{"path": _HUMANS, "layout": "long"}], "reference": names}
         panel = [*({"name": name, "kind": "human"} for name in names), *panel]
     return write_study(out, {**study, "panel": panel, **({"data": data} if data else {})}, tables)
+
+
+def _named(models: Sequence[str]) -> list[tuple[str, str]]:
+    return named_models(models) if models else []
 
 
 def _responses(path: str | Path) -> tuple[pl.DataFrame, list[dict[str, Any]]]:

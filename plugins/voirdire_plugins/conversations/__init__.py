@@ -1,0 +1,1 @@
+"""The papers over turns: simulated clients, and labels of what is said in conversations."""

@@ -4,8 +4,9 @@
     python benchmarks/kills.py --judgements 2000 --kills 3 --at 64 --workers 2
 
 Each kill (SIGKILL of all processes of the run) comes while calls are under way, at a place that is
-drawn. At the end each task must have one final reply, the session must cost what its replies do,
-and the server must have answered no more often than tasks and calls under way at kills allow.
+drawn; a SIGTERM, a Ctrl-C and a Ctrl-C given twice come at drawn places between the kills. At the
+end each task must have one final reply, the session must cost what its replies do, and the server
+must have answered no more often than tasks and calls under way at the ends allow.
 """
 
 from __future__ import annotations
@@ -62,9 +63,11 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
     for name in STRIKING:
         details = {"retry_after": 0.05} if name == "rate_limit" else {}
         server.fault(name, times=None, every=round(len(STRIKING) / given.faults), **details)
-    chance, at_kills = random.Random(given.seed), []
-    places = sorted(chance.uniform(0.02, 0.97) * given.judgements for _ in range(given.kills))
-    for number, place in enumerate(places):
+    chance, ended = random.Random(given.seed), []
+    endings = ["kill"] * given.kills + ["term", "interrupt", "interrupt twice"]
+    chance.shuffle(endings)
+    places = sorted(chance.uniform(0.02, 0.97) * given.judgements for _ in endings)
+    for number, (ending, place) in enumerate(zip(endings, places, strict=True)):
         process = started(folder, given, resume=number > 0)
         while process.poll() is None:
             counts = server.counts
@@ -72,11 +75,11 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
             if counts["answered"] >= place and counts["in_flight"] >= 0.78 * given.at:
                 break
             time.sleep(0.01)
-        at_kills.append(server.counts["in_flight"])
-        os.killpg(process.pid, signal.SIGKILL)
-        if process.wait() != -signal.SIGKILL:
-            raise SystemExit(f"the run ended by itself before kill {number + 1}")
-        print(f"kill {number + 1}: {server.counts}", file=sys.stderr)
+        under_way, at_end = server.counts["in_flight"], time.monotonic()
+        code = ended_by(process, ending)
+        seconds = round(time.monotonic() - at_end, 1)
+        ended.append({"by": ending, "under way": under_way, "code": code, "seconds": seconds})
+        print(f"{ended[-1]}: {server.counts}", file=sys.stderr)
     last = started(folder, given, resume=True)
     code = last.wait()
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -86,9 +89,11 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
     # Failed tries are kept too: what was paid for says how many tokens it took.
     paid = int(kept["output"].is_not_null().sum())
     twice = counts["answered"] - paid
-    bound = sum(at_kills) + (WAITING + COMMITTING) * given.kills * given.workers
+    under_way = sum(end["under way"] for end in ended)
+    bound = under_way + (WAITING + COMMITTING) * len(ended) * given.workers
     return {
         "exit code": code,
+        "kinds of faults": len(STRIKING),
         "tasks": given.judgements,
         "ratings, each task once": ratings.height
         == 7 * given.judgements
@@ -99,13 +104,27 @@ def killed(folder: Path, server: WireProcess, given: argparse.Namespace) -> dict
         "requests": counts["count"],
         "answered": counts["answered"],
         "answered and not kept (paid for twice)": twice,
+        "calls under way at the ends": under_way,
         "allowed": bound,
-        "in flight at kills": at_kills,
+        "ends": ended,
         "cost of the session": status.cost,
         "cost of the replies kept": float((kept["input"].sum() + 2 * kept["output"].sum()) / 1e6),
         "processor seconds of runs": round(spent.ru_utime + spent.ru_stime, 1),
         "peak MB of a run": round(spent.ru_maxrss / 1024),
     }
+
+
+def ended_by(process: subprocess.Popen[bytes], ending: str) -> int:
+    """End the run as the signal does it to all of its processes; its exit code."""
+    signals = {"kill": [signal.SIGKILL], "term": [signal.SIGTERM]}
+    for number in signals.get(ending, [signal.SIGINT] * (1 + ending.endswith("twice"))):
+        os.killpg(process.pid, number)
+        time.sleep(0.3)
+    code = process.wait()
+    wanted = {"kill": -signal.SIGKILL}.get(ending)
+    if code == 0 or wanted not in (None, code):
+        raise SystemExit(f"the run ended by itself before {ending} (exit code {code})")
+    return code
 
 
 def write_study(folder: Path, url: str, given: argparse.Namespace) -> None:

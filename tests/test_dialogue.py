@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from test_running_matrix import COUNTED, FORMATS, SKIPPED, limits, member
 from test_running_wire import EACH, KEY, after, started
-from wire_server import FAULTS, WireServer
+from wire_server import FAULTS, SILENT, WireServer
 
 from voirdire.errors import InputError, StudyError
 from voirdire.running import dry_run, run
@@ -82,7 +82,7 @@ def test_a_fault_between_two_messages_costs_what_it_costs(tmp_path, fault):
     """One fault on the fourth message of one of four conversations; the formats take turns."""
     sdk = list(FORMATS)[list(FAULTS).index(fault) % len(FORMATS)]
     details = {"retry_after": 0.01} if fault == "rate_limit" else {}
-    quick = limits(sdk, timeout=5 if fault in ("hang", "stall") else 60, breaker=99)
+    quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
 
     def struck(seen):
         return "i002" in str(seen.body) and str(seen.body).count("Go on.") == 2

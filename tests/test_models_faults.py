@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
-from wire_server import Answer, WireServer, rubric_text
+from wire_server import SILENT, Answer, WireServer, rubric_text
 
 from voirdire import ModelError
 from voirdire.schema import Message, Note, Request
@@ -150,7 +150,7 @@ def test_a_fault_is_one_request_and_one_typed_error_without_the_key(make, fault,
 
 
 @provider
-@pytest.mark.parametrize("fault", ["hang", "stall"])
+@pytest.mark.parametrize("fault", sorted(SILENT))
 def test_a_call_that_never_returns_ends_at_its_deadline(make, fault):
     with WireServer() as server:
         server.fault(fault)

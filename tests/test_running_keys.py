@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from wire_server import FAULTS, WireServer
+from wire_server import FAULTS, SILENT, WireServer
 
 from voirdire import examine
 from voirdire.cli.run import print_result
@@ -26,8 +26,6 @@ SDKS = {
 }
 #: Faults after which a report is written too: the provider says the key, and a note is kept.
 REPORTED = ("auth", "filter_400")
-#: Faults that only the run's own limit of time ends; a busy machine may need long for the others.
-SILENT = ("hang", "stall")
 MODULE = """
 from langchain_openai import ChatOpenAI
 

@@ -13,7 +13,7 @@ from collections import Counter
 import polars as pl
 import pytest
 from test_running_wire import EACH, KEY, after, started, study_of
-from wire_server import FAULTS, Answer, WireServer, rubric_text
+from wire_server import FAULTS, SILENT, Answer, WireServer, rubric_text
 
 from voirdire.running import run, session_status
 from voirdire.running.tasks import COMMITTING, WAITING
@@ -70,7 +70,7 @@ def handled(fault, sdk):
 def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, fault):
     """One fault on one of four items, then a resume without it."""
     details = {"retry_after": 0.01} if fault == "rate_limit" else {}
-    quick = limits(sdk, timeout=5 if fault in ("hang", "stall") else 60, breaker=99)
+    quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
     with WireServer(rubric_text()) as server:
         server.fault(fault, times=1, when=lambda seen: "i002" in seen.prompt, **details)
         study = study_of(tmp_path, member(sdk, server), items=ITEMS, run=quick)
@@ -112,7 +112,7 @@ def test_a_fault_between_a_tool_and_the_answer_costs_what_it_costs(tmp_path, fau
     """One fault on the second step of an agent on one of four items; the formats take turns."""
     sdk = list(FORMATS)[list(FAULTS).index(fault) % len(FORMATS)]
     details = {"retry_after": 0.01} if fault == "rate_limit" else {}
-    quick = limits(sdk, timeout=5 if fault in ("hang", "stall") else 60, breaker=99)
+    quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
 
     def struck(seen):
         return "i002" in str(seen.body) and "<<<RESULT" in str(seen.body)

@@ -11,13 +11,14 @@ in a process of its own, so that it does not share the interpreter with what is 
 """
 
 from wire_server._answers import Answer, rubric_answer, rubric_text
-from wire_server._faults import FAULTS
+from wire_server._faults import FAULTS, SILENT
 from wire_server._process import WireProcess
 from wire_server._seen import Seen
 from wire_server._server import WireServer
 
 __all__ = [
     "FAULTS",
+    "SILENT",
     "Answer",
     "Seen",
     "WireProcess",

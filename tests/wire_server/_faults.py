@@ -179,14 +179,48 @@ async def stall(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> Any:
     await asyncio.sleep(3600)
 
 
+async def trickle(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> Any:
+    """A byte at a time, so that something always comes and the answer never ends."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    for byte in body:
+        await response.write(bytes([byte]))
+        await asyncio.sleep(0.5)
+    await asyncio.sleep(3600)
+
+
+async def broken_chunk(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> Any:
+    """A chunked answer whose second chunk has no length."""
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    half = body[: len(body) // 2]
+    request.transport.write(head + f"{len(half):x}\r\n".encode() + half + b"\r\nnone\r\n")
+    request.transport.close()
+    await asyncio.sleep(3600)
+
+
+async def not_gzip(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> Any:
+    """Plain bytes that say they are packed."""
+    head = (
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    request.transport.write(head.encode() + body)
+    request.transport.close()
+    await asyncio.sleep(3600)
+
+
 #: Faults that answer with something else than the answer.
 BROKEN: dict[str, Any] = {
     "rate_limit": rate_limit,
     "quota": quota,
     "server": _status(500, "The server had an error"),
     "bad_gateway": _status(502, "Bad gateway"),
+    "late": _status(408, "Request timeout"),
     "too_early": _status(425, "Too early"),
     "unavailable": _status(503, "The engine is currently overloaded"),
+    "gateway_timeout": _status(504, "Gateway timeout"),
     "overloaded": _status(529, "Overloaded"),
     "auth": bad_key,
     "forbidden": _status(403, "Your key may not use this model"),
@@ -196,12 +230,15 @@ BROKEN: dict[str, Any] = {
     "filter_400": filter_400,
     "drop": drop,
     "short": short,
+    "broken_chunk": broken_chunk,
+    "not_gzip": not_gzip,
     "cut": cut,
     "html": html,
     "not_an_answer": not_an_answer,
     "raw": raw,
     "hang": hang,
     "stall": stall,
+    "trickle": trickle,
 }
 #: Faults of the answer itself, spelt as `Answer.finish`.
 FINISHES: dict[str, str] = {
@@ -211,6 +248,8 @@ FINISHES: dict[str, str] = {
     "length": "length",
 }
 FAULTS = (*BROKEN, *FINISHES)
+#: Faults that only the client's own limit of time ends.
+SILENT = frozenset({"hang", "stall", "trickle"})
 
 
 def encode(body: dict[str, Any]) -> bytes:

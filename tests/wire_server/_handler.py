@@ -12,7 +12,7 @@ from aiohttp import web
 
 from wire_server._answers import Answer, Answering, answer_of, rubric_answer
 from wire_server._batches import Batches
-from wire_server._faults import BROKEN, FAULTS, FINISHES, Fault, encode, fail
+from wire_server._faults import BROKEN, FAULTS, FINISHES, SILENT, Fault, encode, fail
 from wire_server._formats import body_of
 from wire_server._seen import Seen, format_of
 
@@ -37,7 +37,7 @@ class Storm:
 
 
 #: Faults whose handlers sleep on.
-ENDLESS = frozenset({"hang", "stall", "drop", "short"})
+ENDLESS = SILENT | {"drop", "short", "broken_chunk", "not_gzip"}
 _ABOUT_SCHEMAS = rb"Write the word \"calm\" and nothing else."
 
 

@@ -337,7 +337,9 @@ _CONNECTIONS = {
 }
 #: A proxy that is not there, or that does not let the call through (aiohttp, httpx).
 _PROXIES = {"ClientProxyConnectionError", "ClientHttpProxyError", "ProxyError"}
-_MALFORMED = {
+#: Bytes that are no HTTP (aiohttp); its exceptions carry a `code` that no server has sent.
+_UNREADABLE = {"HttpProcessingError"}
+_MALFORMED = _UNREADABLE | {
     "MalformedBodyError",
     "JSONDecodeError",
     "UnicodeDecodeError",
@@ -374,8 +376,8 @@ def wire_error(error: BaseException) -> WireError | None:
     """Status, body and headers of an SDK's exception; None where no answer came."""
     if isinstance(error, WireError):
         return error
-    # What a proxy answers is no answer of the model.
-    if _names(error) & _PROXIES:
+    # What a proxy answers is no answer of the model, and what cannot be read has no status.
+    if _names(error) & (_PROXIES | _UNREADABLE):
         return None
     # OpenAI's and Anthropic's exceptions have `status_code` and `body`, google-genai's `code`
     # and `details`.

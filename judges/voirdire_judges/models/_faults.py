@@ -337,10 +337,11 @@ _CONNECTIONS = {
 }
 #: A proxy that is not there, or that does not let the call through (aiohttp, httpx).
 _PROXIES = {"ClientProxyConnectionError", "ClientHttpProxyError", "ProxyError"}
-#: Bytes that are no HTTP (aiohttp); its exceptions carry a `code` that no server has sent.
+#: Bytes that aiohttp cannot read as HTTP; these carry a `code` that no server has sent.
 _UNREADABLE = {"HttpProcessingError"}
-_MALFORMED = _UNREADABLE | {
+_MALFORMED = {
     "MalformedBodyError",
+    "ContentEncodingError",
     "JSONDecodeError",
     "UnicodeDecodeError",
     "APIResponseValidationError",
@@ -482,7 +483,7 @@ def _transport(error: BaseException, timeout: float) -> tuple[FaultKind, str]:
         return "timeout", f"no answer within {timeout:g} s"
     if names & _MALFORMED:
         return "malformed", f"the answer is not in the provider's format ({cause})"
-    if names & (_CONNECTIONS | _DROPPED):
+    if names & (_CONNECTIONS | _DROPPED | _UNREADABLE):
         return "connection", f"the connection failed ({cause})"
     return "model", f"the client failed ({cause})"
 

@@ -128,7 +128,6 @@ ERRORS = {
     "not_found": ("bad_request", False, None, 404),
     "drop": ("connection", True, None, None),
     "short": ("connection", True, None, None),
-    "broken_chunk": ("connection", True, None, None),
     "not_gzip": ("malformed", True, None, None),
     "cut": ("malformed", True, None, None),
     "html": ("malformed", True, None, None),

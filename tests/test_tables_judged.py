@@ -559,3 +559,26 @@ def test_an_object_among_such_ones_that_is_none_names_its_line():
     rows[4]["gpt"] = '{"choice": "neutral", "probabilities": {"neutral": 1.4}}'
     with pytest.raises(TableError, match=r"4: 'gpt' is to hold a label and its probabilities"):
         read(pl.DataFrame(rows))
+
+
+def test_a_plural_is_spelled_like_its_singular():
+    said = ["billing", "refund"] * 8
+    found = read(wide(human_1=said, human_2=said, gpt=["billings", "Refunds"] * 8))
+    judge = found.labels.filter(pl.col("rater") == "gpt")
+    assert judge["labels"].list.first().to_list() == said
+
+
+@pytest.mark.parametrize(("column", "keys"), [
+    ("gpt_probability", {}), ("gpt_confidence", {"probability": "gpt_confidence"}),
+])  # fmt: skip
+def test_how_probable_one_of_several_labels_is_stands_beside_it(column, keys):
+    shares = [0.4 + k / 40 for k in range(20)]
+    table = wide(human_1=WORDS, human_2=WORDS[::-1], gpt=WORDS, **{column: shares})
+    found = read(table, **keys)
+    assert [one.attribute for one in found.questions] == ["label", "label: what gpt says"]
+    claimed = found.labels.filter(pl.col("probability").is_not_null())
+    assert claimed["rater"].unique().to_list() == ["gpt"]
+    assert claimed["probability"].to_list() == pytest.approx(shares)
+    (case,) = (c for c in label_cases(found, found.people) if c.probability)
+    agree = [a == b for a, b in zip(WORDS[::-1], WORDS, strict=True)]
+    assert case.humans.tolist() == [[1.0] * 20, [float(one) for one in agree]]

@@ -126,7 +126,9 @@ def inside(
     # The largest p is that of the intersection-union test (Berger 1982): all must lie inside.
     p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(
-        name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]), margin,
+        # The margin that decided: an open answer inside the wider one would seem to be a yes.
+        name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]),
+        margin if state == "no" else inner,
         float(se[k]), float(jackknifed.df), p, at=tuple(names[k : k + 1]),
         times=min(all_in if finite.all() else math.inf, one_out),
     )  # fmt: skip

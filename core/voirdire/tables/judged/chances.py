@@ -13,9 +13,16 @@ from voirdire.kinds import Cells
 from voirdire.tables._names import find, kind_of, measures, plain_word
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import STATUS
-from voirdire.tables.judged.claims import NO, YES, all_numbers, shares_of
+from voirdire.tables.judged.claims import (
+    NO,
+    YES,
+    all_numbers,
+    shares_of,
+    with_claims,
+    without_columns,
+)
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.labels import PARTS, facts_of
+from voirdire.tables.judged.labels import PARTS, facts_of, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
 
 if TYPE_CHECKING:
@@ -67,7 +74,7 @@ def read_probabilities(
         return None
     said = {c: bits for c in free if c not in claimed and (bits := _bits(raw.frame[c])) is not None}
     if not said:
-        return None
+        return _of_labels(raw, read, claimed, roles, reference)
     judges = {_judge(name, said) for name in claimed}
     people = _people([c for c in said if c not in judges], judges, reference, raw.name)
     about = read.about or "yes"
@@ -105,6 +112,31 @@ def read_probabilities(
         (question,),
         reason=f"{listed(claimed)} hold probabilities, and {listed(list(people))} say yes or no",
     )
+
+
+def _of_labels(
+    raw: RawTable,
+    read: TableKeys,
+    claimed: Sequence[str],
+    roles: Mapping[str, str | None],
+    reference: Sequence[str],
+) -> ReadJudgements | None:
+    """Labels, a column a rater, and columns of how probable a judge's own label is."""
+    as_labels = without_columns(read, *claimed).model_copy(update={"kind": "label"})
+    labels = read_labels(raw, as_labels, reference)
+    # A row a judgement has its probabilities in one column: `read_claims`.
+    if labels is None or find("rater", raw.frame.columns, None, raw.name) is not None:
+        return None
+    judges = [name for name in labels.raters if name not in labels.people]
+    facts = facts_of(raw, roles).select("item", "system", "run").rows()
+    claims_ = [
+        (item, system, judge, run, "", value)
+        for name in claimed
+        if (judge := _judge(name, judges)) in judges
+        for (item, system, run), value in zip(facts, shares_of(raw, name).to_list(), strict=True)
+        if value is not None
+    ]
+    return with_claims(labels, claims_)
 
 
 def _people(

@@ -147,9 +147,14 @@ def form_of(word: str) -> str:
 
     >>> form_of("All-or-Nothing"), form_of("bugs"), form_of("?")
     ('allornothing', 'bug', '?')
+    >>> form_of("Billings") == form_of("billing")
+    True
     """
     form = spelled(word) or word.strip()
-    return form[:-1] if len(form) > 3 and form.endswith("s") and not form.endswith("ss") else form
+    if len(form) > 3 and form.endswith("s") and not form.endswith("ss"):
+        # Its end is spelled like that of the singular: *billing* is *biling*.
+        return spelled(form[:-1])
+    return form
 
 
 def _folded(question: LabelQuestion, where: str) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""axe-core on the pages of `voirdire look`, its static page and report.html: nothing at all.
+"""axe-core on the pages of `voirdire look` and `humans serve`, and on report.html: nothing at all.
 
 Runs where npm's package axe-core is installed (node_modules here, NODE_PATH or `npm root -g`).
 """
@@ -14,8 +14,12 @@ import polars as pl
 import pytest
 from looking_work import Site, material, write_ratings
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from test_humans_page import Page
+from test_humans_turns import conversations
 
 from voirdire import examine
+from voirdire.humans import make_plan
 from voirdire.looking import write_static
 from voirdire.report import write_outputs
 
@@ -87,6 +91,24 @@ def found_by(browser, axe):
         (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
         for one in found["violations"]
     ]
+
+
+@pytest.mark.parametrize("unit", ["turn", "first"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_on_the_page_where_people_judge_turns(
+    browser, axe, tmp_path, unit, width
+):
+    plan, _ = make_plan(conversations(tmp_path, unit), tmp_path / "work")
+    page = Page(tmp_path / "work", plan)
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.set_script_timeout(60)
+    browser.get(page.server.links["ann"])
+    wait = WebDriverWait(browser, 60)
+    wait.until(lambda one: one.find_elements(By.TAG_NAME, "fieldset"))
+    found = found_by(browser, axe)
+    page.close()
+    assert found == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

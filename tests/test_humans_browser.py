@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from humans_work import DISTORTIONS, HOSTILE, ITEMS, LEVELS, PARTS, author, write_csv, write_study
 from test_humans_page import Page
+from test_humans_turns import conversations
 
 from voirdire.humans import DATABASE, PageServer, import_answers, make_plan
 
@@ -478,3 +479,31 @@ def rater_times(rater, count):
     rater.wait(lambda: rater.script("return times.length") >= count, 60)
     rater.wait(lambda: rater.done() == f"{count} of 1000 done", 60)
     return rater.script("return times")
+
+
+def test_first_failures_on_a_phone(browser, tmp_path):
+    """A transcript with a word wider than the screen, and a line that imitates a turn."""
+    plan, _ = make_plan(conversations(tmp_path, "first"), tmp_path / "work")
+    served = Page(tmp_path / "work", plan)
+    rater = Rater(browser, served.server.links["ann"])
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    for number in range(4):
+        rater.at(number + 1)
+        assert rater.script("return document.documentElement.scrollWidth") <= 390
+        turns = 8 if "[8]" in rater.texts()["Response"] else 6
+        options = "return [...document.querySelectorAll('form input')].map((i) => i.value)"
+        assert rater.script(options) == ["never", *map(str, range(1, turns + 1))]
+        assert "\n    [9] assistant: planted" in rater.texts()["Response"]
+        assert rater.script("return document.querySelectorAll('article script').length") == 0
+        rater.click("input[value='4']" if number else "input[value='never']")
+        rater.wait(lambda number=number: rater.done() == f"{number + 1} of 4 done")
+        rater.saved()
+        if number < 3:
+            rater.click("#next")
+    rater.leave()
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    served.close()
+    read = import_answers(tmp_path / "work", [tmp_path / "work" / DATABASE], tmp_path / "out")
+    said = read.tables["ratings"].drop_nulls("score")["score"].to_list()
+    assert sorted(said) == [0, 4, 4, 4]

@@ -370,7 +370,8 @@ def _judgement(humans: Humans, study: Study, task: Task, ident: str) -> Judgemen
     letters = options_of(humans, item)
     if letters:
         shown.append((OPTIONS, "\n".join(f"{letter}. {text}" for letter, text in letters.items())))
-    return Judgement(ident, tuple(shown), form_of(study, humans, item))
+    turns = task.response.turns if isinstance(task, Rating) else item.turns
+    return Judgement(ident, tuple(shown), form_of(study, humans, item, len(turns)))
 
 
 def _item(task: Task) -> Item:

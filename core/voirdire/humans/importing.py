@@ -15,12 +15,20 @@ from voirdire.files import PRIVATE, own_folder, whole, write_text
 from voirdire.humans.database import DATABASE, read_answers
 from voirdire.humans.exporting import STUDY
 from voirdire.humans.plan import KEY, PLAN, read_key, read_plan
-from voirdire.humans.questions import LEVELS, REASON, applies, asked_alone, open_questions
+from voirdire.humans.questions import (
+    LEVELS,
+    NEVER_FAILS,
+    REASON,
+    applies,
+    asked_alone,
+    open_questions,
+)
 from voirdire.humans.sheets import read_sheet
 from voirdire.store import is_session
 from voirdire.store.parsed import PREFERENCES
 from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.tables import FACTS, RATINGS, STATUS
+from voirdire.units import cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -128,6 +136,10 @@ def human_study(study: Study, plan: Plan) -> Study:
     raw["panel"] = [declared.get(name, {"name": name, "kind": "human"}) for name in plan.raters]
     if plan.task in _MEASURES and not study.analysis.measures:
         raw["analysis"] = {**raw.get("analysis", {}), "measures": _MEASURES[plan.task]}
+    if plan.task == "pointwise" and study.conversations.unit == "first":
+        longest = max(len(q.options) for one in plan.judgements.values() for q in one.form)
+        names = [{"name": name} for name in attributes_of(plan)]
+        raw["rubric"] = {"scale": [0, longest - 1], "step": 1, "attributes": names}
     if plan.task in ("labels", "nested", "choice"):
         raw["rubric"] = {
             "scale": [0, 1],
@@ -225,7 +237,21 @@ def tables_of(plan: Plan, key: PlanKey, answers: Answers) -> dict[str, pl.DataFr
         tables["ratings"] = _with_reasons(tables["ratings"], tables["texts"])
     if key.labels:
         tables["ratings"] = _with_origin(tables["ratings"], key)
-    return tables
+    return {name: _with_clusters(frame) if name in _CLUSTERED else frame
+            for name, frame in tables.items()}  # fmt: skip
+
+
+_CLUSTERED = ("ratings", "preferences")
+
+
+def _with_clusters(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows about turns with their conversation as cluster, as a session's are."""
+    names = rows["item"].unique(maintain_order=True)
+    talks = {name: cluster_of(name) for name in names.to_list()}
+    if all(name == talk for name, talk in talks.items()):
+        return rows
+    cluster = pl.col("item").replace_strict(talks, return_dtype=FACTS["cluster"])
+    return rows.with_columns(cluster=cluster)
 
 
 def _with_origin(ratings: pl.DataFrame, key: PlanKey) -> pl.DataFrame:
@@ -311,7 +337,9 @@ def _scores(
 ) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for question in form:
         answer = answered.get(question.name)
-        score = float(answer) if isinstance(answer, str) else None
+        # Of first failures 0 is never, as judges say it.
+        place = "0" if answer == NEVER_FAILS else answer
+        score = float(place) if isinstance(place, str) else None
         yield "ratings", _rating(origin, rater, question.name, score)
 
 

@@ -27,6 +27,9 @@ LEVELS = (
     "B is much better than A",
 )
 OVERALL, OPTIONS, REASON = "Overall", "Options", "Reason"
+#: The answer to "in which turn does it first fail" where it fails in none.
+NEVER_FAILS = "never"
+_WHICH_TURN = "In which turn does it first fail? Its number, or never."
 _MOST_LEVELS = 1_000
 
 
@@ -67,8 +70,8 @@ class FormQuestion:
 Form = tuple[FormQuestion, ...]
 
 
-def form_of(study: Study, humans: Humans, item: Item) -> Form:
-    """The questions about one item.
+def form_of(study: Study, humans: Humans, item: Item, turns: int = 0) -> Form:
+    """The questions about one item, whose conversation has so many turns (0: it is none).
 
     Raises
     ------
@@ -77,7 +80,7 @@ def form_of(study: Study, humans: Humans, item: Item) -> Form:
     TableError
         The item has no criteria or no options; the message names it.
     """
-    form = _built(study, humans, item)
+    form = _built(study, humans, item, turns)
     if humans.reason:
         form = (*form, FormQuestion(REASON, "text", asked=humans.reason))
     _check(form, humans.task)
@@ -97,9 +100,10 @@ def options_of(humans: Humans, item: Item) -> dict[str, str]:
     return dict(zip(ascii_uppercase, texts, strict=False))
 
 
-def _built(study: Study, humans: Humans, item: Item) -> Form:
+def _built(study: Study, humans: Humans, item: Item, turns: int) -> Form:
     if humans.task == "pointwise":
-        return _pointwise(study, humans)
+        first = study.conversations.unit == "first"
+        return _first_failures(study, humans, item, turns) if first else _pointwise(study, humans)
     if humans.task == "pairwise":
         return _pairwise(humans, item)
     if humans.task == "choice":
@@ -109,7 +113,8 @@ def _built(study: Study, humans: Humans, item: Item) -> Form:
     return tuple(question for step in humans.steps for question in _step(step))
 
 
-def _pointwise(study: Study, humans: Humans) -> Form:
+def _rated(study: Study, humans: Humans) -> dict[str, Any]:
+    """The attributes that people rate, by name."""
     declared = {attribute.name: attribute for attribute in study.rubric.attributes}
     names = humans.attributes or tuple(declared)
     check_allowed("attribute", names, declared, "humans.attributes", StudyError)
@@ -117,14 +122,33 @@ def _pointwise(study: Study, humans: Humans) -> Form:
         raise StudyError(
             "humans: a pointwise task needs rubric.attributes in the study, or rubric.use"
         )
+    return {name: declared[name] for name in names}
+
+
+def _first_failures(study: Study, humans: Humans, item: Item, turns: int) -> Form:
+    """In which turn of a conversation each attribute first fails."""
+    if not turns:
+        raise StudyError(
+            f"conversations.unit is 'first', and item {item.id!r} has no turns: say by the key "
+            "'messages' which column holds them"
+        )
+    places = (NEVER_FAILS, *map(str, range(1, turns + 1)))
+    return tuple(
+        FormQuestion(name, "one", places, f"{one.description} {_WHICH_TURN}".strip())
+        for name, one in _rated(study, humans).items()
+    )
+
+
+def _pointwise(study: Study, humans: Humans) -> Form:
+    declared = _rated(study, humans)
     scale = Scale(*study.rubric.scale, study.rubric.step)
     if scale.count > _MOST_LEVELS:
         many = "no levels (step 0)" if scale.continuous else f"{scale.count} levels"
         raise StudyError(f"rubric.scale has {many}; people choose among at most 1,000")
     levels = tuple(format(level, ".10g") for level in scale.levels)
     return tuple(
-        FormQuestion(name, "one", levels, declared[name].description, _hints(declared[name], scale))
-        for name in names
+        FormQuestion(name, "one", levels, one.description, _hints(one, scale))
+        for name, one in declared.items()
     )
 
 

@@ -38,7 +38,9 @@ def is_counter(cells: pl.Series) -> bool:
     >>> is_counter(pl.Series([1, 2, 3, 4, 6, 7])), is_counter(pl.Series([1, 2, 2, 3, 4, 5]))
     (True, False)
     """
-    numbers = cells.cast(pl.Float64, strict=False)
+    # Ids of our own tables are categories, which are no numbers to polars.
+    plain = cells if cells.dtype.is_numeric() else cells.cast(pl.String)
+    numbers = plain.cast(pl.Float64, strict=False)
     if len(numbers) < _COUNTS or numbers.null_count():
         return False
     return bool((numbers == numbers.floor()).all()) and bool(

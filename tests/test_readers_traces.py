@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire import TableError, examine
+from voirdire.study import ReadOptions
 from voirdire.tables import read_foreign
 from voirdire.testing import check_reader
 from voirdire.units import Unit, parted
@@ -231,6 +232,40 @@ def test_an_evaluation_that_failed_is_missing_and_one_without_a_value_is_left_ou
     assert any("neither a score nor a label" in one.message for one in found.findings)
     assert found.ratings.height == 59
     assert found.account.open[0] == 0
+
+
+def in_words(right, wrong):
+    """The evaluations as labels alone, in words of one's own."""
+
+    def change(line):
+        for record in records(line) if "resourceLogs" in line else ():
+            kept = [one for one in record["attributes"] if not one["key"].endswith("score.label")]
+            for one in kept:
+                if one["key"].endswith("score.value"):
+                    good = one["value"]["doubleValue"] > 0
+                    one.update(attribute("gen_ai.evaluation.score.label", right if good else wrong))
+            record["attributes"] = kept
+        return line
+
+    return of_lines(change)
+
+
+def test_labels_in_words_are_the_numbers_that_somebody_says(tmp_path):
+    path = tmp_path / "a.jsonl"
+    otlp(path, in_words("all good", "needs work"))
+    words = {"All good": 1.0, "needs work": 0.0}
+    found = read_foreign(path, words=words)
+    assert found.ratings.sort(KEY).equals(read("opentelemetry.jsonl").ratings.sort(KEY))
+    assert "labels_inferred" not in kinds(found)
+    (note, _) = (one for one in found.findings if one.kind == "words_read")
+    assert "all good = 1, needs work = 0" in note.message
+    examination = examine(path, read=ReadOptions(words=words))
+    assert {one.attribute for one in examination.results} == {"step_right", "resolved"}
+    with pytest.raises(TableError, match="step_right is also 'needs work'"):
+        examine(path, read=ReadOptions(words={"all good": 1.0}))
+    lost = read_foreign(path, words={"all good": 1.0, "*": "missing"}).ratings
+    assert set(lost.filter(pl.col("score").is_null())["status"]) == {"unparsable"}
+    assert read_foreign(path).only_labels is not None
 
 
 def test_one_name_on_runs_and_steps_is_two_attributes(tmp_path):

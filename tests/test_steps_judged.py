@@ -215,6 +215,81 @@ def test_the_steps_of_an_agent_in_a_session_are_a_run_like_any(tmp_path, monkeyp
     ]
 
 
+# The first wrong step: named by judges, and derived of the steps that people rated
+
+
+def planted(folder, runs=40):
+    """Runs of seven steps, each third of which has one wrong call or more; people rate the calls.
+
+    What was wrong stands in the call's text, so that whoever reads a step knows.
+    """
+    lines, rated = [], ["item,system,ann,ben"]
+    for at_run in range(runs):
+        # None, the first and the last call, the second one, and so on.
+        wrong = ({2, 6}, {4}, set())[at_run % 3]
+        steps = [{"role": "user", "content": "A task."}]
+        for at in range(2, 8):
+            role = "tool result" if at % 2 else "tool call"
+            said = "odd" if at in wrong else "fine"
+            steps.append({"role": role, "content": f"{said} {at_run}-{at}", "name": "act"})
+        lines.append({"item": f"r{at_run}", "system": "desk", "text": "A task.", "messages": steps})
+        rated += [
+            f"r{at_run} step {at},desk,{int(at not in wrong)},{int(at not in wrong or at_run % 9 == 0)}"
+            for at in (2, 4, 6)
+        ]
+    (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    (folder / "people.csv").write_text("\n".join(rated), "utf-8")
+
+
+def first_named(seen):
+    """One model reads the run, the other its last call alone."""
+    text = seen.body["messages"][-1]["content"]
+    odd = re.findall(r"\[(\d)\] tool call \(act\): odd", text)
+    if seen.body["model"] == "last":
+        odd = [at for at in odd if at == "6"]
+    return json.dumps({"Fails": int(odd[0]) if odd else 0})
+
+
+def test_first_wrong_steps_that_judges_name_stand_beside_those_of_rated_steps(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "held-for-tests-1234567890")
+    planted(tmp_path)
+    with WireServer(first_named) as server:
+        options = {"base_url": server.openai}
+        study = build_study(
+            {
+                "name": "firsts", "rubric": {"scale": [0, 1], "attributes": [
+                    {"name": "Fails", "description": "The call is odd."}]},
+                "panel": [
+                    *({"name": name, "use": "first-failure", "model": f"openai:{name}",
+                       "model_options": options} for name in ("reads", "last")),
+                    *({"name": name, "kind": "human"} for name in ("ann", "ben")),
+                ],
+                "items": {"path": "runs.jsonl", "id": "item"},
+                "responses": {"path": "runs.jsonl", "messages": "messages"},
+                "conversations": {"unit": "first"},
+                "data": {"reference": ["ann", "ben"], "sources": [
+                    {"path": "people.csv", "item": "item", "about": "Fails"}]},
+            },
+            folder=str(tmp_path),
+        )  # fmt: skip
+        run(study, tmp_path / "s", quiet=True)
+    found = examine(tmp_path / "s")
+    (section,) = (one for one in found.sections if one.title == "Where runs first fail")
+    rows = {row[:2]: row[2:] for row in section.table.rows}
+    # ben passes all steps of each ninth run: of 40 runs 5, three of which have a wrong step.
+    apart = sum(at % 9 == 0 for at in range(40)) / 40
+    assert rows["reads", "the same step"][:3] == (40, pytest.approx(1 - apart / 2),
+                                                  pytest.approx(1 - apart))  # fmt: skip
+    assert rows["last", "the same step"][1] < 0.5
+    assert rows["reads", "whether at all"][1] == pytest.approx(1 - apart / 2)
+    states = {(one.judge, one.use): one.state for one in found.verdicts}
+    assert "yes" not in {state for (judge, _), state in states.items() if judge == "last"}
+    assert {name.rsplit(" ", 2)[1] for name in found.inputs.judgements.labels["item"]} == {"step"}
+
+
 # Looked at
 
 

@@ -295,3 +295,18 @@ def test_items_of_one_system_each_are_no_product(tmp_path):
     _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
     card = next(one.message for one in rated.findings if one.kind == "reading")
     assert card.startswith("80 rows = 80 items (item), 4 systems (system); judge: judge (1 to 4);")
+
+
+@pytest.mark.parametrize("words", [(0, 1), ("falsch", "korrekt")])
+def test_a_column_that_is_declared_as_items_is_not_found_as_runs(tmp_path, words):
+    path = tmp_path / "steps.csv"
+    rows = [
+        f"r{run},{step},{who},{words[(run + step) % 5 > 0]}"
+        for run in range(30) for step in (1, 2, 3) for who in ("ann", "gpt")
+    ]  # fmt: skip
+    path.write_text("\n".join(["run,step,rater,verdict", *rows]))
+    options = ReadOptions(item="run", turn="step")
+    found = voirdire.examine(path, reference=["ann"], read=options).inputs
+    frame = found.ratings if found.judgements is None else found.judgements.labels
+    assert set(frame["run"]) == {1}
+    assert set(frame["cluster"]) == {f"r{run}" for run in range(30)}

@@ -9,7 +9,7 @@ import pytest
 
 from voirdire import examine
 from voirdire.examining.wholes import WholeFacts, has_parts
-from voirdire.study import Gate
+from voirdire.study import Gate, ReadOptions
 
 TRACES = Path(__file__).parent / "foreign" / "traces"
 
@@ -160,3 +160,39 @@ def test_items_that_are_no_parts_are_let_be():
     plain = pl.DataFrame({"item": ["step 3", "a turn", "x step 0", "y step 1a"]})
     assert not has_parts(plain)
     assert has_parts(pl.DataFrame({"item": ["a", "a step 12"]}))
+
+
+# Parts judged by labels: which of them are right is declared
+
+
+def labelled(path, words):
+    """The steps and runs of `ratings` in words, in a table without a number."""
+    table = ratings(40, 4, 5, lambda truth, rng: truth ^ (rng.random(truth.size) < 0.15))
+    wrong, right = words
+    rows = table.with_columns(label=pl.when(pl.col("score") > 0).then(pl.lit(right))
+                              .otherwise(pl.lit(wrong)))  # fmt: skip
+    rows.select("item", "rater", "attribute", "label", "cluster").write_csv(path)
+    return table
+
+
+@pytest.mark.parametrize("kind", ["label", None])
+def test_labels_of_steps_count_as_their_words_say(tmp_path, kind):
+    path, words = tmp_path / "labels.csv", ("needs another look", "good enough")
+    want = facts(labelled(path, words))
+    declared = dict(zip(words, (0, 1), strict=True))
+    found = examine(path, reference=["ann"], read=ReadOptions(words=declared, kind=kind))
+    told = found.facts(WholeFacts)
+    assert told.first == want.first
+    assert told.beside == want.beside
+    # They stay labels only where they are said to be.
+    assert (found.inputs.judgements is not None) == (kind == "label")
+
+
+def test_labels_of_which_nothing_is_said_are_right_or_wrong_by_no_guess(tmp_path):
+    path = tmp_path / "labels.csv"
+    labelled(path, ("needs another look", "good enough"))
+    found = examine(path, reference=["ann"])
+    told = found.facts(WholeFacts)
+    assert (told.beside, told.first) == ((), ())
+    assert told.words == ("good enough", "needs another look")
+    assert any('--kind label --words "good enough=1,...=0"' in note for note in found.notes)

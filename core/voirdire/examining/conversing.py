@@ -56,7 +56,7 @@ def turn_sections(inputs: Inputs) -> tuple[Section, ...]:
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with the conversation and the position of their turn, 0 of a whole."""
+    """Rows with the conversation, the position of their turn, 0 of a whole, and which it is."""
     names = rows["item"].cast(pl.String).unique()
     found = [parted(name) for name in names.to_list()]
     places = pl.DataFrame(
@@ -64,6 +64,7 @@ def _placed(rows: pl.DataFrame) -> pl.DataFrame:
             "item": names,
             "talk": pl.Series([talk for talk, _ in found], dtype=pl.String),
             "position": pl.Series([unit.position for _, unit in found], dtype=pl.Int64),
+            "kind": pl.Series([unit.kind for _, unit in found], dtype=pl.String),
         }
     )
     text_columns = [pl.col(c).cast(pl.String) for c in ("item", "system", "rater", "attribute")]
@@ -136,7 +137,8 @@ def _first_sections(
     if not people:
         return
     table = []
-    clusters = units["talk"].to_numpy()
+    part = str(rows.filter(pl.col("position") > 0)["kind"].first() or "turn")
+    whole, clusters = WHOLES[part], units["talk"].to_numpy()
     for name in (n for n in names if n not in people):
         found = first_failure_agreement(
             first[name], np.stack([first[p] for p in people]), ends, clusters=clusters
@@ -144,33 +146,35 @@ def _first_sections(
         for measure, called in _CALLED.items():
             mine, theirs = found.judge[measure], found.people[measure]
             table.append(
-                (name, called, mine.n, mine.value, theirs.value, found.difference[measure].value,
-                 found.difference[measure].interval())
+                (name, called.format(part), mine.n, mine.value, theirs.value,
+                 found.difference[measure].value, found.difference[measure].interval())
             )  # fmt: skip
     columns = (
-        text("Judge"), text("Agreement"), count("Conversations"), number("with people"),
+        text("Judge"), text("Agreement"), count(f"{whole}s".capitalize()), number("with people"),
         number("people among themselves"), number("Difference", signed=True), interval("Interval"),
     )  # fmt: skip
     text_said = (
-        f"First turns that fail ({attribute}): the share of pairs that name the same turn or both "
-        "say never, that are at most one turn apart, and that agree on whether it fails at all. A "
-        "conversation without a failure is censored at its end: never counts as one behind the "
-        "last turn. Intervals leave out one conversation at a time. The verdict on the labels "
+        f"First {part}s that fail ({attribute}): the share of pairs that name the same {part} or "
+        f"both say never, that are at most one {part} apart, and that agree on whether it fails at "
+        f"all. A {whole} without a failure is censored at its end: never counts as one behind the "
+        f"last {part}. Intervals leave out one {whole} at a time. The verdict on the labels "
         f"{FINE!r} and {FAILED!r} says what the judge may be used for."
     )
     longest = int(min(ends.max(), _MOST_SHOWN))
     figure = SectionFigure(
         "lines", tuple(str(at) for at in range(1, longest + 1)),
         tuple((n, tuple(failed_by(first[n], ends)[:longest].tolist())) for n in names),
-        x="Turn", y="Failed by",
-        caption="The share of conversations that each rater says have failed by a turn, of those "
+        x=part.capitalize(), y="Failed by",
+        caption=f"The share of {whole}s that each rater says have failed by a {part}, of those "
         "that reach it (product-limit estimate).",
     )  # fmt: skip
-    yield Section("Where conversations first fail", text_said, (Table(columns, tuple(table)),),
+    yield Section(f"Where {whole}s first fail", text_said, (Table(columns, tuple(table)),),
                   (figure,))  # fmt: skip
 
 
-_CALLED = {"exact": "the same turn", "within_one": "within one turn", "ever": "whether at all"}
+_CALLED = {"exact": "the same {}", "within_one": "within one {}", "ever": "whether at all"}
+#: What a whole is called, by the kind of its parts.
+WHOLES = {"step": "run", "turn": "conversation"}
 
 
 def _positions(said: pl.DataFrame, name: str, units: pl.DataFrame) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Wholes beside their parts: a run and its steps, a conversation and its turns.
 
-Where one rater judged both, it is counted how often all parts were right and the whole was wrong.
+Parts are rated by scores, or by labels of which somebody said what they count as. Where one rater
+judged both, it is counted how often all parts were right and the whole was wrong.
 Of ratings of parts the first wrong one is derived, and a judge's is set beside each person's.
 """
 
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from voirdire.examining.conversing import WHOLES
 from voirdire.stats import Interval
 from voirdire.stats.intervals import share_interval
-from voirdire.tables import plural
+from voirdire.tables import fold, plural
+from voirdire.tables.turns import FAILED, FINE
 from voirdire.tabular import Section, Table, count, interval, share, text
 from voirdire.units import parted
 
@@ -27,8 +30,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
 
-#: What a whole and its parts are called, by the kind of the parts.
-WHOLES = {"step": "run", "turn": "conversation"}
 _PLACE = ["conversation", "system"]
 
 
@@ -94,11 +95,15 @@ class FirstWrong:
 
 @dataclass(frozen=True, slots=True)
 class WholeFacts:
-    """What wholes and parts say of each other; `untold` are attributes without a line of right."""
+    """What wholes and parts say of each other.
+
+    `untold` are attributes without a line of right, `words` the labels of which it is to be said.
+    """
 
     beside: tuple[WholeBeside, ...] = ()
     first: tuple[FirstWrong, ...] = ()
     untold: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def has_parts(ratings: pl.DataFrame) -> bool:
@@ -106,34 +111,81 @@ def has_parts(ratings: pl.DataFrame) -> bool:
     return bool(ratings["item"].cast(pl.String).str.contains(r" (turn|step) [1-9][0-9]*$").any())
 
 
+def judged_parts(inputs: Inputs) -> pl.DataFrame | None:
+    """The ratings, or the labels but for those that are first failures; None without any part."""
+    read = inputs.judgements
+    if read is None:
+        rows = None if inputs.tables is None else inputs.ratings
+    else:
+        asked = [one.attribute for one in read.questions if set(one.labels) != {FINE, FAILED}]
+        rows = read.labels.filter(pl.col("attribute").is_in(asked))
+    return rows if rows is not None and rows.height and has_parts(rows) else None
+
+
 def measure_wholes(inputs: Inputs) -> WholeFacts:
     """Wholes beside parts, and first wrong parts, of all raters of the panel.
 
     A score is right from the study's gate on; without one, where an attribute has two values, the
-    higher is.
+    higher is. What labels count as is declared by the words of their source, or not known.
     """
     table, lines = _placed(inputs), dict[str, float]()
     for (name,), rows in table.group_by("attribute", maintain_order=True):
         line = _line(rows["score"], inputs)
         if line is not None:
             lines[str(name)] = line
-    untold = [name for name in table["attribute"].unique(maintain_order=True) if name not in lines]
+    # Of labels without a number the table above holds no row.
+    asked = table if inputs.judgements is None else _scored(inputs)
+    names = asked["attribute"].unique(maintain_order=True).to_list()
+    untold, words = tuple(map(str, (one for one in names if one not in lines))), _unsaid(inputs)
     if not lines:
-        return WholeFacts(untold=tuple(map(str, untold)))
+        return WholeFacts(untold=untold, words=words)
     right = table.filter(pl.col("attribute").is_in(list(lines))).with_columns(
         right=pl.col("score") >= pl.col("attribute").replace_strict(lines, return_dtype=pl.Float64)
     )
-    return WholeFacts(tuple(_beside(right)), tuple(_first(right, inputs)), tuple(map(str, untold)))
+    return WholeFacts(tuple(_beside(right)), tuple(_first(right, inputs)), untold, words)
+
+
+def _raters(inputs: Inputs) -> tuple[str, ...]:
+    return inputs.panel.names if inputs.judgements is None else inputs.judgements.raters
+
+
+def _said(inputs: Inputs) -> dict[str, float]:
+    """What labels count as, by their sources."""
+    sources = inputs.study.data.sources
+    pairs = (pair for source in sources for pair in source.words.items())
+    return {fold(word): value for word, value in pairs if isinstance(value, float)}
+
+
+def _unsaid(inputs: Inputs) -> tuple[str, ...]:
+    """Labels of which nothing is said; none of scores."""
+    if inputs.judgements is None or (rows := judged_parts(inputs)) is None:
+        return ()
+    labels = rows["labels"].explode().drop_nulls().unique(maintain_order=True).to_list()
+    return tuple(sorted(one for one in labels if fold(one) not in _said(inputs)))
+
+
+def _scored(inputs: Inputs) -> pl.DataFrame:
+    """The ratings; of labels what each counts as, null where that is not said."""
+    rows = judged_parts(inputs)
+    if rows is None or inputs.judgements is None:
+        return inputs.ratings
+    said = _said(inputs)
+    labels = rows["labels"].explode().drop_nulls().unique().to_list()
+    numbers = {one: said[fold(one)] for one in labels if fold(one) in said}
+    alone = pl.when(pl.col("labels").list.len() == 1).then(pl.col("labels").list.first())
+    return rows.with_columns(
+        score=alone.replace_strict(numbers, default=None, return_dtype=pl.Float64)
+    )
 
 
 def _placed(inputs: Inputs) -> pl.DataFrame:
     """Ratings with the whole and the place that each is of, one a rater; means over runs."""
-    names = inputs.panel.names
-    given = inputs.ratings.select(
+    scored = _scored(inputs)
+    given = scored.select(
         pl.col("item", "rater", "attribute").cast(pl.String),
         pl.col("system").cast(pl.String).fill_null(""), "score",
-        *([pl.col("cluster").cast(pl.String)] if "cluster" in inputs.ratings.columns else []),
-    ).filter(pl.col("rater").is_in(names), pl.col("score").is_not_null())  # fmt: skip
+        *([pl.col("cluster").cast(pl.String)] if "cluster" in scored.columns else []),
+    ).filter(pl.col("rater").is_in(_raters(inputs)), pl.col("score").is_not_null())  # fmt: skip
     if "cluster" not in given.columns:
         given = given.with_columns(cluster=pl.lit(None, pl.String))
     items = given["item"].unique(maintain_order=True).to_list()
@@ -161,7 +213,7 @@ def _line(scores: pl.Series, inputs: Inputs) -> float | None:
     if inputs.study.gate is not None:
         return float(inputs.study.gate.at)
     scale = inputs.panel.scale
-    if not scale.continuous and scale.count == 2:
+    if inputs.judgements is None and not scale.continuous and scale.count == 2:
         return float(scale.high)
     values = scores.unique().sort()
     return float(values[1]) if len(values) == 2 else None
@@ -188,8 +240,8 @@ def _by(table: pl.DataFrame, *names: str) -> Iterator[tuple[tuple[str, ...], pl.
 
 
 def _first(table: pl.DataFrame, inputs: Inputs) -> Iterator[FirstWrong]:
-    people = [name for name in inputs.panel.names if name in inputs.reference]
-    judges = [name for name in inputs.panel.names if name not in people]
+    people = [name for name in _raters(inputs) if name in inputs.reference]
+    judges = [name for name in _raters(inputs) if name not in people]
     pairs = [*product(judges, people), *combinations(people, 2)]
     for (kind, attribute), rows in _by(
         table.filter(pl.col("kind") != "whole"), "kind", "attribute"

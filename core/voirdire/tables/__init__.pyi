@@ -14,6 +14,7 @@ from voirdire.tables._ids import IdMatch as IdMatch
 from voirdire.tables._ids import canonical_ids as canonical_ids
 from voirdire.tables._ids import match_ids as match_ids
 from voirdire.tables._load import read_tables as read_tables
+from voirdire.tables._numbers import fold as fold
 from voirdire.tables._numbers import to_scores as to_scores
 from voirdire.tables._reading import COLUMN_KEYS as COLUMN_KEYS
 from voirdire.tables._scale import infer_scale as infer_scale

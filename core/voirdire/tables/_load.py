@@ -493,7 +493,7 @@ def open_file(
     TableError
         It cannot be read, or holds comparisons and no ratings.
     """
-    reading = read_foreign(path, source.reader, beside=beside)
+    reading = read_foreign(path, source.reader, beside=beside, words=source.words)
     if reading is None or (source.reader is None and _means_the_table(reading, path, named)):
         return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines, named=named)
     if reading.preferences is not None:

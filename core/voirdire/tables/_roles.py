@@ -240,7 +240,10 @@ def _long(raw: RawTable, source: Source, rater: str, asked: NamedRaters) -> Role
     others = [c for c in frame.columns if c not in scores]
     attribute = source.attribute or _attribute_by_name(raw, others)
     free = [c for c in others if c not in (rater, attribute)]
-    run = source.run or find("run", free, None, raw.name)
+    # A column that is declared as one part is no other, whatever it is called.
+    run = source.run or find(
+        "run", [c for c in free if c not in (source.item, source.system)], None, raw.name
+    )
     beside = [name for name in (rater, attribute, run) if name is not None]
     free = [c for c in free if c not in beside]
     keys = keys_of(raw, source, free, beside)

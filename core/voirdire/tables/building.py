@@ -338,16 +338,15 @@ class ReadingBuilder:
         return Account(self.file, self.records, gone, kept, 0, judgements)
 
     def _rate_labels(self) -> pl.DataFrame | None:
-        """Labels as ratings, now that all that was ever chosen is known.
-
-        Gives the labels themselves where the file holds nothing else.
+        """Labels as ratings, now that all that was ever chosen is known; and the labels themselves,
+        but for those that are numbers.
         """
         sets: dict[str, list[GivenLabels]] = {}
         for one in self.labelled:
             sets.setdefault(one.name, []).append(one)
         # Of one set alone its labels need no name before them.
         alone = len(sets) == 1 and not self.given
-        chosen_alone, rows = not self.given, self.labelled
+        rows: list[GivenLabels] = []
         self.labelled = []
         for name, chosen in sets.items():
             labels = list(dict.fromkeys(label for one in chosen for label in one.labels))
@@ -356,8 +355,8 @@ class ReadingBuilder:
                 for one in chosen:
                     key = (one.item, one.system, one.rater, one.run)
                     self.given.append(GivenRating(*key, name, one.labels[0], "blank"))
-                chosen_alone = False
                 continue
+            rows += chosen
             self._inferred(name, labels)
             for one in chosen:
                 key = (one.item, one.system, one.rater, one.run)
@@ -366,20 +365,21 @@ class ReadingBuilder:
                           float(label in one.labels), "ok")
                     for label in labels
                 ]  # fmt: skip
-        if not (rows and chosen_alone):
+        if not rows:
             return None
         last = {one[:5]: one for one in rows}
         table = [(*key, list(one.labels)) for key, one in last.items()]
         return self._clustered(pl.DataFrame(table, schema=dict(CHOSEN), orient="row"))
 
     def _inferred(self, name: str, labels: Sequence[str]) -> None:
-        self.note(
-            "labels_inferred",
+        said = finding(
+            "labels_inferred", "note", self.file, [name],
             f"{name} is chosen from {plural(len(labels), 'label')}: {listed(labels)}.",
             "Each is an attribute, 1 where it was chosen and 0 where it was not; a label that "
             "nobody chose is not known.",
-            serious=False,
-        )
+            count=1,
+        )  # fmt: skip
+        self.notes.append(said)
 
     def _scores(self) -> tuple[list[float | None], list[str]]:
         """A number and a status for each rating; ``unread`` where a text says no number."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -15,8 +15,10 @@ from voirdire.errors import (
     PluginError,
     TableError,
     VoirdireError,
+    listed,
     not_one_of,
 )
+from voirdire.tables._numbers import fold
 from voirdire.tables._tables import (
     CONTEXTS,
     RATERS,
@@ -27,11 +29,12 @@ from voirdire.tables._tables import (
     STATUS,
     Account,
     SourceTables,
+    finding,
 )
 from voirdire.tables.packed import packing, plain_path, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding, Rating, Scale
@@ -98,8 +101,8 @@ class Reading:
     account : Account or None
         What became of its records; None where the reader does not count them.
     labels : DataFrame or None
-        What was chosen from sets of labels, with the columns of `CHOSEN`, for a file that holds
-        these and no other ratings; `ratings` has them too, 1 or 0 for each label.
+        What was chosen from sets of labels, with the columns of `CHOSEN`; `ratings` has them too, 1
+        or 0 for each label, whose attribute is the label or `SET: label`.
     some : bool
         Whether only some of the file's attributes were asked for, and the others left out.
     """
@@ -116,6 +119,20 @@ class Reading:
     responses: pl.DataFrame = field(default_factory=RESPONSES.to_frame)
     reasons: pl.DataFrame = field(default_factory=REASONS.to_frame)
     account: Account | None = None
+
+    @property
+    def only_labels(self) -> pl.DataFrame | None:
+        """The labels of a file that holds these and no other ratings."""
+        if self.labels is None:
+            return None
+        derived = {
+            name
+            for of, labels in self.labels.select("attribute", "labels").iter_rows()
+            for label in labels
+            for name in (label, f"{of}: {label}")
+        }
+        others = set(self.ratings["attribute"].cast(pl.String).unique()) - derived
+        return None if others else self.labels
 
     def part(self, name: str, scale: Scale) -> SourceTables:
         """The reading as a part of a study's tables; scores off the scale get that status."""
@@ -268,7 +285,11 @@ def reader_of(path: Path, name: str | None = None) -> Reader | None:
 
 
 def read_foreign(
-    path: Path, name: str | None = None, *, beside: Sequence[Path] = ()
+    path: Path,
+    name: str | None = None,
+    *,
+    beside: Sequence[Path] = (),
+    words: Mapping[str, float | Literal["missing"]] | None = None,
 ) -> Reading | None:
     """A file of another tool as a `Reading`; None where it is a plain table.
 
@@ -279,11 +300,15 @@ def read_foreign(
         The reader's; by default the file's content says.
     beside : sequence of Path
         Further files that the same reader reads with it as one (`ReadsTogether`).
+    words : mapping, optional
+        The number that each label stands for, or ``"missing"``; ``"*"`` is every other one. A set
+        of which a label is among them is an attribute of numbers.
 
     Raises
     ------
     TableError
-        The format is recognised, and the file cannot be used.
+        The format is recognised, and the file cannot be used; or a set has labels with a number
+        and others of which nothing is said.
     PluginError
         The reader failed, or gave something else than a `Reading`.
     """
@@ -299,7 +324,7 @@ def read_foreign(
         raise PluginError(
             f"{path}: reader {reader.name!r} failed: {type(error).__name__}: {error}"
         ) from error
-    return checked_reading(reading, reader.name)
+    return with_words(checked_reading(reading, reader.name), words or {}, path.name)
 
 
 def _read(reader: Reader, path: Path, beside: Sequence[Path]) -> Reading:
@@ -389,3 +414,80 @@ def _sniffed(name: str, path: Path, head: bytes) -> float:
     if not 0 <= sure <= 1:
         raise PluginError(f"reader {name!r}: sniff must be between 0 and 1, got {sure:g}")
     return sure
+
+
+#: What is said of every label of which nothing else is.
+_OTHERS = "*"
+
+
+def with_words(
+    reading: Reading, words: Mapping[str, float | Literal["missing"]], file: str
+) -> Reading:
+    """The reading with the sets as numbers of which a label has a number by `words`.
+
+    Raises
+    ------
+    TableError
+        A set has labels with a number and others of which nothing is said, or answers of several
+        labels.
+    """
+    if reading.labels is None or not words:
+        return reading
+    said = {fold(word): value for word, value in words.items()}
+    for (name,), rows in reading.labels.group_by("attribute", maintain_order=True):
+        labels = rows["labels"].explode().drop_nulls().unique(maintain_order=True).to_list()
+        if any(isinstance(said.get(fold(label)), float) for label in labels):
+            reading = _as_numbers(reading, str(name), rows, labels, said, file)
+    return reading
+
+
+def _as_numbers(
+    reading: Reading,
+    name: str,
+    rows: pl.DataFrame,
+    labels: list[str],
+    said: Mapping[str, float | Literal["missing"]],
+    file: str,
+) -> Reading:
+    unsaid = [one for one in labels if fold(one) not in said and _OTHERS not in said]
+    if unsaid:
+        raise TableError(
+            f"{file}: {name} is also {listed(unsaid)}, of which words say nothing: give a number, "
+            "or missing, for each"
+        )
+    if (rows["labels"].list.len() != 1).any():
+        raise TableError(
+            f"{file}: {name} has answers of no label or of several, which no number stands for"
+        )
+    values = {one: said.get(fold(one), said.get(_OTHERS)) for one in labels}
+    numbers = {one: value if isinstance(value, float) else None for one, value in values.items()}
+    score = pl.col("labels").list.first().replace_strict(numbers, return_dtype=pl.Float64)
+    status = pl.when(score.is_null()).then(pl.lit("unparsable")).otherwise(pl.lit("ok"))
+    made = rows.with_columns(
+        score=score, rank=pl.lit(None, RATINGS["rank"]), status=status.cast(STATUS)
+    )
+    derived = [name_of for one in labels for name_of in (one, f"{name}: {one}")]
+    others = reading.ratings.filter(~pl.col("attribute").cast(pl.String).is_in(derived))
+    wanted = reading.ratings.schema
+    ratings = pl.concat([others, made.select(pl.col(c).cast(t) for c, t in wanted.items())])
+    left = (
+        reading.labels.filter(pl.col("attribute") != name) if reading.labels is not None else None
+    )
+    meant = ", ".join(f"{one} = {_told(value)}" for one, value in numbers.items())
+    note = finding(
+        "words_read", "note", file, [name], f"{name}: words were read as numbers: {meant}.",
+        "So it was declared.", count=1,
+    )  # fmt: skip
+    kept = (
+        one
+        for one in reading.findings
+        if one.kind != "labels_inferred" or tuple(one.places) != (name,)
+    )
+    return replace(
+        reading, ratings=ratings, findings=(*kept, note),
+        labels=None if left is None or left.is_empty() else left,
+    )  # fmt: skip
+
+
+def _told(value: float | None) -> str:
+    return "missing" if value is None else f"{value:g}"

@@ -16,12 +16,10 @@ class WholesPart:
     """Of ratings some of whose items are parts of others."""
 
     def needs(self, inputs: Inputs) -> bool:
-        """Whether a turn or a step was rated."""
-        if inputs.tables is None or inputs.ratings.is_empty():
-            return False
-        from voirdire.examining.wholes import has_parts  # noqa: PLC0415 - most items have none
+        """Whether a turn or a step was rated or labelled."""
+        from voirdire.examining.wholes import judged_parts  # noqa: PLC0415 - most items have none
 
-        return has_parts(inputs.ratings)
+        return judged_parts(inputs) is not None
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[WholeFacts]:
         """What parts and wholes say of each other, and where the first wrong part is."""
@@ -31,9 +29,13 @@ class WholesPart:
         facts = measure_wholes(inputs)
         if not facts.untold:
             return Examined(facts)
+        of, by = "Which scores on", "--gate SCORE says so"
+        if facts.words:
+            of = f"Which labels ({', '.join(facts.words)}) on"
+            by = f'--kind label --words "{facts.words[0]}=1,...=0" says so'
         note = (
-            f"Which scores on {', '.join(facts.untold)} are right is not known: --gate SCORE says "
-            "so, and then wholes and first wrong parts are told of it too."
+            f"{of} {', '.join(facts.untold)} are right is not known: {by}, and then wholes and "
+            "first wrong parts are told of it too."
         )
         return Examined(facts, notes=(note,))
 

@@ -22,7 +22,7 @@ from voirdire.tables.judged.claims import (
     without_columns,
 )
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.labels import PARTS, facts_of, read_labels
+from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read_probabilities(
     if read.kind not in (None, "probability"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
-    roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
+    roles = parts_found(columns, read, raw.name)
     free = [c for c in columns if c not in roles.values()]
     declared = [read.probability] if read.probability else []
     for name in declared:

@@ -15,7 +15,7 @@ from voirdire.tables._names import find, plain_word
 from voirdire.tables._numbers import fold
 from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.frames import LABELS, LabelQuestion
-from voirdire.tables.judged.labels import PARTS, facts_of, label_columns, read_labels
+from voirdire.tables.judged.labels import facts_of, label_columns, parts_found, read_labels
 from voirdire.tables.judged.people import people_of_or_none
 from voirdire.tables.judged.words import form_of, judgements_of
 
@@ -49,7 +49,7 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if read.kind not in (None, "probability", "label"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
-    roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
+    roles = parts_found(columns, read, raw.name)
     rater = read.rater if read.rater in columns else None
     rater = find("rater", columns, rater, raw.name)
     free = [c for c in columns if c not in {*roles.values(), rater}]

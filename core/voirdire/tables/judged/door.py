@@ -75,7 +75,7 @@ def read_judged(
         if found is None:
             return None
         found = replace(found, hashes={path.name: file_hash(path) for path in files})
-        return _study(files[0].stem, files, found), found
+        return _study(files[0].stem, files, found, read), found
     raw = _raw(files, read, reference) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
@@ -100,7 +100,7 @@ def read_judged(
         found, hashes={path.name: file_hash(path) for path in files},
         findings=(*seen.findings, *account_findings(account), *found.findings),
     )  # fmt: skip
-    return _study(files[0].stem if files else raw.name, files, found), found
+    return _study(files[0].stem if files else raw.name, files, found, read), found
 
 
 def _looked_at(
@@ -129,7 +129,8 @@ def _foreign(files: Sequence[Path], read: ReadOptions) -> Reading | None:
         return None
     if len(together(files, [read.reader] * len(files))) > 1:
         return None
-    return read_foreign(files[0], read.reader, beside=files[1:])
+    words = {} if read.kind in ("label", "label set") else read.words
+    return read_foreign(files[0], read.reader, beside=files[1:], words=words)
 
 
 def _of_a_tool(
@@ -146,23 +147,24 @@ def _of_a_tool(
             tuple(reference or people), preferences=table, findings=reading.findings,
             reason=f"{reading.format} compares responses",
         )  # fmt: skip
-    if reading.labels is None or read.kind not in (None, "label", "label set"):
+    labels = reading.only_labels
+    if labels is None or read.kind not in (None, "label", "label set"):
         return None
     sets = {
         str(name): bool((rows["labels"].list.len() != 1).any())
-        for (name,), rows in reading.labels.group_by("attribute", maintain_order=True)
+        for (name,), rows in labels.group_by("attribute", maintain_order=True)
     }
     cells = [
-        json.dumps(labels) if sets[attribute] else labels[0]
-        for attribute, labels in reading.labels.select("attribute", "labels").iter_rows()
+        json.dumps(chosen) if sets[attribute] else chosen[0]
+        for attribute, chosen in labels.select("attribute", "labels").iter_rows()
     ]
     # What is a label is decided by the words of people: those of the file are cells until then.
-    rows = reading.labels.drop("labels").with_columns(
+    rows = labels.drop("labels").with_columns(
         pl.Series("cell", cells, pl.String),
         *(
             pl.lit(None, LABELS[fact]).alias(fact)
             for fact in ("cluster", "subgroup", "origin")
-            if fact not in reading.labels.columns
+            if fact not in labels.columns
         ),
     )
     said = judgements_of(
@@ -391,13 +393,14 @@ def draft_judged(
     return study.model_copy(update={"data": data, "folder": str(folder)})
 
 
-def _study(name: str, files: Sequence[Path], found: ReadJudgements) -> Study:
+def _study(name: str, files: Sequence[Path], found: ReadJudgements, read: ReadOptions) -> Study:
     """A study that names the files and who is who, so that what follows reads it like any other."""
     panel = tuple(
         Rater(name=rater, kind="human" if rater in found.people else "judge")
         for rater in found.raters
     )
-    sources = tuple(Source(path=path.name) for path in files)
+    # What words count as is asked once more, by whoever compares parts with wholes.
+    sources = tuple(Source(path=path.name, words=read.words) for path in files)
     study = Study(
         name=name, panel=panel, data=Data(sources=sources, reference=found.people),
     )  # fmt: skip

@@ -65,7 +65,7 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if read.kind not in (None, "label", "label set"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
-    roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
+    roles = parts_found(columns, read, raw.name)
     rater = find("rater", columns, _column(read.rater, columns), raw.name)
     # A header that is a person's name, such as `expert`, stands over that person's labels, and
     # `judge` beside it over a judge's.
@@ -82,6 +82,17 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
+
+
+def parts_found(columns: Sequence[str], read: TableKeys, where: str) -> dict[str, str | None]:
+    """The column of each of `PARTS`; one that is declared as a part is not found as another."""
+    said = {part: name for part in PARTS if (name := getattr(read, part)) is not None}
+    declared = {part: find(part, columns, name, where) for part, name in said.items()}
+    free = [column for column in columns if column not in declared.values()]
+    return {
+        part: declared[part] if part in declared else find(part, free, None, where)
+        for part in PARTS
+    }
 
 
 def _judges(raw: RawTable, rater: str | None, columns: Sequence[str]) -> bool:
@@ -227,7 +238,7 @@ def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> LabelColumn | No
         return LabelColumn(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
     if not labels_in(cells):
         return None
-    if not declared and _are_grades(cells):
+    if not declared and (_are_grades(cells) or _are_declared_numbers(cells, read)):
         return None
     return LabelColumn(name, words, sets=read.kind == "label set")
 
@@ -240,6 +251,12 @@ def _are_grades(cells: Cells) -> bool:
     words = {cells.name: pl.Series([fold(text) for text in cells.texts])}
     order = order_of(words)
     return bool(order and inside(words[cells.name], order))
+
+
+def _are_declared_numbers(cells: Cells, read: TableKeys) -> bool:
+    """Whether somebody said which number a word among the cells stands for."""
+    numbers = {fold(word) for word, value in read.words.items() if isinstance(value, float)}
+    return any(fold(text) in numbers for text in cells.texts)
 
 
 def _several(cells: Cells) -> bool:

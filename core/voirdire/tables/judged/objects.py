@@ -17,7 +17,7 @@ from voirdire.tables.judged.claims import (
     with_claims,
     without_columns,
 )
-from voirdire.tables.judged.labels import HEADS, PARTS, facts_of, read_labels
+from voirdire.tables.judged.labels import HEADS, facts_of, parts_found, read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def read_objects(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Re
     if read.kind not in (None, "probability", "label"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
-    roles = {part: find(part, columns, getattr(read, part), raw.name) for part in PARTS}
+    roles = parts_found(columns, read, raw.name)
     rater = read.rater if read.rater in columns else None
     rater = find("rater", columns, rater, raw.name)
     free = [c for c in columns if c not in {*roles.values(), rater}]

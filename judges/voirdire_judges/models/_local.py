@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import re
+import threading
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from voirdire.errors import ModelError
+from voirdire.errors import InputError, ModelError, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +60,7 @@ class Row:
     draws: Any = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Local:
     """A loaded model and its tokenizer.
 
@@ -415,33 +418,103 @@ def can_be_forced(schema: Mapping[str, Any] | None) -> bool:
     )
 
 
+#: Loading is no work for two threads: the library makes tensors without numbers meanwhile, for all.
+_LOADING = threading.Lock()
+#: What some member of a panel holds already, by where and how it was loaded.
+_LOADED: WeakValueDictionary[tuple[str, ...], Local] = WeakValueDictionary()
+
+
 def load(
     path: str, *, gguf: str, device: str, dtype: str, threads: int | None, local_files_only: bool
 ) -> Local:
-    """Load tokenizer and weights from a hub name, a folder or a GGUF file."""
+    """Load tokenizer and weights from a hub name, a folder or a GGUF file.
+
+    Members of a panel that ask the same model share its weights; each has its own tokenizer.
+    """
     import torch  # noqa: PLC0415
     import transformers  # noqa: PLC0415
 
     if threads is not None:
         torch.set_num_threads(threads)
-    folder, file = _located(path, gguf)
+    folder, file = located(path, gguf)
     where: dict[str, Any] = {"local_files_only": local_files_only}
     if file:
         where["gguf_file"] = file
     transformers.utils.logging.disable_progress_bar()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
     precision = dtype if dtype == "auto" else getattr(torch, dtype)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=precision, **where)
-    return Local(model.to(device).eval(), tokenizer, device)
+    key = (folder, file, device, dtype)
+    with _LOADING:
+        found = _LOADED.get(key)
+        if found is not None:
+            return Local(found.model, copy.deepcopy(found.tokenizer), device)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=precision, **where)
+        local = _LOADED[key] = Local(model.to(device).eval(), tokenizer, device)
+    return local
 
 
-def _located(path: str, gguf: str) -> tuple[str, str]:
-    place = Path(path)
-    if gguf:
-        return path, gguf
+def located(path: str, gguf: str) -> tuple[str, str]:
+    """Folder (or name on the hub), and the GGUF file in it if it is one.
+
+    Raises
+    ------
+    InputError
+        The path is none of the hub's names and not there, or what is there holds no model.
+    """
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return str(place), gguf_in(place, gguf)
     if place.is_file():
+        check_gguf(place)
         return str(place.parent), place.name
-    files = sorted(place.glob("*.gguf")) if place.is_dir() else []
-    if len(files) == 1 and not (place / "config.json").exists():
-        return path, files[0].name
-    return path, ""
+    if _ON_HUB.fullmatch(path) and place.suffix not in WEIGHTS:
+        return path, gguf
+    raise InputError(
+        f"there is no file or folder {str(place.absolute())!r}: a model is a folder with weights, "
+        "a GGUF file, or a name on the hub such as 'Qwen/Qwen2.5-0.5B-Instruct'"
+    )
+
+
+#: What a name on the hub looks like: its owner and its own, without a dot or a dash at the ends.
+_ON_HUB = re.compile(r"(?:\w[\w.-]*/)?\w[\w.-]*", re.ASCII)
+#: Suffixes of files that hold weights.
+WEIGHTS = (".safetensors", ".bin", ".gguf")
+
+
+def gguf_in(folder: Path, named: str) -> str:
+    """The GGUF file of a folder; empty where it holds weights of another form.
+
+    Raises
+    ------
+    InputError
+        It holds no weights, several GGUF files and none is named, or not the named one.
+    """
+    inside = sorted(one.name for one in folder.iterdir())
+    files = [name for name in inside if name.endswith(".gguf")]
+    if not named and len(files) == 1 and "config.json" not in inside:
+        named = files[0]
+    if named and named not in inside:
+        raise InputError(f"the folder {str(folder)!r} has no file {named!r} ({listed(files)})")
+    if named:
+        check_gguf(folder / named)
+        return named
+    if not any(name.endswith(WEIGHTS) for name in inside):
+        raise InputError(
+            f"the folder {str(folder)!r} holds no weights ({', '.join(WEIGHTS)}): it holds "
+            f"{listed(inside) if inside else 'nothing'}"
+        )
+    if "config.json" not in inside:
+        several = f"say by gguf = which of {listed(files)}" if files else "it has no config.json"
+        raise InputError(f"the folder {str(folder)!r} does not say which model it holds: {several}")
+    return ""
+
+
+def check_gguf(file: Path) -> None:
+    """Raises `InputError` where a file cannot be read, or is no GGUF file."""
+    try:
+        with file.open("rb") as opened:
+            begins = opened.read(4)
+    except OSError as error:
+        raise InputError(f"{str(file)!r} cannot be read: {error.strerror}") from error
+    if begins != b"GGUF":
+        raise InputError(f"{str(file)!r} is no GGUF file: it begins with {begins!r}, not b'GGUF'")

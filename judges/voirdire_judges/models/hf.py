@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError, ModelError
@@ -23,6 +24,7 @@ from voirdire_judges.models._local import (
     by_schema,
     can_be_forced,
     load,
+    located,
 )
 from voirdire_judges.models._requests import asked_in_words, sendable
 
@@ -114,7 +116,9 @@ class HfModel:
         if thread is not None:
             self._closing = True
             self._waiting.put(None)
-            await asyncio.to_thread(thread.join, ENDING)
+            # Loading cannot be ended; its thread keeps nobody alive.
+            if not self._loading:
+                await asyncio.to_thread(thread.join, ENDING)
 
     async def _queued(self, request: Request) -> Reply:
         from concurrent.futures import Future  # noqa: PLC0415
@@ -278,8 +282,10 @@ class HfModel:
             self._loading = True
             try:
                 self._local = load(self.path, **self.loading)
-            except (OSError, ValueError, KeyError) as error:
-                raise ModelError(f"{self.name} cannot be loaded: {error}", "model") from error
+            except Exception as error:  # a file that is cut raises what the library makes of it
+                here = "" if Path(self.path).exists() else f", which is no folder in {Path.cwd()}"
+                what = f"{self.name} cannot be loaded from {self.path!r}{here}: {error}"
+                raise ModelError(what, "model") from error
             finally:
                 self._loading = False
         return self._local
@@ -355,13 +361,18 @@ def make(  # noqa: PLR0913 - each is an option of the study
     MissingExtraError
         The extra `hf` is not installed.
     InputError
-        `batch` is no whole number from 1.
+        `batch` is no whole number from 1; what `path` names is not there, holds no weights, or is
+        no GGUF file.
     """
     name = f"hf:{model_name}"
     if batch < 1:
         raise InputError(f"{name}: batch must be a whole number from 1, got {batch!r}")
     require("transformers", name, "hf")
     require("torch", name, "hf")
+    try:
+        located(path or model_name, gguf)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
     loading = {
         "gguf": gguf,
         "device": device,

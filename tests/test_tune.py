@@ -150,7 +150,7 @@ def test_what_cannot_be_tuned_asks_nobody(tmp_path, problem):
             more = {"labels": [tmp_path / "none.csv"]}
         if problem == "no person":
             more = {"reference": ()}
-        says = {"few": "15 labelled responses", "disagree": "not shown to agree", "no file":
+        says = {"few": "15 labels of 15 items", "disagree": "not shown to agree", "no file":
                 "there is no such file", "no person": "--reference"}[problem]  # fmt: skip
         with pytest.raises(InputError, match=says):
             tuned_in(tmp_path, study, **more)

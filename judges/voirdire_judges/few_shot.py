@@ -40,6 +40,8 @@ class FewShot:
         What the selector is made with: ``pool``, ``embedder``, and so on.
     study : Study or None
         The study it stands in; its items are the test split, its folder the place of files.
+    of_items : bool
+        The pool is of the study's own items: an item is kept from itself and its like alone.
     """
 
     selector: str
@@ -47,6 +49,7 @@ class FewShot:
     options: Mapping[str, Any]
     study: Study | None = field(default=None, repr=False)
     plugins: Plugins | None = field(default=None, repr=False, compare=False)
+    of_items: bool = False
 
     def examples(self, item: Item) -> Sequence[Example]:
         """The examples for one item, the nearest first.
@@ -76,7 +79,9 @@ class FewShot:
         """The selector itself."""
         factory = (self.plugins or loaded_plugins()).resolve("selector", self.selector)
         folder = "." if self.study is None else self.study.folder
-        around = {"test": tuple(self.items.values()), "folder": folder}
+        # A pool of the study's own items is one whose authors keep those that measure out of it.
+        kept_out = () if self.of_items else tuple(self.items.values())
+        around = {"test": kept_out, "folder": folder}
         selector: ExampleSelector = factory(**{**around, **self.options})
         return selector
 
@@ -127,7 +132,10 @@ def few_shot(
         raise InputError(f"examples: k must be a whole number above 0, got {k!r}")
     if not options.get("pool"):
         raise InputError("examples: pool must name a file of examples")
-    return FewShot(str(name), k, options, study, plugins)
+    of_items = options.pop("of_items", False)
+    if not isinstance(of_items, bool):
+        raise InputError(f"examples: of_items must be true or false, got {of_items!r}")
+    return FewShot(str(name), k, options, study, plugins=plugins, of_items=of_items)
 
 
 def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
@@ -142,7 +150,8 @@ def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
         if isinstance(one, FewShot):
             # By what was asked for and not by object: each rater of a panel made its
             # own.
-            key = json.dumps([one.selector, one.k, one.options], sort_keys=True, default=str)
+            asked = [one.selector, one.k, one.of_items, one.options]
+            key = json.dumps(asked, sort_keys=True, default=str)
             distinct.setdefault(key, one)
     return list(distinct.values())
 

@@ -10,12 +10,13 @@ from voirdire.parsing import LEVELS, parse_preferences
 from voirdire.schema import Message, Parsed, Reply, Request, Sampling
 from voirdire_judges._parsed import echo_flags, flagged
 from voirdire_judges.prompts import MARKS_NOTE, attribute_text, delimited, object_schema
-from voirdire_judges.rubrics import load_rubric
+from voirdire_judges.rubrics import in_own_words, load_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.schema import Attribute, Comparison, Item, Rubric
+    from voirdire.study import Study
 
 _TASK = (
     "Two responses to the same context are shown to you, A and B. Compare them on each attribute "
@@ -50,6 +51,7 @@ class PairwiseJudge:
     criteria_by: str = ""
     criteria_of: Mapping[str, Sequence[str]] = field(default_factory=dict)
     task: str = "comparison"
+    instructions: str = ""
 
     def requests(self, task: Comparison) -> list[Request]:
         """One request; none where a response has no text.
@@ -105,7 +107,7 @@ class PairwiseJudge:
         names = ", ".join(f'"{name}": "LEVEL"' for name in self.rubric.names)
         levels = "\n".join(f"  {level}: {meaning}" for level, meaning in _MEANINGS.items())
         parts = (
-            _TASK,
+            self.instructions or _TASK,
             MARKS_NOTE,
             "Attributes:\n" + "\n".join(attribute_text(a) for a in self._attributes(item)),
             f"Levels:\n{levels}",
@@ -117,9 +119,12 @@ class PairwiseJudge:
 def make(
     rubric: Rubric | str,
     *,
+    instructions: str = "",
+    words: str = "",
     criteria_by: str = "",
     criteria_of: Mapping[str, Sequence[str]] | None = None,
     sampling: Sampling = Sampling(temperature=0.0),
+    study: Study | None = None,
 ) -> PairwiseJudge:
     """A pairwise judge (`use = "pairwise"`).
 
@@ -127,6 +132,10 @@ def make(
     ----------
     rubric : Rubric or str
         The attributes to compare on: a rubric, the name of a built-in one, or a TOML file.
+    instructions : str
+        What the judge is told first, in place of the built-in sentence.
+    words : str
+        A TOML file of a rubric with the same attributes: this judge's own words for them.
     criteria_by, criteria_of : str, mapping of str to sequence of str
         A further column of the items, and for each of its values what the first attributes mean;
         as in `[humans]`.
@@ -147,6 +156,7 @@ def make(
     -2.0
     """
     asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    asked = in_own_words(asked, words, study)
     if not asked.attributes:
         raise InputError(f"pairwise judge: rubric {asked.name!r} has no attributes")
     if bool(criteria_by) != bool(criteria_of):
@@ -157,4 +167,6 @@ def make(
                 f"pairwise judge: {criteria_by} {value!r} has {len(texts)} criteria, more than the "
                 f"{len(asked.attributes)} attributes of the rubric"
             )
-    return PairwiseJudge(asked, sampling, criteria_by, criteria_of or {})
+    return PairwiseJudge(
+        asked, sampling, criteria_by, criteria_of or {}, instructions=instructions.strip()
+    )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.parsing import parse_scores, parse_scores_column
 from voirdire.schema import Flag, Message, Parsed, Rating, Reply, Request, Rubric, Sampling
 from voirdire_judges._parsed import combined, echo_flags, echoing, flagged, missing_reply
+from voirdire_judges.few_shot import few_shot
 from voirdire_judges.prompts import (
     MARKS_NOTE,
     attribute_text,
@@ -20,13 +22,16 @@ from voirdire_judges.prompts import (
     scale_text,
     scores_schema,
 )
-from voirdire_judges.rubrics import load_rubric
+from voirdire_judges.rubrics import in_own_words, load_rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from voirdire import Plugins
     from voirdire.parsing import ScoreColumns
-    from voirdire.schema import Attribute, Scale
+    from voirdire.schema import Attribute, Finding, Scale
+    from voirdire.study import Study
+    from voirdire_judges.few_shot import Example, FewShot
 
 
 # A level as a model writes it.
@@ -52,6 +57,8 @@ class RubricJudge:
         (one call an attribute; where the model gives no log-probabilities the number, flagged).
     reference : bool
         Whether the judge sees a reference answer.
+    examples : FewShot or None
+        Where responses come from that people have scored, which it is shown as answered before.
     """
 
     rubric: Rubric
@@ -60,6 +67,7 @@ class RubricJudge:
     reference: bool = False
     sampling: Sampling = Sampling()
     task: str = "rating"
+    examples: FewShot | None = None
     #: One request an attribute or one for all, but for the material, and what each asks about:
     #: built once, asked often.
     _forms: tuple[Request, ...] = field(init=False, repr=False, compare=False)
@@ -86,12 +94,18 @@ class RubricJudge:
         if not task.response.text.strip():
             return []
         material = Message("user", self._material(task))
+        shots = tuple(self.examples.examples(task.item)) if self.examples else ()
         return [
             self.sampling.request(
-                (*form.messages, material), schema=form.schema, options=form.options
+                (*form.messages, *self._shown(shots, names), material),
+                schema=form.schema, options=form.options,
             )
-            for form in self._forms
-        ]
+            for form, names in zip(self._forms, self._names, strict=True)
+        ]  # fmt: skip
+
+    def findings(self) -> tuple[Finding, ...] | None:
+        """What its examples were chosen from leaked, or would have; None where there are none."""
+        return None if self.examples is None else self.examples.findings()
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """One score an attribute, None with a reason where there is none; never raises."""
@@ -152,6 +166,31 @@ class RubricJudge:
         parts += [delimited(task.reference, "REFERENCE")] if self.reference else []
         return "\n\n".join([*parts, delimited(task.response.text, "RESPONSE")])
 
+    def _shown(self, shots: Sequence[Example], names: tuple[str, ...]) -> Iterator[Message]:
+        """Examples as turns: what was judged, and what people said of it."""
+        for shot in shots:
+            scores = {name: self._scored(shot, name) for name in names}
+            parts = [delimited(str(shot["text"]), "CONTEXT")] if shot["text"] else []
+            yield Message(
+                "user", "\n\n".join([*parts, delimited(str(shot.get("response", "")), "RESPONSE")])
+            )
+            levels = self.score == "levels"
+            said = f"{scores[names[0]]:g}" if levels else json.dumps(scores)
+            yield Message("assistant", said)
+
+    def _scored(self, shot: Example, name: str) -> float:
+        """What people said of an example, as the scale writes it."""
+        try:
+            score = float(shot[name])
+        except (KeyError, TypeError, ValueError):
+            score = math.nan
+        if not self.rubric.scale.holds(score):
+            raise InputError(
+                f"example {shot.get('id')!r} of the pool has no score of {name!r} on the scale (it "
+                f"holds {shot.get(name)!r}); its columns are id, text, response and the attributes"
+            )
+        return int(score) if score.is_integer() else score
+
     def _read(self, reply: Reply, names: tuple[str, ...]) -> Parsed:
         parsed = parse_scores(
             reply.text, names, self.rubric.scale, finish_reason=reply.finish_reason
@@ -173,14 +212,18 @@ def _is_among(stated: float, logprobs: Mapping[str, float]) -> bool:
     return any(math.isclose(float(level), stated) for level in logprobs if _NUMBER.fullmatch(level))
 
 
-def make(
+def make(  # noqa: PLR0913 - the options are those of a study's panel
     rubric: Rubric | str,
     *,
     ask: Ask = "together",
     score: Score = "number",
     reference: bool = False,
     instructions: str = "",
+    words: str = "",
+    examples: Mapping[str, Any] | None = None,
     sampling: Sampling = Sampling(temperature=0.0),
+    study: Study | None = None,
+    plugins: Plugins | None = None,
 ) -> RubricJudge:
     """A rubric judge (`use = "rubric"`).
 
@@ -193,8 +236,18 @@ def make(
     instructions : str
         What the judge is told first, in place of the rubric's own words. Members of a panel that
         differ in this alone show how much the wording matters.
+    words : str
+        A TOML file of a rubric with the same attributes and scale, from the study's folder: this
+        judge's own words for them.
+    examples : mapping, optional
+        ``{selector = "nearest", pool = "scored.jsonl", k = 2, embedder = "all-mpnet-base-v2"}``:
+        responses that people scored, shown before the one that is asked about. The pool has the
+        columns ``id``, ``text`` (of the item), ``response`` and the attributes.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
+    study, plugins
+        Handed over by the runner: files lie in the study's folder, and none of its items is shown
+        as an example.
 
     Raises
     ------
@@ -217,13 +270,18 @@ def make(
     ):
         check_allowed(option, [value], allowed, "rubric judge")
     asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
+    asked = in_own_words(asked, words, study)
     if instructions.strip():
         asked = replace(asked, instructions=instructions.strip())
     if score == "levels" and asked.scale.continuous:
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
     if not asked.attributes:
         raise InputError(f"rubric judge: rubric {asked.name!r} has no attributes")
-    return RubricJudge(asked, ask, score, reference, sampling)
+    shots = None
+    if examples is not None:
+        columns = [*asked.names, "response"]
+        shots = few_shot({"labels": columns, **examples}, study, plugins)
+    return RubricJudge(asked, ask, score, reference, sampling, examples=shots)
 
 
 def level_names(scale: Scale) -> tuple[str, ...]:
@@ -243,7 +301,8 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
     probability that all reported levels had together before they were scaled to one. Where that is
     under one half the model mostly meant something else, and a flag ``low_mass`` says so.
 
-    >>> import math
+    >>> import json
+    import math
     >>> from voirdire.schema import Scale
     >>> logprobs = {"4": math.log(0.6), "5": math.log(0.2)}
     >>> parsed = weighted_score("Empathy", logprobs, Scale())

@@ -15,7 +15,7 @@ from voirdire.study._load import build_study
 from voirdire.study._model import Study
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -322,10 +322,25 @@ def study_in(study: Study, out: Path) -> Study:
             update[key] = part.model_copy(update={"path": seen(part.path)})
     sources = tuple(one.model_copy(update={"path": seen(one.path)}) for one in study.data.sources)
     update["data"] = study.data.model_copy(update={"sources": sources})
+    update["panel"] = tuple(
+        one.model_copy(update={"options": _options_seen(one.options, seen)}) if one.options else one
+        for one in study.panel
+    )
     use = study.rubric.use
     if use and (Path(study.folder) / use).is_file():
         update["rubric"] = study.rubric.model_copy(update={"use": seen(use)})
     return study.model_copy(update=update)
+
+
+def _options_seen(options: dict[str, Any], seen: Callable[[str], str]) -> dict[str, Any]:
+    """A rater's options, whose files are those of its words and of its pool of examples."""
+    made = dict(options)
+    if isinstance(words := made.get("words"), str) and words:
+        made["words"] = seen(words)
+    shots = made.get("examples")
+    if isinstance(shots, dict) and isinstance(shots.get("pool"), str):
+        made["examples"] = {**shots, "pool": seen(shots["pool"])}
+    return made
 
 
 def to_toml(plain: Mapping[str, Any]) -> str:

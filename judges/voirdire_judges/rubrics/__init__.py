@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.schema import Attribute, Rubric, Scale
 from voirdire.study import read_toml
+
+if TYPE_CHECKING:
+    from voirdire.study import Study
 
 _HERE = files("voirdire_judges.rubrics")
 _KEYS = ("attributes", "composites", "instructions", "name", "output", "scale", "step")
@@ -51,6 +55,35 @@ def load_rubric(name: str) -> Rubric:
             "of a .toml file)"
         )
     return _rubric(read_toml(path, "rubric"), str(path))
+
+
+def in_own_words(rubric: Rubric, words: str, study: Study | None = None) -> Rubric:
+    """The rubric as another file words it: the same attributes on the same scale.
+
+    Parameters
+    ----------
+    words : str
+        The file, from the study's folder; empty leaves the rubric as it is.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or its attributes or scale are not those of the rubric.
+    """
+    if not words:
+        return rubric
+    own = load_rubric(str(Path(study.folder if study is not None else ".") / words))
+    if (own.names, own.scale) != (rubric.names, rubric.scale):
+        raise InputError(
+            f"rubric {words}: words of {rubric.name!r} must have its attributes in its order, "
+            f"{list(rubric.names)} on {_on(rubric.scale)}; it has {list(own.names)} on "
+            f"{_on(own.scale)}"
+        )
+    return replace(own, name=rubric.name, composites=rubric.composites)
+
+
+def _on(scale: Scale) -> str:
+    return f"{scale.low:g} to {scale.high:g} by {scale.step:g}"
 
 
 def _rubric(given: dict[str, Any], path: str) -> Rubric:

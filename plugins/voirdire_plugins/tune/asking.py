@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from voirdire import running
-from voirdire.errors import InputError, UnfinishedError
-from voirdire.examining.narrowing import narrowed, study_and_responses
+from voirdire.errors import InputError, UnfinishedError, listed
 from voirdire.schema import Finding
 from voirdire.store import is_session
-from voirdire_plugins.tune.units import plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from voirdire.running import DryRater, RunResult
     from voirdire.study import Rater, Study
+    from voirdire_plugins.tune.subjects import Subject
     from voirdire_plugins.tune.units import Units
 
 #: The folder of the session, and the file of the responses that are asked about.
@@ -29,16 +29,18 @@ SESSION, ASKED = "session", "asked.parquet"
 
 @dataclass
 class Asking:
-    """Asks members of a panel about some of a study's responses.
+    """Asks members of a panel about some of a study's responses, items or pairs.
 
     Attributes
     ----------
     study : Study
         What it is run by; its panel and data are left aside.
+    subject : Subject
+        What they judge.
     out : Path
         The folder; the session lies in it.
     responses : mapping
-        (item, system) -> text, of all responses that have one.
+        (item, system) -> text, of all responses that have one; of items the system is empty.
     max_cost, max_calls : optional
         Of the whole session.
     calls : mapping
@@ -46,6 +48,7 @@ class Asking:
     """
 
     study: Study
+    subject: Subject
     out: Path
     responses: dict[tuple[str, str], str]
     max_cost: float | None = None
@@ -55,15 +58,13 @@ class Asking:
     unread: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, path: Path, study: Study, out: Path, max_cost: float | None,
+    def of(cls, path: Path, study: Study, subject: Subject, out: Path, max_cost: float | None,
            max_calls: int | None, *, quiet: bool) -> Asking:  # fmt: skip
-        """Of a study's file; its responses are read once."""
-        _, rows = study_and_responses(path)
-        texts = {(one.item, one.system): one.text for one in rows}
-        return cls(study, out, texts, max_cost, max_calls, quiet)
+        """Of a study's file; its texts are read once."""
+        return cls(study, subject, out, subject.texts(path, study), max_cost, max_calls, quiet)
 
     def with_text(self, units: Units) -> tuple[Units, tuple[Finding, ...]]:
-        """The units whose responses are there to be judged.
+        """The units whose texts are there to be judged, in pairs that the study compares.
 
         Raises
         ------
@@ -72,23 +73,33 @@ class Asking:
         """
         kept = np.array([
             all((row[0], system) in self.responses for system in row[1:])
+            and self._compares(row[1:])
             for row in units.systems
         ])  # fmt: skip
         lost = int((~kept).sum())
         if not kept.any():
             item, *systems = units.systems[0]
             raise InputError(
-                f"none of {lost} labelled responses has a text in the study's [responses], such as "
-                f" that of {systems[0] or 'nobody'!r} to item {item!r}: ids must be the same"
+                f"none of {lost} labelled {self.subject.name} has a text in the study, such as "
+                f"{listed([*systems, item] if any(systems) else [item])}: ids must be the same"
             )
         if not lost:
             return units, ()
         finding = Finding(
             "labels_without_text", "note", "", lost, (),
-            f"{lost} labels are of responses whose text the study does not hold.",
+            f"{lost} labels are of {self.subject.name} that the study does not hold.",
             "They are left out.",
         )  # fmt: skip
         return units.taken(kept), (finding,)
+
+    def _compares(self, systems: Sequence[str]) -> bool:
+        """Whether a judge of pairs is asked about these two; others are asked about each alone."""
+        spec, both = self.study.comparisons, set(systems)
+        if self.subject.name != "pairs":
+            return True
+        if spec.pairs:
+            return any(both == set(pair) for pair in spec.pairs)
+        return spec.against in both if spec.against else True
 
     @property
     def session(self) -> Path:
@@ -97,8 +108,7 @@ class Asking:
 
     def _study(self, panel: Sequence[Rater], about: Collection[tuple[str, str]]) -> Study:
         self.out.mkdir(parents=True, exist_ok=True)
-        rows = [(*key, text) for key, text in self.responses.items() if key in about]
-        study = narrowed(self.study, panel, rows, self.out / ASKED)
+        study = self.subject.narrowed(self.study, panel, self.responses, about, self.out / ASKED)
         # With people's labels, so that the session is examined and frozen beside them.
         return study.model_copy(update={"data": self.study.data})
 
@@ -107,7 +117,7 @@ class Asking:
     ) -> tuple[DryRater, ...]:
         """What is still to be asked, and what it costs; no model is asked."""
         study = self._study(panel, about)
-        return running.dry_run(study, self.session, only="judge", max_cost=self.max_cost)
+        return running.dry_run(study, self.session, only=self.subject.stage, max_cost=self.max_cost)
 
     def ask(self, panel: Sequence[Rater], about: Collection[tuple[str, str]]) -> pl.DataFrame:
         """The ratings of a panel: what is on file, and what is asked now.
@@ -120,7 +130,7 @@ class Asking:
         study = self._study(panel, about)
         there = is_session(self.session)
         result = running.run(
-            study, self.session, resume=there, only="judge", max_cost=self.max_cost,
+            study, self.session, resume=there, only=self.subject.stage, max_cost=self.max_cost,
             max_calls=self.max_calls, quiet=self.quiet,
         )  # fmt: skip
         self._check(result)
@@ -129,7 +139,7 @@ class Asking:
             self.used[rater.name] = (rater.calls, each)
             read = sum(rater.statuses.get(name, 0) for name in ("ok", "repaired"))
             self.unread[rater.name] = rater.tasks - read
-        return plain(pl.read_parquet(self.session / "ratings.parquet"))
+        return self.subject.rows(self.session)
 
     def _check(self, result: RunResult) -> None:
         # One of which nothing can be read is not asked to the end: it is wrong everywhere.

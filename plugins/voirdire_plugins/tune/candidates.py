@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire import plugins
 from voirdire.errors import InputError
+from voirdire.examining.narrowing import beside
 from voirdire.study import Rater, build_part, read_toml
 
 if TYPE_CHECKING:
@@ -24,12 +27,16 @@ if TYPE_CHECKING:
 _WORDINGS = (".txt", ".md")
 
 
-def read_candidates(judge: Rater, paths: Sequence[str | Path]) -> tuple[Rater, ...]:
+def read_candidates(
+    judge: Rater, paths: Sequence[str | Path], folder: str = "."
+) -> tuple[Rater, ...]:
     """Members of a panel that differ from the judge in what the files say.
 
     A file of TOML holds tables ``[[candidate]]`` with the keys of a ``[[panel]]``; ``instructions``
-    may stand beside them. A text file holds the instructions of one candidate, which bears its
-    name; a folder holds such files.
+    and ``rubric`` (a file of the same attributes in other words) may stand beside them. A file that
+    is itself a rubric is a candidate in its words. A text file holds the instructions of one
+    candidate, which bears its name; a folder holds such files. `folder` is the study's: paths in it
+    are seen from there.
 
     Raises
     ------
@@ -37,7 +44,7 @@ def read_candidates(judge: Rater, paths: Sequence[str | Path]) -> tuple[Rater, .
         There is no such file, or a key of it is wrong; two bear one name.
     """
     made: dict[str, Rater] = {}
-    for name, keys, where in _read(paths):
+    for name, keys, where in _read(paths, folder):
         one = candidate(judge, name, keys, where)
         if one.name in made:
             raise InputError(f"{where}: there is a candidate {name!r} already")
@@ -45,29 +52,35 @@ def read_candidates(judge: Rater, paths: Sequence[str | Path]) -> tuple[Rater, .
     return tuple(made.values())
 
 
-def _read(paths: Sequence[str | Path]) -> Iterator[tuple[str, dict[str, Any], str]]:
+def _read(paths: Sequence[str | Path], folder: str) -> Iterator[tuple[str, dict[str, Any], str]]:
     for path in map(Path, paths):
         if path.is_dir():
             inside = sorted(one for one in path.iterdir() if one.suffix in (*_WORDINGS, ".toml"))
             if not inside:
                 raise InputError(f"{path}: it holds no .toml, .txt or .md file of candidates")
-            yield from _read(inside)
+            yield from _read(inside, folder)
         elif not path.is_file():
             raise InputError(f"--candidates {path}: there is no such file")
         elif path.suffix in _WORDINGS:
             yield path.stem, {"instructions": path.read_text(encoding="utf-8").strip()}, str(path)
         else:
-            yield from _of_toml(path)
+            yield from _of_toml(path, folder)
 
 
-def _of_toml(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
+def _of_toml(path: Path, folder: str) -> Iterator[tuple[str, dict[str, Any], str]]:
     raw = read_toml(path, "candidates")
+    if "attributes" in raw and "candidate" not in raw:
+        yield path.stem, {"options": {"words": beside(path, folder)}}, str(path)
+        return
     rows = raw.pop("candidate", None)
     if raw or not isinstance(rows, list) or not rows:
         odd = f"the key {next(iter(raw))!r} is unknown" if raw else "it has none"
         raise InputError(f"{path}: candidates are tables [[candidate]], and {odd}")
     for number, row in enumerate(rows, 1):
         keys = dict(row)
+        if rubric := keys.pop("rubric", ""):
+            words = beside(path.parent / str(rubric), folder)
+            keys["options"] = {**keys.get("options", {}), "words": words}
         yield str(keys.pop("name", number)), keys, f"{path}, candidate {number}"
 
 
@@ -79,10 +92,28 @@ def candidate(judge: Rater, name: str, keys: dict[str, Any], where: str) -> Rate
     for part in ("options", "model_options"):
         keys[part] = {**given.get(part, {}), **keys.get(part, {})}
     if instructions is not None:
-        keys["options"]["instructions"] = str(instructions)
+        keys["options"][wording_key(judge, where)] = str(instructions)
     made = {**given, **{key: value for key, value in keys.items() if value != {}}}
     made["name"] = f"{judge.name} {name}"
     return build_part(Rater, made, where)
+
+
+def wording_key(judge: Rater, where: str) -> str:
+    """The option in which a judge takes its words.
+
+    Raises
+    ------
+    InputError
+        It takes none.
+    """
+    factory = plugins().resolve(judge.kind, judge.use or "rubric")
+    takes = inspect.signature(factory).parameters
+    for key in ("instructions", "prompt", "question"):
+        if key in takes:
+            return key
+    raise InputError(
+        f"{where}: {judge.use!r} takes no instructions: name its options in a [[candidate]]"
+    )
 
 
 def forms(judge: Rater) -> tuple[Rater, ...]:
@@ -124,11 +155,13 @@ class Scored:
     calls: int = 1
 
 
-def without_calls(judge: Scored, use: str, marks: Marks, step: float) -> tuple[Scored, ...]:
+def without_calls(
+    judge: Scored, use: str, marks: Marks, step: float, *, shifts: bool = True
+) -> tuple[Scored, ...]:
     """What the judge's own scores can be made into: the mean of its runs, and shifted scores.
 
     A shift moves the threshold of a gate, and calibrates the level of scores. It changes neither
-    the order of responses nor what they explain.
+    the order of responses nor what they explain; labels that were said have no threshold.
     """
     made = []
     if len(judge.runs) > 1:
@@ -141,7 +174,7 @@ def without_calls(judge: Scored, use: str, marks: Marks, step: float) -> tuple[S
                 f"the mean of {len(judge.runs)} runs", len(judge.runs),
             )
         )  # fmt: skip
-    if use in ("pick", "worth"):
+    if use in ("pick", "worth") or not shifts:
         return tuple(made)
     # A judge on a scale of two values has no other threshold.
     size = step or marks.width / 20

@@ -76,6 +76,24 @@ def tune(
         bool,
         typer.Option("--forms", help="Also ask one attribute at a time, and by log-probabilities."),
     ] = False,
+    shots: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--shots",
+            help="Show so many labelled responses as examples, which then measure nothing. May be "
+            "repeated.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    shots_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shots-option",
+            help="KEY=VALUE for the retriever of examples, such as embedder=all-mpnet-base-v2.",
+            show_default=False,
+        ),
+    ] = None,
     optimizer: Annotated[
         str,
         typer.Option(
@@ -142,8 +160,9 @@ def tune(
     try:
         tuned = tuned_by(
             study, judge, use=use, out=out, labels=labels or (), reference=tuple(reference or ()),
-            candidates=candidates or (), ask_forms=forms, optimizer=optimizer,
-            optimizer_options=_options(optimizer_option or []), steps=steps,
+            candidates=candidates or (), ask_forms=forms, shots=shots or (),
+            shots_options=_options(shots_option or [], "--shots-option"), optimizer=optimizer,
+            optimizer_options=_options(optimizer_option or [], "--optimizer-option"), steps=steps,
             attributes=attribute or (), max_cost=max_cost, max_calls=max_calls, seed=seed,
             differ=differ or 0, measure=measure or (),
             say=lambda line: typer.echo(line, err=as_json),
@@ -162,13 +181,13 @@ def tune(
         typer.echo(f"The {what}: {path}", err=as_json)
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _options(given: list[str], option: str) -> dict[str, Any]:
     """KEY=VALUE; a value that is no TOML is a text."""
     made: dict[str, Any] = {}
     for one in given:
         key, equals, value = one.partition("=")
         if not equals or not key:
-            raise InputError(f"--optimizer-option takes KEY=VALUE, got {one!r}")
+            raise InputError(f"{option} takes KEY=VALUE, got {one!r}")
         try:
             made[key] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:

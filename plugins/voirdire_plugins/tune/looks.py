@@ -32,7 +32,9 @@ def hashes(units: Units, asking: Asking) -> dict[str, frozenset[bytes]]:
         for one in (system, *more):
             own = made.setdefault(attribute, set())
             own.add(unit_hash(attribute, item, one))
-            own.add(unit_hash(attribute, texts.get(item, ""), asking.responses[item, one]))
+            # An item is judged by its own text, and there is no response to it.
+            said = asking.responses[item, one] if one else ""
+            own.add(unit_hash(attribute, texts.get(item, ""), said))
     return {attribute: frozenset(own) for attribute, own in made.items()}
 
 

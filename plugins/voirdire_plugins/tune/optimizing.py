@@ -12,9 +12,9 @@ from voirdire import plugins
 from voirdire.errors import BudgetSpentError, InputError, UnfinishedError
 from voirdire.optimizers import Evaluated, OptimizerUnit
 from voirdire.schema import Finding
-from voirdire.store.raters import read_rubric
+from voirdire.store.raters import askers, read_rubric
 from voirdire.tables import read_items
-from voirdire_plugins.tune.candidates import candidate
+from voirdire_plugins.tune.candidates import candidate, wording_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +49,8 @@ class Evaluate:
         rows = units.keys.rows(named=True)
         self.units = tuple(
             OptimizerUnit(
-                at, texts.get(row["item"], ""), asking.responses[row["item"], row["system"]],
-                row["attribute"], _said(units, at),
+                at, texts.get(row["item"], ""), _shown(asking, row), row["attribute"],
+                _said(units, at),
             )
             for at, row in enumerate(rows)
         )  # fmt: skip
@@ -86,9 +86,14 @@ class Evaluate:
     @property
     def start(self) -> str:
         """What the judge is told first as it is: its instructions, or the rubric's own words."""
+        key = wording_key(self._judge, "optimizer")
+        if given := self._judge.options.get(key):
+            return str(given)
+        if self._asking.subject.name == "items":
+            alone = self._asking.study.model_copy(update={"panel": (self._judge,)})
+            return str(getattr(askers(alone, plugins())[-1].rater, key, ""))
         rubric = read_rubric(self._asking.study, plugins())
-        given = self._judge.options.get("instructions") or rubric.instructions
-        return str(given or "Rate the response on each attribute below.")
+        return rubric.instructions or "Rate the response on each attribute below."
 
     def rater(self, text: str) -> Rater:
         """The judge with these instructions, by a name of their content."""
@@ -113,6 +118,16 @@ class Evaluate:
             if len(good) == len(self._units)
         }
         return max(whole, key=whole.__getitem__) if whole else None
+
+
+def _shown(asking: Asking, row: dict[str, Any]) -> str:
+    """What is judged: a response, both of a pair, or nothing beside the item."""
+    if asking.subject.name == "items":
+        return ""
+    first = asking.responses[row["item"], row["system"]]
+    if "other" not in row:
+        return first
+    return f"A: {first}\n\nB: {asking.responses[row['item'], row['other']]}"
 
 
 def _said(units: Units, at: int) -> str:

@@ -98,7 +98,7 @@ def _gain(tuned: Tuned) -> Section:
         "the interval is that of nested cross-validation."
     )
     said = (
-        f"Measured is {tuned.measure}, on {tuned.labels} labelled responses "
+        f"Measured is {tuned.measure}, on {tuned.labels} labels "
         f"({', '.join(tuned.people)}). {apart} The labels that chose would claim "
         f"{points(tuned.claimed.value)} points."
     )
@@ -156,8 +156,8 @@ def _moved(tuned: Tuned) -> Section:
         for one in tuned.moved[:_MOST]
     )
     said = (
-        f"{len(tuned.moved)} of {tuned.labels} labelled responses are judged otherwise; {worse} "
-        "got worse, and stand first."
+        f"{len(tuned.moved)} of {tuned.labels} labelled units are judged otherwise; {worse} got "
+        "worse, and stand first."
     )
     return Section("What moved", said, (Table(columns, rows),))
 

@@ -23,7 +23,9 @@ from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_draw
 from voirdire_plugins.tune.optimizing import Evaluate, climb
 from voirdire_plugins.tune.outputs import write_judge
 from voirdire_plugins.tune.results import Moved, Tuned, Way
-from voirdire_plugins.tune.units import people_agree, read_units, with_labels
+from voirdire_plugins.tune.shots import set_aside, shown_by
+from voirdire_plugins.tune.subjects import subject_of
+from voirdire_plugins.tune.units import of_known, people_agree, read_units, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from voirdire.schema import Scale
     from voirdire.stats import Estimate
     from voirdire.study import Rater, Study
     from voirdire_plugins.tune.goals import Goal, Marks
+    from voirdire_plugins.tune.subjects import Subject
     from voirdire_plugins.tune.units import Units
 
     Floats = NDArray[np.float64]
@@ -64,7 +68,8 @@ class Work:
         for one in panel:
             asked = Scored(one.name, units.scores(ratings, one.name), one.name)
             made.append(asked)
-            made += without_calls(asked, self.goal.use, self.marks, step)
+            shifts = self.asking.subject.name == "responses"
+            made += without_calls(asked, self.goal.use, self.marks, step, shifts=shifts)
         return made
 
     def goodness(self, scored: Sequence[Scored]) -> Floats:
@@ -110,6 +115,8 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     reference: Sequence[str] = (),
     candidates: Sequence[str | Path] = (),
     ask_forms: bool = False,
+    shots: Sequence[int] = (),
+    shots_options: Mapping[str, Any] | None = None,
     optimizer: str = "",
     optimizer_options: Mapping[str, Any] | None = None,
     steps: int = 400,
@@ -143,6 +150,10 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         Files of candidates (`candidates.read_candidates`).
     ask_forms : bool
         Whether the question is also asked one by one and by log-probabilities.
+    shots, shots_options
+        Numbers of examples: each makes a candidate that is shown so many labelled responses, chosen
+        by the retriever out of a third of the labels, which measures nothing. The options are those
+        of the retriever, such as `embedder`.
     optimizer, optimizer_options, steps
         A registered optimizer, its options, and how many judgements it may ask for. It sees one
         half of the labels, and the other half measures.
@@ -170,15 +181,27 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     if member is None or not member.model_names:
         asked = [one.name for one in declared.panel if one.model_names]
         raise not_there("judge", judge, asked, "judges of the study that ask a model")
-    if member.kind != "judge":
-        raise InputError(f"{judge} is of kind {member.kind}: judges of responses are tuned")
+    subject, known = subject_of(member, declared)
+    if use not in subject.uses:
+        raise InputError(
+            f"{judge} judges {subject.name}: it is tuned --for {' or '.join(subject.uses)}"
+        )
     own = with_labels(declared, labels, reference)
-    units = read_units(own, attributes, use)
-    marks = check_gate(None if declared.gate is None else declared.gate.at, use, *_ends(declared))
-    asking = Asking.of(Path(study), own, folder, max_cost, max_calls, quiet=quiet)
+    units = read_units(own, attributes, use, subject)
+    units, unknown = of_known(units, known, judge)
+    at = None if declared.gate is None or known else declared.gate.at
+    marks = check_gate(at, use, *_ends(declared, subject))
+    asking = Asking.of(Path(study), own, subject, folder, max_cost, max_calls, quiet=quiet)
     units, left = asking.with_text(units)
-    findings = (*left, *people_agree(units, level), *looked_before(units, asking))
-    more = read_candidates(member, candidates) + (forms(member) if ask_forms else ())
+    findings = (*unknown, *left, *people_agree(units, level), *looked_before(units, asking))
+    more = read_candidates(member, candidates, declared.folder) + (
+        forms(member) if ask_forms else ()
+    )
+    if shots:
+        pool, units = set_aside(units, seed)
+        scale = _scale(declared) if subject.name == "responses" else None
+        taught, aside = shown_by(member, shots, pool, asking, scale, shots_options or {})
+        more, findings = more + taught, (*findings, aside)
     if optimizer and more:
         raise InputError("give candidates or an optimizer: each is measured in its own way")
     if (differ or measure) and use in ("pick", "worth"):
@@ -198,12 +221,19 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     return replace(tuned, drawn=_drawn(work, tuned, differ, files, say))
 
 
-def _ends(study: Study) -> tuple[float, float]:
+def _ends(study: Study, subject: Subject) -> tuple[float, float]:
+    """Of the scores: labels are 0 or 1, and a comparison goes from -2 to 2."""
+    if subject.name != "responses":
+        return (0.0, 1.0) if subject.name == "items" else (-2.0, 2.0)
+    scale = _scale(study)
+    return scale.low, scale.high
+
+
+def _scale(study: Study) -> Scale:
     from voirdire import plugins  # noqa: PLC0415 - a named rubric may be a plugin's
     from voirdire.store.raters import read_rubric  # noqa: PLC0415 - loads the store
 
-    scale = read_rubric(study, plugins()).scale
-    return scale.low, scale.high
+    return read_rubric(study, plugins()).scale
 
 
 def check_both(units: Units, marks: Marks) -> None:
@@ -218,7 +248,7 @@ def check_both(units: Units, marks: Marks) -> None:
     passing, failing = people.sum(), (1 - people).sum()
     if min(passing, failing) < _FEWEST_OF_A_KIND:
         raise InputError(
-            f"of {len(units)} labelled responses people pass {passing:g} and fail {failing:g}: "
+            f"of {len(units)} labels people pass {passing:g} and fail {failing:g}: "
             f"fewer than {_FEWEST_OF_A_KIND} of a kind say nothing of that kind. Label more of it"
         )
 
@@ -237,10 +267,10 @@ def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
 
 def _climbed(work: Work, name: str, options: Mapping[str, Any], steps: int) -> Choice:
     """An optimizer sees one half of the labels; the other half measures what it chose."""
-    if work.goal.use != "single":
+    if work.goal.use not in ("single", "pick"):
         raise InputError(
-            f"--for {work.goal.use}: an optimizer needs a score a response, which single has; tune "
-            "it --for single, or give candidates"
+            f"--for {work.goal.use}: an optimizer needs a score for each unit, which single and "
+            "pick have; tune for one of these, or give candidates"
         )
     member, units, asking = work.member, work.units, work.asking
     own = half_of(len(units), units.cluster, seed=work.seed)
@@ -269,8 +299,9 @@ def _plan(asking: Asking, panel: Sequence[Rater], units: Units) -> str:
     costs = [one.cost for one in plan]
     known = [cost for cost in costs if cost is not None]
     cost = f"{sum(known):.4f}" if len(known) == len(costs) else "unknown"
+    what = "responses" if asking.subject.name == "pairs" else asking.subject.name
     return (
-        f"{len(panel)} judges on {len(units.responses):,} responses: "
+        f"{len(panel)} judges on {len(units.responses):,} {what}: "
         f"{sum(one.calls for one in plan):,} calls, {sum(one.on_file for one in plan):,} on file, "
         f"cost {cost}."
     )
@@ -296,7 +327,9 @@ def _drawn(
 
     if labels is None:
         return draw(both(rest), rest, differ, work.seed, asking.out)
-    return measure_drawn(read_units(labels, (), tuned.use), both, asking.out, work.level)
+    return measure_drawn(
+        read_units(labels, (), tuned.use, asking.subject), both, asking.out, work.level
+    )
 
 
 def _told(work: Work, choice: Choice) -> Tuned:

@@ -15,6 +15,7 @@ from voirdire.schema import Finding
 from voirdire.stats import krippendorff_alpha
 from voirdire.stats.tuning import FEWEST
 from voirdire.study import Source
+from voirdire_plugins.tune.subjects import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.study import Study
+    from voirdire_plugins.tune.subjects import Subject
 
     Floats = NDArray[np.float64]
-
-KEYS = ("item", "system", "attribute")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,11 @@ class Units:
 
 
 def _less(keys: pl.DataFrame, said: pl.DataFrame) -> Floats:
-    """(n,) scores of the keys; of pairs the first's less the second's."""
+    """(n,) scores of the keys; of pairs the first's less the second's, or the score of both."""
+    if "other" in said.columns:
+        table = said.group_by(*KEYS, "other").agg(pl.col("score").mean())
+        both = keys.join(table, on=[*KEYS, "other"], how="left", maintain_order="left")
+        return np.asarray(both["score"].to_numpy(), np.float64)
     table = said.group_by(*KEYS).agg(pl.col("score").cast(pl.Float64).mean())
     found = keys.join(table, on=KEYS, how="left", maintain_order="left")["score"].to_numpy()
     if "other" not in keys.columns:
@@ -91,14 +95,6 @@ def _less(keys: pl.DataFrame, said: pl.DataFrame) -> Floats:
         maintain_order="left",
     )["score"].to_numpy()  # fmt: skip
     return np.asarray(found - second, np.float64)
-
-
-def plain(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Ratings whose names are texts; no system is an empty one."""
-    return ratings.with_columns(
-        pl.col("item", "attribute", "rater").cast(pl.String),
-        pl.col("system").cast(pl.String).fill_null(""),
-    )
 
 
 def with_labels(study: Study, labels: Sequence[str | Path], reference: Sequence[str]) -> Study:
@@ -126,7 +122,7 @@ def with_labels(study: Study, labels: Sequence[str | Path], reference: Sequence[
     return study.model_copy(update={"data": data})
 
 
-def read_units(study: Study, attributes: Sequence[str], use: str) -> Units:
+def read_units(study: Study, attributes: Sequence[str], use: str, subject: Subject) -> Units:
     """The labelled units of a study; its own sources hold what people said.
 
     Raises
@@ -140,12 +136,16 @@ def read_units(study: Study, attributes: Sequence[str], use: str) -> Units:
             "[[data.sources]] of the study"
         )
     inputs = inputs_of(open_source(study))
-    ratings = plain(inputs.ratings)
+    ratings = subject.said(inputs)
     there = ratings["rater"].unique(maintain_order=True).to_list()
-    people = inputs.panel.reference or tuple(
-        name
-        for name in there
-        if study.rater(name) is None or study.rater(name).kind == "human"  # type: ignore[union-attr]
+    people = (
+        inputs.panel.reference
+        or study.data.reference
+        or tuple(
+            name
+            for name in there
+            if study.rater(name) is None or study.rater(name).kind == "human"  # type: ignore[union-attr]
+        )
     )
     if not people:
         raise InputError(
@@ -162,8 +162,9 @@ def read_units(study: Study, attributes: Sequence[str], use: str) -> Units:
         said = said.filter(pl.col("attribute").is_in(list(attributes)))
     if said.is_empty():
         raise InputError(f"{listed(people)} labelled nothing")
-    keys = said.select(KEYS).unique(maintain_order=True)
-    if use == "pick":
+    columns = [*KEYS, *(["other"] if "other" in said.columns else [])]
+    keys = said.select(columns).unique(maintain_order=True)
+    if use == "pick" and "other" not in columns:
         keys = _pairs(keys)
     humans = np.stack(
         [_less(keys, said.filter(pl.col("rater") == name)) for name in people], axis=1
@@ -172,13 +173,39 @@ def read_units(study: Study, attributes: Sequence[str], use: str) -> Units:
     if "cluster" in said.columns:
         named = said.group_by("item").agg(pl.col("cluster").cast(pl.String).first())
         found = keys.join(named, on="item", how="left", maintain_order="left")["cluster"]
-        cluster = found.fill_null("").to_numpy().astype(str)
+        # What belongs to no declared cluster is one of its own.
+        cluster = found.fill_null(keys["item"]).to_numpy().astype(str)
     kept: NDArray[np.bool_] = np.asarray(~np.isnan(humans).all(axis=1))
     if use == "pick":  # people who are in two minds decide nothing
         kept = np.asarray(kept & (np.nanmean(np.where(kept[:, None], humans, 0.0), axis=1) != 0))
     if not kept.any():
         raise InputError(f"--for {use}: people decided nothing between two systems of one item")
     return Units(keys, humans, cluster, tuple(people)).taken(kept)
+
+
+def of_known(units: Units, known: Sequence[str], judge: str) -> tuple[Units, tuple[Finding, ...]]:
+    """The units of labels that an annotator can give; all, where it declares none.
+
+    Raises
+    ------
+    InputError
+        People gave none of its labels.
+    """
+    kept: NDArray[np.bool_] = units.keys["attribute"].is_in(list(known)).to_numpy()
+    if not known or kept.all():
+        return units, ()
+    others = units.keys.filter(~kept)["attribute"].unique().sort().to_list()
+    if not kept.any():
+        raise InputError(
+            f"people's labels are {listed(others)}, and {judge} gives {listed(known)}: none is "
+            "the same"
+        )
+    finding = Finding(
+        "label_unknown", "serious", judge, len(others), (judge,),
+        f"People also gave {listed(others)}, which {judge} does not know.",
+        "These labels are left out: nothing is said of them.",
+    )  # fmt: skip
+    return units.taken(kept), (finding,)
 
 
 def _pairs(keys: pl.DataFrame) -> pl.DataFrame:
@@ -201,7 +228,7 @@ def people_agree(units: Units, level: float = 0.95) -> tuple[Finding, ...]:
     groups = len(np.unique(units.cluster))
     if groups < FEWEST:
         raise InputError(
-            f"{len(units)} labelled responses in {groups} items are too few to choose by: label "
+            f"{len(units)} labels of {groups} items are too few to choose by: label "
             f"{FEWEST - groups} items more at least; below 50 only a gain of some 20 points shows. "
             "Nobody was asked."
         )
@@ -210,7 +237,7 @@ def people_agree(units: Units, level: float = 0.95) -> tuple[Finding, ...]:
         return (
             Finding(
                 "one_person", "note", "", len(units), units.people,
-                "No response was labelled by two people.",
+                "Nothing was labelled by two people.",
                 "How far people agree is not known; the gain is in agreement with these labels.",
             ),
         )  # fmt: skip

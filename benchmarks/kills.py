@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--at", type=int, default=256)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.06, help="share of calls at fault")
-    parser.add_argument("--latency", type=float, default=0.25, help="seconds of an answer")
+    parser.add_argument("--latency", type=float, default=1.0, help="seconds of an answer")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     os.environ["OTHER_KEY"] = "invented"
@@ -152,7 +152,7 @@ model_options = {{ base_url = "{url}", api_key_env = "OTHER_KEY" }}
 [run]
 concurrency = {given.at}
 start_concurrency = {given.at}
-timeout = 30
+timeout = 10
 retries = 6
 backoff = 0.05
 breaker = 10000

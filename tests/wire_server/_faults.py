@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -128,8 +129,16 @@ async def bad_key(request: Any, seen: Seen, **_: Any) -> Any:
     return fail(seen, 401, f"Incorrect API key provided: {given}.", code="invalid_api_key")
 
 
+def _sent(request: Any, written: bytes) -> None:
+    """Write to the connection itself and close it; a client that was killed has none."""
+    if request.transport is not None:
+        request.transport.write(written)
+        request.transport.close()
+
+
 async def drop(request: Any, seen: Seen, **_: Any) -> Any:
-    request.transport.abort()
+    if request.transport is not None:
+        request.transport.abort()
     await asyncio.sleep(3600)
 
 
@@ -138,8 +147,7 @@ async def short(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> Any:
     head = (
         f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    request.transport.write(head.encode() + body[: len(body) // 2])
-    request.transport.close()
+    _sent(request, head.encode() + body[: len(body) // 2])
     await asyncio.sleep(3600)
 
 
@@ -183,9 +191,10 @@ async def trickle(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> An
     """A byte at a time, so that something always comes and the answer never ends."""
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     await response.prepare(request)
-    for byte in body:
-        await response.write(bytes([byte]))
-        await asyncio.sleep(0.5)
+    with contextlib.suppress(ConnectionError):
+        for byte in body:
+            await response.write(bytes([byte]))
+            await asyncio.sleep(0.5)
     await asyncio.sleep(3600)
 
 
@@ -195,8 +204,7 @@ async def broken_chunk(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) 
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     half = body[: len(body) // 2]
-    request.transport.write(head + f"{len(half):x}\r\n".encode() + half + b"\r\nnone\r\n")
-    request.transport.close()
+    _sent(request, head + f"{len(half):x}\r\n".encode() + half + b"\r\nnone\r\n")
     await asyncio.sleep(3600)
 
 
@@ -206,8 +214,7 @@ async def not_gzip(request: Any, seen: Seen, body: bytes = b"{}", **_: Any) -> A
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    request.transport.write(head.encode() + body)
-    request.transport.close()
+    _sent(request, head.encode() + body)
     await asyncio.sleep(3600)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,25 @@ from voirdire.examining.spec.rated_question import RatedQuestion
 from voirdire.examining.verdict.influence import influences
 from voirdire.examining.verdict.of_kinds import ground_of, judge_kinds
 from voirdire.study import Margins, ReadOptions
+
+
+def choices_file(folder, sharp=1.0, n=400):
+    """Three people's labels, and a judge whose cells hold a choice and its probabilities."""
+    rng = np.random.default_rng(7)
+    labels = ("billing", "delivery", "returns")
+    odds = rng.normal(0, 1.3, (n, 3))
+    people = [[labels[int(np.argmax(o + rng.gumbel(size=3)))] for o in odds] for _ in range(3)]
+    shares = np.exp(sharp * odds)
+    shares /= shares.sum(axis=1, keepdims=True)
+    rows = [
+        {"id": k, **{f"human_{r + 1}": said[k] for r, said in enumerate(people)},
+         "gpt": {"choice": labels[int(np.argmax(each))],
+                 "probabilities": dict(zip(labels, each.tolist(), strict=True))}}
+        for k, each in enumerate(shares)
+    ]  # fmt: skip
+    path = folder / f"choices-{sharp:g}.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
 
 
 def test_a_lock_holds_labels_to_the_verdicts_of_examine(tmp_path):
@@ -131,7 +151,12 @@ def test_a_word_off_the_list_stays_wrong_in_a_lock():
 
 @pytest.mark.parametrize(
     ("made", "options"),
-    [(labels_file, ()), (battles_file, ("--first", "a")), (probabilities_file, ())],
+    [
+        (labels_file, ()),
+        (battles_file, ("--first", "a")),
+        (probabilities_file, ()),
+        (choices_file, ()),
+    ],
 )
 def test_a_page_shows_single_judgements_of_every_kind(tmp_path, made, options):
     out = tmp_path / "out.html"
@@ -157,3 +182,24 @@ def test_what_is_about_scores_says_why_it_takes_no_other_kind(tmp_path, made, in
     gate = typed("decide", path, "--gate", "1", *first)
     assert gate.returncode == 1
     assert "decide is about a gate on scores" in " ".join(gate.stderr.split())
+
+
+def test_labels_and_their_probabilities_are_both_held_to_a_lock_and_compared(tmp_path):
+    now, surer = choices_file(tmp_path), choices_file(tmp_path, sharp=3.0)
+    claims = [f"label: {label} (probability)" for label in ("billing", "delivery", "returns")]
+    lock = freeze(now)
+    assert [one.kind for one in lock.questions] == ["label", *["probability"] * 3]
+    assert lock.attributes[3:] == tuple(claims)
+    same, _ = check_lock(now, lock)
+    assert not same.failed
+    # The labels are the same; that it is three times as sure of them is a change of its own.
+    check, _ = check_lock(surer, lock)
+    lost = {row.attribute: {use.use for use in row.lost} for row in check.rows if row.lost}
+    assert set(lost) == set(claims)
+    assert all("confidence" in uses for uses in lost.values())
+    found = compare(now, surer)
+    worse = {(one.attribute, one.component) for one in found.components if one.state == "worse"}
+    assert {component for _, component in worse} >= {"CSLOPE"}
+    assert {one.use for one in found.verdicts} <= {"confidence", "release"}
+    names = [row.attribute for row in compare(now, now).changes]
+    assert set(claims) < set(names)

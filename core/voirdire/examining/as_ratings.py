@@ -39,11 +39,13 @@ def inputs_of_labels(opened: Opened, reference: Sequence[str]) -> Iterator[Input
         yield inputs_of(one)
 
 
-def labels_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Opened]:
+def labels_as_ratings(
+    opened: Opened, reference: Sequence[str], *, together: bool = False
+) -> Iterator[Opened]:
     """Labels as ratings of 0 and 1, an attribute a label; then probabilities, where there are any.
 
     The mean of such an attribute is the share of the label. What is no label of the list is
-    missing.
+    missing. `together`: both as one, on the scale of probabilities.
 
     Raises
     ------
@@ -60,10 +62,14 @@ def labels_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Open
         raise not_rated(absent, raters, opened.study.name)
     if not people:
         raise InputError(f"say who is human: --reference (raters: {', '.join(raters)})")
-    several = len(said.questions) > 1
-    for probability in (False, True):
-        asked = [one for one in said.questions if one.probability is probability]
-        frames = [_indicators(said.labels, one, several=several) for one in asked]
+    several, beside = _shared_names(said.questions)
+    claimed = any(one.probability for one in said.questions)
+    for probability in (claimed,) if together else (False, True):
+        asked = [one for one in said.questions if together or one.probability is probability]
+        frames = [
+            _indicators(said.labels, one, rated_names(one, several=several, beside=beside))
+            for one in asked
+        ]
         if not frames:
             continue
         study, rated = tables.from_frame(
@@ -97,14 +103,15 @@ def check_scores(opened: Opened | Inputs, what: str) -> None:
     raise InputError(f"{what}; this source holds {held}: voirdire {instead}")
 
 
-def as_ratings(opened: Opened, reference: Sequence[str]) -> Opened:
+def as_ratings(opened: Opened, reference: Sequence[str], *, claims: bool = True) -> Opened:
     """Labels as what is said of each, comparisons as who wins each pair; scores as they are.
 
-    A mean of such votes is a share: a probability of the label, or of a win.
+    A mean of such votes is a share: a probability of the label, or of a win. Probabilities beside
+    labels are attributes as well, unless `claims` is False.
     """
     if opened.tables is not None:
         return opened
-    found = next(labels_as_ratings(opened, reference), None)
+    found = next(labels_as_ratings(opened, reference, together=claims), None)
     return found or next(wins_as_ratings(opened, reference), opened)
 
 
@@ -119,7 +126,15 @@ def one_of_labels(opened: Opened, attributes: Sequence[str]) -> str:
     return ""
 
 
-def _indicators(labels: pl.DataFrame, question: LabelQuestion, *, several: bool) -> pl.DataFrame:
+def _shared_names(questions: Sequence[LabelQuestion]) -> tuple[bool, bool]:
+    """Whether there are several questions, and whether some of both kinds."""
+    claimed = sum(one.probability for one in questions)
+    return len(questions) > 1, 0 < claimed < len(questions)
+
+
+def _indicators(
+    labels: pl.DataFrame, question: LabelQuestion, names: Sequence[str]
+) -> pl.DataFrame:
     """A row a judgement and label: 1 where it was given, or its probability."""
     rows = labels.filter(pl.col("attribute") == question.attribute)
     facts = [name for name in _FACTS if rows[name].null_count() < rows.height]
@@ -127,23 +142,28 @@ def _indicators(labels: pl.DataFrame, question: LabelQuestion, *, several: bool)
     if question.probability:
         yes = (pl.col("labels").list.first() == question.labels[0]).cast(pl.Float64)
         scored = kept.with_columns(
-            pl.lit(_named(question.attribute, "label", several=False)).alias("attribute"),
+            pl.lit(names[0]).alias("attribute"),
             pl.coalesce("probability", yes).alias("score"),
         )
         return scored.drop("labels", "probability")
     return pl.concat(
         kept.with_columns(
-            pl.lit(_named(label, question.attribute, several=several)).alias("attribute"),
+            pl.lit(name).alias("attribute"),
             pl.col("labels").list.contains(label).cast(pl.Float64).alias("score"),
         ).drop("labels", "probability")
-        for label in question.labels
+        for label, name in zip(question.labels, names, strict=True)
     )
 
 
-def rated_names(question: LabelQuestion, *, several: bool) -> tuple[str, ...]:
-    """The attributes that answer a question: one a label, or one of what is claimed."""
+def rated_names(question: LabelQuestion, *, several: bool, beside: bool = False) -> tuple[str, ...]:
+    """The attributes that answer a question: one a label, or one of what is claimed.
+
+    Of `several` questions labels have theirs in their names; what is claimed `beside` labels says
+    that it is a probability.
+    """
     if question.probability:
-        return (_named(question.attribute, "label", several=False),)
+        name = _named(question.attribute, "label", several=False)
+        return (f"{name} (probability)" if beside else name,)
     return tuple(_named(label, question.attribute, several=several) for label in question.labels)
 
 
@@ -157,17 +177,15 @@ def questions_of(opened: Opened) -> tuple[RatedQuestion, ...]:
     """The questions of what `as_ratings` makes ratings of; none of a source of scores."""
     said = opened.judgements
     if said is not None and said.questions:
-        several = len(said.questions) > 1
-        claimed = all(one.probability for one in said.questions)
+        several, beside = _shared_names(said.questions)
         return tuple(
             RatedQuestion(
                 name=one.attribute,
-                kind="probability" if claimed else "label set" if one.sets else "label",
-                attributes=rated_names(one, several=several),
-                labels=() if claimed else one.labels,
+                kind="probability" if one.probability else "label set" if one.sets else "label",
+                attributes=rated_names(one, several=several, beside=beside),
+                labels=() if one.probability else one.labels,
             )
             for one in said.questions
-            if one.probability == claimed
         )
     if opened.tables is not None or opened.preferences is None:
         return ()

@@ -207,7 +207,8 @@ def examine_jury(
             as_ratings,
         )
 
-        opened = as_ratings(opened, reference)
+        # Members vote by labels; a share of votes is the jury's own probability.
+        opened = as_ratings(opened, reference, claims=False)
     study = opened.study
     if members:
         if len(set(members)) < max(2, len(members)):

@@ -12,6 +12,8 @@ from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of, squeezed
 
 __all__ = ["Cut", "JsonReading", "pairs_of", "read_json"]
 
+# Without one of these nothing begins: an object, a list, a key in quotes.
+_MAY_HOLD = re.compile(r"[{\[\"“]|\A\s*\Z")
 # Where an object or a list may begin.
 _OPEN = re.compile(r"[{\[]")
 # "[1]" may be a list, "[sic]" is prose: a list begins with a value.
@@ -52,6 +54,8 @@ class JsonReading:
 
 def read_json(text: str) -> JsonReading:
     """Every outermost JSON value of a text; never raises, in time linear in its length."""
+    if not _MAY_HOLD.search(text):  # nearly all running text
+        return JsonReading(mixed=True)
     # The whole text first, at the decoder's speed: most replies are an object and nothing else.
     head = _CLEAN_HEAD.match(text)
     start = head.end() if head else 0

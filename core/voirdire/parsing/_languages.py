@@ -84,7 +84,7 @@ class Heard:
 class _Words:
     """All phrases: by their first word, and those of joined languages as they stand."""
 
-    by_first: Mapping[str, Sequence[tuple[tuple[str, ...], str, str, int]]]
+    by_first: Mapping[str, Sequence[tuple[str, Sequence[tuple[int, list[str], str, int]]]]]
     joined: Mapping[str, Sequence[tuple[str, str, int]]]
     truth: Mapping[str, bool]
     there: Mapping[str, frozenset[str]]
@@ -142,7 +142,7 @@ def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
 @cache
 def _words() -> _Words:
     data = _data()
-    by_first: dict[str, list[tuple[tuple[str, ...], str, str, int]]] = {}
+    by_first: dict[str, dict[str, list[tuple[int, list[str], str, int]]]] = {}
     joined: dict[str, list[tuple[str, str, int]]] = {}
     truth, there, denials = dict[str, bool](), dict[str, frozenset[str]](), dict[str, list[str]]()
     both, numbers = set[str](), dict[str, int]()
@@ -151,8 +151,9 @@ def _words() -> _Words:
             for phrase, number in phrases:
                 if code in _JOINED:
                     joined.setdefault(code, []).append((phrase, use, number))
-                elif parts := tuple(WORD.findall(phrase)):
-                    by_first.setdefault(parts[0], []).append((parts, code, use, number))
+                elif parts := WORD.findall(phrase):
+                    own = by_first.setdefault(parts[0], {}).setdefault(code, [])
+                    own.append((len(parts), parts, use, number))
                 if use == "number":
                     both |= {phrase} if numbers.get(phrase, number) != number else set()
                     numbers[phrase] = number
@@ -172,8 +173,9 @@ def _words() -> _Words:
     ordered = tuple(sorted(answers, key=len, reverse=True))
     opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
     denying = {code: frozenset(some) for code, some in denials.items()}
+    first = {token: tuple(some.items()) for token, some in by_first.items()}
     return _Words(
-        by_first, joined, truth, there, denials, denying, numbers, opening, ordered, tuple(data)
+        first, joined, truth, there, denials, denying, numbers, opening, ordered, tuple(data)
     )
 
 
@@ -199,35 +201,65 @@ def hear(text: str) -> list[Heard]:
 
 @lru_cache(maxsize=64)
 def _hear(text: str) -> tuple[Heard, ...]:
-    for code, script in _SCRIPTS:
+    for code, script in () if text.isascii() else _SCRIPTS:
         if script.search(text):
             return (Heard(code, text, _outermost(_hits_joined(text, code))),)
-    words = _words()
-    tokens = [(each.group(), each.start(), each.end()) for each in WORD.finditer(text)]
-    hits: dict[str, list[Hit]] = {}
-    for at, (token, start, _) in enumerate(tokens):
-        for parts, code, use, number in words.by_first.get(token, ()):
-            last = at + len(parts)
-            if last == at + 1 or tuple(each[0] for each in tokens[at:last]) == parts:
-                hits.setdefault(code, []).append(Hit(use, start, tokens[last - 1][2], number))
+    by_first = _words().by_first
+    tokens = WORD.findall(text)
+    if _is_surely_english(tokens):
+        return ()
+    spans = [each.span() for each in WORD.finditer(text)]
     # By the letters that are of words of a language: a long phrase says more than a short one.
-    weight = {code: _covered(some) for code, some in hits.items()}
+    weight, upto = dict[str, int](), dict[str, int]()
+    for at, token in enumerate(tokens):
+        if (by_language := by_first.get(token)) is None:
+            continue
+        for code, phrases in by_language:
+            size = max(
+                (n for n, parts, _, _ in phrases if n == 1 or tokens[at : at + n] == parts),
+                default=0,
+            )
+            if size and (end := spans[at + size - 1][1]) > (begun := upto.get(code, 0)):
+                weight[code] = weight.get(code, 0) + end - max(spans[at][0], begun)
+                upto[code] = end
     most = max(weight.values(), default=0)
     # Other languages share words with English, which has rules of its own.
     if not most or weight.get("en", 0) >= _ENGLISH_ENOUGH * most:
         return ()
     best = [code for code, each in weight.items() if each == most]
-    return tuple(Heard(code, text, _outermost(hits[code])) for code in best)
+    return tuple(Heard(code, text, _outermost(_hits(code, tokens, spans))) for code in best)
 
 
-def _covered(hits: Iterable[Hit]) -> int:
-    """How many letters of a text belong to hits, which are in its order."""
-    letters = upto = 0
-    for hit in hits:
-        if hit.end > upto:
-            letters += hit.end - max(hit.start, upto)
-            upto = hit.end
-    return letters
+def _is_surely_english(tokens: Sequence[str]) -> bool:
+    """Whether no other language can have more words of a text than English, by single words."""
+    english, others = _english_and_others()
+    own = sum(map(len, filter(english.__contains__, tokens)))
+    # With the blank before each: a phrase counts from its beginning to its end.
+    other = sum(len(token) + 1 for token in tokens if token in others)
+    return own >= _ENGLISH_ENOUGH * other and own > 0
+
+
+@cache
+def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
+    """Words that are English phrases, and all words in phrases of other languages."""
+    by_first = _words().by_first
+    of_all = [(c, n, parts) for some in by_first.values() for c, own in some for n, parts, *_ in own]
+    english = {parts[0] for code, n, parts in of_all if code == "en" and n == 1}
+    others = {part for code, _, parts in of_all if code != "en" for part in parts}
+    return frozenset(english), frozenset(others)
+
+
+def _hits(code: str, tokens: list[str], spans: list[tuple[int, int]]) -> list[Hit]:
+    """The phrases of a language in a text of words."""
+    by_first = _words().by_first
+    return [
+        Hit(use, spans[at][0], spans[at + n - 1][1], number)
+        for at, token in enumerate(tokens)
+        for own, phrases in by_first.get(token, ())
+        if own == code
+        for n, parts, use, number in phrases
+        if n == 1 or tokens[at : at + n] == parts
+    ]
 
 
 def _outermost(hits: Sequence[Hit]) -> tuple[Hit, ...]:

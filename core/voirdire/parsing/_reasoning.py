@@ -21,6 +21,7 @@ _TAG = re.compile(
 )
 # A tag inside an object is part of its text: objects are stepped over whole.
 _TAG_OR_OBJECT = re.compile(rf"{_TAG.pattern}|\{{", re.IGNORECASE)
+_TAG_SIGNS = frozenset("<[◁")
 _CHANNEL = "<|channel|>"
 # The last channel of gpt-oss, "<|channel|>final<|message|>": what it holds is the answer.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,80}(?:<\|message\|>)?")
@@ -54,7 +55,7 @@ def drop_reasoning(text: str) -> WithoutReasoning:
         return _last_channel(text)
     if text.startswith("analysis") and (bare := _BARE_CHANNEL.match(text)):
         return _last_bare_channel(text, bare.end())
-    if not _TAG.search(text):
+    if _TAG_SIGNS.isdisjoint(text) or not _TAG.search(text):
         return WithoutReasoning(text)
     return _without_blocks(text)
 

@@ -138,17 +138,19 @@ def rivals(text: str, start: int, end: int, bare: Bare, *, apart: bool = False) 
         for match in bare.pattern.finditer(text, begins, upto):
             if any(first <= match.start() < last for first, last in aside):
                 continue
-            own = not apart and len(_clause(text, match, start)[0]) >= match.start() - start
+            if not apart and len(_clause(text, match, start)[0]) >= match.start() - start:
+                continue
             turned = _is_led_to(text, match, start)
-            if not own and (
-                turned or _is_claim(text, match, start, bare) or _heads(text, match, start, bare)
-            ):
+            if turned or _is_claim(text, match, start, bare) or _heads(text, match, start, bare):
                 yield Rival(match.group(), match.start(), match.end(), turned)
 
 
 def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
     """Whether words lead to a value from the one before: *sorry, I meant 4*, *one more look: 4*."""
     between = text[max(start - 1, match.start() - _LATE, 0) : match.start()]
+    rest = _WORD.findall(_clause(text, match, start)[1])
+    if len(rest) > _FEW_WORDS:
+        return False
     led = [each.end() for each in TURNS_TO.finditer(between)]
     for heard in hear(between):  # what takes back leads on where it is a head: "Korrektur: 3"
         heads = [
@@ -158,13 +160,7 @@ def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
         ]
         led += [hit.end for hit in (*heard.of("final"), *heads)]
     words = _WORD.findall(between[max(led) :].casefold()) if led else []
-    rest = _WORD.findall(_clause(text, match, start)[1])
-    return (
-        bool(led)
-        and len(words) <= _FEW_WORDS
-        and len(rest) <= _FEW_WORDS
-        and _DENIES.isdisjoint(words)
-    )
+    return bool(led) and len(words) <= _FEW_WORDS and _DENIES.isdisjoint(words)
 
 
 def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:

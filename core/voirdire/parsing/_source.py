@@ -134,7 +134,8 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> ReplySource:
     if whole.values and not (whole.mixed or whole.repaired):
         return ReplySource(text, whole, finish_reason)
     answer = drop_reasoning(text)
-    if struck := STRUCK.search(answer.text):
+    marked = "<" in answer.text or "~~" in answer.text
+    if struck := STRUCK.search(answer.text) if marked else None:
         answer = replace(answer, text=STRUCK.sub("", answer.text))
     # Not read twice where nothing was taken out.
     reading = read_json(answer.text) if answer.removed or struck else whole
@@ -144,7 +145,8 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> ReplySource:
     seen = squeezed(seen[-_LONGEST_TEXT:])
     # At its end alone: a mark within the text is quoted, and a search from each
     # blank of a long text is slow.
-    seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
+    if ">" in seen[-100:]:
+        seen = seen[:-100] + _TURN_ENDS.sub("", seen[-100:])
     return ReplySource(seen, reading, finish_reason, tuple(flags), answer.unclosed)
 
 

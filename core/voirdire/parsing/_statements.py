@@ -233,7 +233,9 @@ def set_apart(text: str) -> list[Statement]:
     [('2', 'draft'), ('4', 'final')]
     """
     stated = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
-    boxes = list(_APART.finditer(text))[-_MOST:]
+    # The search tries each place of a text: few texts hold a box.
+    may = "[" in text or "<" in text or "box" in text.casefold()
+    boxes = list(_APART.finditer(text))[-_MOST:] if may else []
     # By identity: two boxes of the same text are two.
     alternatives = {
         id(box)

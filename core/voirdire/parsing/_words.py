@@ -260,6 +260,9 @@ _NOT_DRAFT = re.compile(r"\b(?:but|now)\b[^.!?;\n]*$", re.IGNORECASE)
 _REACH = 80
 
 
+_NO_WORDS = " \t*_#>.()[]-\"'`"
+
+
 def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
     r"""What the words around a statement make of it; `remark` is what brackets behind its key say.
 
@@ -272,9 +275,11 @@ def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
     """
     before = text[max(0, at - _REACH) : at].rpartition("\n")[2]
     behind = text[end : end + 40]
-    if _FINAL_BEFORE.search(before) or _FINAL_BEHIND.match(behind) or _FINAL_BEHIND.match(remark):
+    # A statement nearly always begins its line.
+    before = before if before.strip(_NO_WORDS) else ""
+    if (before and _FINAL_BEFORE.search(before)) or _FINAL_BEHIND.match(behind) or _FINAL_BEHIND.match(remark):
         return "final"
-    drafted = (_DRAFT_BEFORE.search(before) and not _NOT_DRAFT.search(before)) or (
+    drafted = (before and _DRAFT_BEFORE.search(before) and not _NOT_DRAFT.search(before)) or (
         _DRAFT_BEHIND.match(behind) or _DRAFT_BEHIND.match(remark)
     )
     return "draft" if drafted else _rank_of_section(text, at)

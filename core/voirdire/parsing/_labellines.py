@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._labelset import LabelSet, label_at
+from voirdire.parsing._labelset import LabelSet, label_at, names_any
 from voirdire.parsing._labelverdicts import verdict
 from voirdire.parsing._languages import denies, hedges, is_foreign, predicates, truth
-from voirdire.parsing._spelling import WORD, spelled, word_form
+from voirdire.parsing._spelling import WORD, Words, phrases_of, spelled, words_of
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][
 # "Label: Anger": a head of at most 80 signs, so that a sentence with a colon is none.
 _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 # "Final label:", "Answer:": a head after which the line is the answer, not a draft.
-_FINAL = re.compile(r"\b(?:final|answer|output|conclusion)\b", re.IGNORECASE)
+_FINAL = frozenset({"final", "answer", "output", "conclusion"})
 # What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
 # "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.
@@ -37,8 +37,6 @@ _TURNED = re.compile(
     r".*",
     re.IGNORECASE,
 )
-# "Not only Anger" denies nothing.
-_NOT_ONLY = re.compile(r"\bnot\s+(?:only|just)\b", re.IGNORECASE)
 # Where a denial ends: "It is not Fear, but Anger".
 _CLAUSE = re.compile(r"(?<=[.!?])\s+|;\s*|,?\s+\bbut\s+(?!also|not)", re.IGNORECASE)
 # "Which label fits? Anger": the question is an echo of the prompt.
@@ -56,40 +54,36 @@ _CONFIDENCE = re.compile(
 # "Free of anger" denies it.
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
 # "Secondary: None" speaks of a second place.
-_FURTHER = re.compile(
-    r"(?<![^\W_])(?:second(?:ary)?|third|tertiary|others?|additional|further)(?![^\W_])",
-    re.IGNORECASE,
+_FURTHER = frozenset(
+    {"second", "secondary", "third", "tertiary", "other", "others", "additional", "further"}
 )
 # Heads of labels that are there, by their place or by what they are.
-_OF_LABELS = re.compile(r"first|second|third|tertiary|primary|main|other|label|emotion|answer")
-_SIGNS = re.compile(r"[\W\d_]+")
+_OF_LABELS = (
+    *("first", "second", "third", "tertiary", "primary", "main", "other", "label", "emotion"),
+    "answer",
+)
 # "Reasoning: he is angry" explains an answer and is none, whatever label it names.
-_ASIDE = re.compile(
-    r"\W*(?:(?:final|closing)\s+)?(?:reason(?:s|ing)?|explanation|rationale|justification|notes?"
-    r"|thoughts?|remarks?|comments?)\W*",
-    re.IGNORECASE,
+_ASIDE = frozenset(
+    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "note", "notes"}
+    | {"thought", "thoughts", "remark", "remarks", "comment", "comments"}
 )
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
-_NO_ANSWER = re.compile(
-    r"\W*(?:[^\W\d]+\s+){0,2}?(?:no|not|absent|excluded|rejected|ruled\s+out|considered|possible|available"
-    r"|candidates?|without|unlikely|format|template|examples?|worst|wrong|incorrect|least)(?:\s+[^\W\d]+){0,2}\W*",
-    re.IGNORECASE,
+_NO_ANSWER = frozenset(
+    {"no", "not", "absent", "excluded", "rejected", "ruled out", "considered", "possible", "format"}
+    | {"available", "candidate", "candidates", "without", "unlikely", "template", "example"}
+    | {"examples", "worst", "wrong", "incorrect", "least"}
 )
 # "The text shows none of these": no label, whatever is listed behind.
-_SHOWS_NONE = re.compile(
-    r"\b(?:shows?|contains?|feels?|has|have|finds?|found|sees?|exhibits?|displays?)\s+none\b|^\W*none\s+of\b",
-    re.IGNORECASE,
-)
+_SHOWS = ("show", "contain", "feel", "ha", "have", "find", "found", "see", "exhibit", "display")
 # "Mind Reading is a distortion", "Anger means hostility": what a label is, not where it applies.
-_DEFINES = re.compile(
-    r"\s+(?:is\s+(?:an?|when|defined)|means|refers|involves|describes|occurs|applies\s+(?:when|if))\b",
-    re.IGNORECASE,
+_DEFINES = frozenset(
+    {"is a", "is an", "is when", "is defined", "means", "refers", "involves", "describes"}
+    | {"occurs", "applies when", "applies if"}
 )
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
-_SUPPOSES = re.compile(
-    r"\b(?:if|unless|whether|could|might|may|possibly|perhaps|maybe|at\s+first|considered|choose\s+(?:from|among)|between|either"
-    r"|for\s+example|e\.g\.)(?!\w)|(?<!\bi\s)\bwould\b",
-    re.IGNORECASE,
+_SUPPOSES = frozenset(
+    {"if", "unless", "whether", "could", "might", "may", "possibly", "perhaps", "maybe", "at first"}
+    | {"considered", "choose from", "choose among", "between", "either", "for example", "e g"}
 )
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
@@ -138,6 +132,10 @@ _WEIGHED = frozenset(
     {"considered", "possible", "unclear", "uncertain", "too", "tempting", "wrong", "incorrect"}
 )
 _STATES = frozenset({"is", "are", "was", "were", "there"})
+#: These deny nothing.
+_NOT_ONLY = ("not only", "Not only", "not just", "Not just")
+#: Words of `_TURNED` and `_BECAUSE`: without one of them neither finds anything.
+_TURNS = frozenset({"not", "nicht", "pas", "than", "instead", "opposed", "because", "since", "as"})
 _DEGREES = frozenset(
     {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
     | {"none", "nil", "na", "n", "x", "unclear", "unknown"}
@@ -146,7 +144,7 @@ _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 _MAX_ENTRY, _MAX_REMARK = 6, 3
 #: A sentence has at least so many words; *non-factual* is an entry.
 _FEWEST = 3
-_MAX_REMARKS, _LONGEST_LABEL = 100, 200
+_MAX_REMARKS, _LONGEST_LABEL, _LONGEST_LINE = 100, 200, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +176,16 @@ class _Entry:
 
 def read_line(labels: LabelSet, raw: str) -> Line:
     """The labels of one line."""
-    raw, unread = _without_remarks(labels, raw)
-    raw = _ticked(OTHER_VALUE.sub("", raw))
+    signs = frozenset(raw)
+    raw, unread = (raw, ()) if signs.isdisjoint("(（") else _without_remarks(labels, raw)
+    # Nearly no line has what is taken away, and each search goes through all of it.
+    if "(" in signs or "from" in raw or "was" in raw:
+        raw = OTHER_VALUE.sub("", raw)
+    raw = _ticked(raw)
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _behind_last(_ECHO, line) if "?" in line else line
-    line = _FREE_OF.sub("not", line)
-    line = _CONFIDENCE.sub("", line)
+    line = _FREE_OF.sub("not", line) if "ree" in line else line
+    line = line if signs.isdisjoint("0123456789") else _CONFIDENCE.sub("", line)
     if unread and line.endswith((":", "：")):  # nothing is left behind its head
         return Line("prose", unread=unread)
     return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
@@ -197,7 +199,7 @@ def _without_remarks(labels: LabelSet, line: str) -> tuple[str, tuple[str, ...]]
     kept, unread, at = "", list[str](), 0
     for remark in islice(_REMARK.finditer(line), _MAX_REMARKS):
         told, start = remark["told"], max(at, remark.start() - _LONGEST_LABEL)
-        if not _is_like_a_verdict(told) or _names_any(labels, told):
+        if not _is_like_a_verdict(told) or names_any(labels, words_of(told)):
             continue
         label = _label_before(labels, line[start : remark.start()])
         if label is None:
@@ -215,41 +217,42 @@ def _without_remarks(labels: LabelSet, line: str) -> tuple[str, tuple[str, ...]]
 
 def _label_before(labels: LabelSet, text: str) -> tuple[str, int] | None:
     """The label with which a text ends, and where it begins."""
-    words = list(WORD.finditer(text))[-labels.longest :]
-    forms = [word_form(word.group()) for word in words]
-    for at in range(len(words)):
-        named = label_at(labels, text, words, forms, at)
-        if named and at + named[1] == len(words):
-            return named[0], words[at].start()
+    words = words_of(text)
+    for at in range(max(0, len(words.forms) - labels.longest), len(words.forms)):
+        named = label_at(labels, words, at)
+        if named and at + named[1] == len(words.forms):
+            return named[0], words.spans[at][0]
     return None
 
 
 def _is_like_a_verdict(text: str) -> bool:
     """Whether words in brackets deny, weigh or suppose, whatever they speak of."""
-    forms = {word_form(word) for word in WORD.findall(text)}
+    forms = words_of(text).forms
     return not (_DENIES | _WEIGHED | {"none", "nil"}).isdisjoint(forms) or (
-        _SUPPOSES.search(text) is not None or hedges(text) or any(map(denies, forms))
+        _is_supposed(forms) or hedges(text) or any(map(denies, forms))
     )
 
 
-def _names_any(labels: LabelSet, text: str) -> bool:
-    words = list(WORD.finditer(text))
-    forms = [word_form(word.group()) for word in words]
-    return any(label_at(labels, text, words, forms, at) for at in range(len(words)))
+def _is_supposed(forms: Sequence[str]) -> bool:
+    """Whether words suppose something; *I would say* does not."""
+    phrases = phrases_of(forms)
+    would = sum(form == "would" for form in forms) if "would" in phrases else 0
+    mine = sum(pair == ("i", "would") for pair in pairwise(forms)) if would else 0
+    return would > mine or not _SUPPOSES.isdisjoint(phrases)
 
 
 def _read(labels: LabelSet, raw: str, line: str) -> Line:
     bullet = _BULLET.match(line)
     line = line[bullet.end() :] if bullet else line
     # Half of a bracket: a piece of a list or of code that goes on, and names nothing alone.
-    if not line or _SHOWS_NONE.search(line) or line.count("[") != line.count("]"):
+    if not line or _shows_none(line) or line.count("[") != line.count("]"):
         return Line("prose")
     marked = bullet is not None or _BULLET.match(raw) is not None
     # First: what explains a label may hold commas and the names of others.
     if leads := _leads(labels, line):
         return Line("lead", leads, marked=marked)
     cue = _CUE.match(line)
-    final = cue is not None and _FINAL.search(cue["cue"]) is not None
+    final = cue is not None and not _FINAL.isdisjoint(words_of(cue["cue"]).forms)
     body = line[cue.end() :] if cue else line
     if cue and (headed := _headed(labels, cue["cue"], body)):
         return replace(headed, final=final)
@@ -277,7 +280,7 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
     if body.endswith("?") or (len(body) < _LONGEST_LABEL and spelled(body) in _NO_ENTRY):
         return Line("prose")
     entries = list[_Entry]()
-    undecided = not _OR.isdisjoint(WORD.findall(body.casefold()))
+    undecided = not _OR.isdisjoint(words_of(body).forms)
     for entry in _entries(labels, body):
         if not (undecided or _is_entry(entry)):
             return None
@@ -299,7 +302,7 @@ def _behind_last(pattern: re.Pattern[str], text: str) -> str:
 
 def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     """What ``Anger: he shouts`` and ``Label: Anger because he shouts`` name."""
-    if _ASIDE.fullmatch(cue) or is_empty_slot(cue, body) or _OF_OTHERS.search(cue):
+    if _is_aside(cue) or is_empty_slot(cue, body) or _OF_OTHERS.search(cue):
         return Line("prose")
     named = labels.forms.get(spelled(cue))
     if named is None and (is_no_answer(cue) or truth(cue) is False):
@@ -308,7 +311,7 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
     if named is None or named in (labels.none, labels.other):
         leads = _leads(labels, _TURNED.sub("", body))
         return Line("lead", leads, marked=True) if leads else None
-    forms = [word_form(word.group()) for word in WORD.finditer(body[:60])][:4]
+    forms = words_of(body[:60]).forms[:4]
     if not forms or _is_taken_back(forms):
         return Line("prose")
     return Line("lead", (named, *_further(labels, body)), marked=True)
@@ -316,7 +319,24 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
 
 def says_place(head: str) -> bool:
     """Whether a head counts labels, as *secondary* does: it goes on with what stands before it."""
-    return _FURTHER.search(head) is not None
+    return not _FURTHER.isdisjoint(words_of(head).forms)
+
+
+def _is_aside(head: str) -> bool:
+    """Whether a head announces a reason: *Final remarks*."""
+    forms = words_of(head).forms
+    return forms[-1:] and forms[-1] in _ASIDE and forms[:-1] in ((), ("final",), ("closing",))
+
+
+def _shows_none(line: str) -> bool:
+    """Whether a line says that it shows none, or none of what is listed."""
+    if "one" not in line:
+        return False
+    forms = words_of(line).forms
+    pairs = pairwise(forms)
+    return forms[:2] == ("none", "of") or any(
+        after == "none" and one.removesuffix("s") in _SHOWS for one, after in pairs
+    )
 
 
 def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
@@ -324,12 +344,15 @@ def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
     heads = dict[str, set[str]]()
     for line in lines:
         if (cue := _CUE.match(line)) and (read := read_line(labels, line)).kind != "prose":
-            heads.setdefault(_SIGNS.sub("", cue["cue"].casefold()), set()).update(read.labels)
+            head = "".join(filter(str.isalpha, cue["cue"].casefold()))
+            heads.setdefault(head, set()).update(read.labels)
     named = sorted(label for some in heads.values() for label in some)
     if len(heads) < 2 or named != sorted(labels.offered):
         return False
     return any(
-        head not in labels.forms and truth(head) is None and not _OF_LABELS.search(head)
+        head not in labels.forms
+        and truth(head) is None
+        and not any(word in head for word in _OF_LABELS)
         for head in heads
     )
 
@@ -340,12 +363,19 @@ def is_no_answer(head: str) -> bool:
     >>> is_no_answer("Ruled out"), is_no_answer("possible_labels"), is_no_answer("Labels")
     (True, True, False)
     """
-    return _NO_ANSWER.fullmatch(head.replace("_", " ")) is not None
+    forms = words_of(head).forms
+    for at, form in enumerate(forms):
+        pair = " ".join(forms[at : at + 2])
+        size = 2 if pair in _NO_ANSWER else 1 if form in _NO_ANSWER else 0
+        # With two words before it and two behind at the most.
+        if size and at < 3 and len(forms) - at - size < 3:
+            return not any(map(str.isdigit, forms))
+    return False
 
 
 def is_empty_slot(cue: str, body: str) -> bool:
     """``Secondary: None`` says that there is no second label, not that there is none at all."""
-    return _FURTHER.search(cue) is not None and spelled(body[:40]) in ("none", *_NO_ENTRY)
+    return says_place(cue) and spelled(body[:40]) in ("none", *_NO_ENTRY)
 
 
 def _is_taken_back(forms: Sequence[str]) -> bool:
@@ -387,15 +417,16 @@ def _further(labels: LabelSet, line: str) -> Iterator[str]:
             yield start[0]
 
 
-def _at_start(labels: LabelSet, line: str) -> tuple[str, int, list[str]] | None:
+def _at_start(labels: LabelSet, line: str) -> tuple[str, int, tuple[str, ...]] | None:
     """The label with which a text begins, where it ends, and the words that follow."""
-    words = list(islice(WORD.finditer(line, 0, 400), labels.longest + _MAX_REMARK + 1))
-    forms = [word_form(word.group()) for word in words]
-    named = label_at(labels, line, words, forms, 0) if words and words[0].start() <= 2 else None
+    words = words_of(line if len(line) < _LONGEST_LINE else line[:_LONGEST_LINE])
+    begins = bool(words.forms) and words.spans[0][0] <= 2 and words.forms[0] in labels.beginnings
+    named = label_at(labels, words, 0) if begins else None
     if named is None:
         return None
     label, count = named
-    return label, words[count - 1].end(), forms[count:]
+    behind = words.forms[count : labels.longest + _MAX_REMARK + 1]
+    return label, words.spans[count - 1][1], behind
 
 
 def _lead(labels: LabelSet, line: str) -> str | None:
@@ -404,54 +435,62 @@ def _lead(labels: LabelSet, line: str) -> str | None:
     if start is None:
         return None
     label, end, behind = start
-    if not _AFTER_LEAD.match(line, end) or _DEFINES.match(line, end) or _is_taken_back(behind[:4]):
+    if not _AFTER_LEAD.match(line, end) or _defines(line, end, behind):
+        return None
+    if _is_taken_back(behind[:4]):
         return None
     return label if len(behind) > _MAX_REMARK or _DASH.match(line, end) else None
 
 
+def _defines(line: str, end: int, behind: Sequence[str]) -> bool:
+    """Whether the words right behind a label say what it is."""
+    return line[end : end + 1].isspace() and not _DEFINES.isdisjoint(
+        (*behind[:1], " ".join(behind[:2]))
+    )
+
+
 def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
-    words = list(WORD.finditer(line))
-    forms = [word_form(word.group()) for word in words]
+    words = words_of(line)
+    forms, spans = words.forms, words.spans
     entry, at = _Entry(), 0
-    while at < len(words):
-        start = words[at].start()
+    while at < len(forms):
+        start = spans[at][0]
         # Nearly always no sign parts words, but a blank.
         begun = entry.labels or entry.rest
         if begun and line[entry.end : start] != " " and _BREAK.search(line, entry.end, start):
             yield entry
             entry = _Entry(start=start)
         # *and* parts two entries, unless a label begins with it.
-        if forms[at] in _JOINS and not label_at(labels, line, words, forms, at):
+        form = forms[at]
+        named = label_at(labels, words, at) if form in labels.beginnings else None
+        if form in _JOINS and not named:
             entry.end = entry.end or start
             if entry.labels or entry.rest:
                 yield entry
-            entry, at = _Entry(start=words[at].end(), end=words[at].end()), at + 1
+            entry, at = _Entry(start=spans[at][1], end=spans[at][1]), at + 1
             continue
-        named = label_at(labels, line, words, forms, at)
         count = named[1] if named else 1
         if not (entry.labels or entry.rest):
             entry.start = start
         if named:
             # "Paranoia (Mind Reading)": the label explains another word, which is the entry.
             entry.bracketed |= bool(entry.rest) and "(" in line[entry.end : start]
-            other = _is_other_word(line, words, forms, at, count)
-            entry.rest.append(forms[at]) if other else entry.labels.append(named[0])
+            other = _is_other_word(words, at, count)
+            entry.rest.append(form) if other else entry.labels.append(named[0])
         else:
-            entry.rest.append(forms[at])
+            entry.rest.append(form)
         at += count
-        entry.end = words[at - 1].end()
+        entry.end = spans[at - 1][1]
     if entry.labels or entry.rest:
         yield entry
 
 
-def _is_other_word(
-    line: str, words: list[re.Match[str]], forms: list[str], at: int, count: int
-) -> bool:
+def _is_other_word(words: Words, at: int, count: int) -> bool:
     """Whether a label's word is a verb here (*I fear*), or part of another (*self-control*)."""
-    start, end = words[at].start(), words[at + count - 1].end()
+    line, start, end = words.text, words.spans[at][0], words.spans[at + count - 1][1]
     if line[max(0, start - 5) : start].casefold().endswith(_BEFORE):
         return True
-    verb = count == 1 and at > 0 and forms[at - 1] in _SUBJECTS
+    verb = count == 1 and at > 0 and words.forms[at - 1] in _SUBJECTS
     return verb or line[end : end + len(_BEHIND)].casefold() == _BEHIND
 
 
@@ -473,8 +512,8 @@ def _is_either(line: str, entries: Sequence[_Entry]) -> bool:
     )
 
 
-def _between(line: str, one: _Entry, other: _Entry) -> list[str]:
-    return WORD.findall(line[one.end : other.start].casefold())
+def _between(line: str, one: _Entry, other: _Entry) -> tuple[str, ...]:
+    return words_of(line[one.end : other.start]).forms
 
 
 def _is_denied(entry: _Entry) -> bool:
@@ -501,19 +540,25 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
 
     Ordinary words that happen to be labels (*others*, *none*) count only in lists.
     """
-    line = _NOT_ONLY.sub("", line)
+    if labels.beginnings.isdisjoint(words_of(line).forms):
+        return
+    for each in _NOT_ONLY:
+        line = line.replace(each, "")
     decides = list(_SETTLES.finditer(line))
     # Of two such sentences neither is the last word.
     if len(decides) == 1 and not DENIED.search(line[: decides[0].start()]):
         line = line[decides[0].end() :]
     for sentence in _CLAUSE.split(line):
+        forms = words_of(sentence).forms
+        if labels.beginnings.isdisjoint(forms) or sentence.endswith("?"):
+            continue
         # Reasons and what is set against the label name others, which are not meant.
-        kept = _BECAUSE.sub("", _TURNED.sub("", sentence))
+        kept = sentence if _TURNS.isdisjoint(forms) else _BECAUSE.sub("", _TURNED.sub("", sentence))
         entries = list(_entries(labels, kept))
-        if sentence.endswith("?") or _SUPPOSES.search(kept) or _is_either(kept, entries):
+        if _is_supposed(words_of(kept).forms) or _is_either(kept, entries):
             continue
         start = _at_start(labels, sentence)
-        if start and _DEFINES.match(sentence, start[1]):
+        if start and _defines(sentence, start[1], start[2]):
             continue
         if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
             continue

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._spelling import WORD, spelled
+from voirdire.parsing._spelling import WORD, Words, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
@@ -124,26 +124,32 @@ def _derived(text: str) -> list[str]:
     return spellings[1:] + plurals
 
 
-def label_at(
-    labels: LabelSet, line: str, words: Sequence[re.Match[str]], forms: Sequence[str], at: int
-) -> tuple[str, int] | None:
+def label_at(labels: LabelSet, words: Words, at: int) -> tuple[str, int] | None:
     """The longest label that begins at a word, and how many words it takes."""
     form, found = "", None
     # Most words begin no label, and are no more than looked up.
-    for count, word in enumerate(forms[at : at + labels.longest], 1):
+    for count, word in enumerate(words.forms[at : at + labels.longest], 1):
         form += word
         if form not in labels.beginnings:
             break
         label = labels.forms.get(form)
-        if label is not None and _joined(line, words[at : at + count], label):
+        if label is not None and _joined(words, at, at + count, label):
             found = label, count
     return found
 
 
-def _joined(line: str, words: Sequence[re.Match[str]], label: str) -> bool:
+def names_any(labels: LabelSet, words: Words) -> bool:
+    """Whether a text names a label."""
+    return any(
+        form in labels.beginnings and label_at(labels, words, at)
+        for at, form in enumerate(words.forms)
+    )
+
+
+def _joined(words: Words, start: int, end: int, label: str) -> bool:
     """Whether nothing stands between the words that separates entries of a list."""
-    for left, right in pairwise(words):
-        gap = line[left.end() : right.start()]
+    for left, right in pairwise(words.spans[start:end]):
+        gap = words.text[left[1] : right[0]]
         if len(gap) > _MAX_GAP or (_SEPARATOR.search(gap) and not _SEPARATOR.search(label)):
             return False
     return True

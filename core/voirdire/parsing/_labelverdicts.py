@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._languages import hedges
 from voirdire.parsing._settling import settled
-from voirdire.parsing._spelling import WORD, spelled, word_form
+from voirdire.parsing._spelling import phrases_of, spelled, words_of
 from voirdire.parsing._statements import Statement, rows_of, tables
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes
@@ -52,10 +52,14 @@ _CROSS = re.compile(r"\W*?(?:[❌☐✗✘✖]|\[\s*\])\W*")
 
 
 # "Hard to say without context", "not sure whether this is anger".
-_UNSURE = re.compile(
-    r"\b(?:hard|difficult|impossible)\s+to\s+(?:say|tell|judge)|\b(?:unclear|unsure|uncertain|maybe|perhaps"
-    r"|possibly)\b|\bnot\s+(?:sure|clear|certain)\b|\b(?:cannot|can['’]?t)\s+(?:say|tell|judge)\b",
-    re.IGNORECASE,
+_UNSURE = frozenset(
+    {"unclear", "unsure", "uncertain", "maybe", "perhaps", "possibly"}
+    | {"not sure", "not clear", "not certain", "hard to", "difficult to", "impossible to"}
+    | {
+        f"{cannot} {tell}"
+        for cannot in ("cannot", "can't", "cant")
+        for tell in ("say", "tell", "judge")
+    }
 )
 
 
@@ -117,13 +121,14 @@ def verdict(text: str) -> bool | str | None:
         return answer
     if _NUMBER.fullmatch(text):
         return {"1": True, "0": False}.get(text.strip(" .*_`()[]"))
-    forms = [word_form(word) for word in WORD.findall(text)]
-    if forms == ["none"]:
+    forms = words_of(text).forms
+    if forms == ("none",):
         return False
     if len(forms) <= _FEW and _PEOPLE.isdisjoint(forms):
         return None
     # "Hard to say for me": no explanation of a label that is there.
-    return None if hedges(text) or _UNSURE.search(text) else "explained"
+    unsure = not _UNSURE.isdisjoint(phrases_of(forms))
+    return None if unsure or hedges(text) else "explained"
 
 
 def _settled(entries: Sequence[_VerdictEntry], text: str) -> Verdicts:
@@ -217,15 +222,14 @@ def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
     for line in re.finditer(r"[^\n]+", text):
         if not _ANY_SIGN.search(line.group()):
             continue
-        words = list(WORD.finditer(text, line.start(), line.end()))
-        forms = [word_form(word.group()) for word in words]
+        words, begins = words_of(line.group()), line.start()
         at = 0
-        while at < len(words):
-            named = label_at(labels, text, words, forms, at)
+        while at < len(words.forms):
+            named = label_at(labels, words, at) if words.forms[at] in labels.beginnings else None
             if named is None:
                 at += 1
                 continue
-            start, end = words[at].start(), words[at + named[1] - 1].end()
+            start, end = begins + words.spans[at][0], begins + words.spans[at + named[1] - 1][1]
             at += named[1]
             sign = _SIGN.match(text, end, line.end())
             if sign is None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from voirdire.parsing._spelling import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 #: Languages that put no blanks between words, or join particles to them.
@@ -85,7 +85,7 @@ class _Words:
     """All phrases: by their first word, and those of joined languages as they stand."""
 
     by_first: Mapping[str, Sequence[tuple[str, Sequence[tuple[int, list[str], str, int]]]]]
-    joined: Mapping[str, Sequence[tuple[str, str, int]]]
+    joined: Mapping[str, Mapping[str, Sequence[tuple[str, str, int]]]]
     truth: Mapping[str, bool]
     there: Mapping[str, frozenset[str]]
     denials: Mapping[str, Sequence[str]]
@@ -143,14 +143,15 @@ def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
 def _words() -> _Words:
     data = _data()
     by_first: dict[str, dict[str, list[tuple[int, list[str], str, int]]]] = {}
-    joined: dict[str, list[tuple[str, str, int]]] = {}
+    joined: dict[str, dict[str, list[tuple[str, str, int]]]] = {}
     truth, there, denials = dict[str, bool](), dict[str, frozenset[str]](), dict[str, list[str]]()
     both, numbers = set[str](), dict[str, int]()
     for code, uses in data.items():
         for use, phrases in uses.items():
             for phrase, number in phrases:
                 if code in _JOINED:
-                    joined.setdefault(code, []).append((phrase, use, number))
+                    by_sign = joined.setdefault(code, {})
+                    by_sign.setdefault(phrase[0], []).append((phrase, use, number))
                 elif parts := WORD.findall(phrase):
                     own = by_first.setdefault(parts[0], {}).setdefault(code, [])
                     own.append((len(parts), parts, use, number))
@@ -243,7 +244,9 @@ def _is_surely_english(tokens: Sequence[str]) -> bool:
 def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
     """Words that are English phrases, and all words in phrases of other languages."""
     by_first = _words().by_first
-    of_all = [(c, n, parts) for some in by_first.values() for c, own in some for n, parts, *_ in own]
+    of_all = [
+        (c, n, parts) for some in by_first.values() for c, own in some for n, parts, *_ in own
+    ]
     english = {parts[0] for code, n, parts in of_all if code == "en" and n == 1}
     others = {part for code, _, parts in of_all if code != "en" for part in parts}
     return frozenset(english), frozenset(others)
@@ -278,14 +281,13 @@ def _place(hit: Hit) -> tuple[int, int]:
 
 
 def _hits_joined(text: str, code: str) -> list[Hit]:
-    hits = list[Hit]()
-    for phrase, use, number in _words().joined.get(code, ()):
-        at = text.find(phrase)
-        while at >= 0:
-            hits.append(Hit(use, at, at + len(phrase), number))
-            if use in ("no", "absent"):  # "不是" denies within a sentence as "不" does
-                hits.append(Hit("not", at, at + len(phrase)))
-            at = text.find(phrase, at + 1)
+    hits, by_sign = list[Hit](), _words().joined.get(code, {})
+    for at, sign in enumerate(text):
+        for phrase, use, number in by_sign.get(sign, ()):
+            if text.startswith(phrase, at):
+                hits.append(Hit(use, at, at + len(phrase), number))
+                if use in ("no", "absent"):  # "不是" denies within a sentence as "不" does
+                    hits.append(Hit("not", at, at + len(phrase)))
     return hits
 
 

@@ -149,7 +149,7 @@ def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
     """Whether words lead to a value from the one before: *sorry, I meant 4*, *one more look: 4*."""
     between = text[max(start - 1, match.start() - _LATE, 0) : match.start()]
     rest = _WORD.findall(_clause(text, match, start)[1])
-    if len(rest) > _FEW_WORDS:
+    if len(rest) > _FEW_WORDS or not _WORD.search(between):
         return False
     led = [each.end() for each in TURNS_TO.finditer(between)]
     for heard in hear(between):  # what takes back leads on where it is a head: "Korrektur: 3"

@@ -189,7 +189,7 @@ def by_verdict_key(
     For replies to one question, whose object does not name it. Returns the key as well.
     """
     there = set().union(*map(possible_forms, source.reading.values))
-    for key in keys:
+    for key in keys if there else ():
         if key in there and (by_key := values_by_key(source, {key: name}, read))[name]:
             return key, by_key
     return "", {name: []}

@@ -1,7 +1,10 @@
 """How words are spelled and compared; light, since readers of tables ask for it as well."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 #: Signs that belong to the letter before them: accents, points and vowel signs.
 MARKS = (
@@ -40,6 +43,32 @@ def word_form(word: str) -> str:
     """One word as it is compared."""
     word = word if word.isascii() else word.translate(FULL_WIDTH)
     return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
+
+
+class Words(NamedTuple):
+    """The words of a text: in the form in which they are compared, and where each stands."""
+
+    text: str
+    forms: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+# A line is asked for its words more than once.
+@lru_cache(maxsize=64)
+def words_of(text: str) -> Words:
+    """The words of a text."""
+    spans = tuple(match.span() for match in WORD.finditer(text))
+    return Words(text, tuple(word_form(text[start:end]) for start, end in spans), spans)
+
+
+def phrases_of(forms: Iterable[str]) -> frozenset[str]:
+    """Words, and each two that follow one another, as lists of phrases hold them.
+
+    >>> sorted(phrases_of(["at", "first", "sight"]))
+    ['at', 'at first', 'first', 'first sight', 'sight']
+    """
+    forms = tuple(forms)
+    return frozenset((*forms, *(f"{one} {other}" for one, other in pairwise(forms))))
 
 
 def _american(match: re.Match[str]) -> str:

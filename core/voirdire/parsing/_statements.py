@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._languages import WORD as _WORD
 from voirdire.parsing._languages import of_heads
+from voirdire.parsing._spelling import words_of
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_MARKS,
@@ -152,17 +153,32 @@ class Statement:
         return self.rank == "final"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """What one set of keys needs to be found: compiled once, and compared by identity.
+
+    `longest`: a word of each key, by which a text without any of them is known.
+    """
+
+    names: tuple[str, ...]
+    forms: Mapping[str, str]
+    cue: re.Pattern[str] | None
+    joined: re.Pattern[str] | None
+    longest: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def _keys(names: tuple[str, ...]) -> Keys:
+    forms = {plain_key(key): key for key in names}
+    return Keys(names, forms, _cue(names), _joined(names), _longest_words(names))
+
+
 def statements(text: str, keys: Sequence[str]) -> list[Statement]:
     """Everything that the text states of the given keys, in its tables and in its lines."""
     cells = _table_cells(text, keys)
     for cell in cells:  # a table's words are no cues
         text = _without(text, cell)
-    return [*cells, *_in_lines(text, tuple(keys))]
-
-
-@lru_cache(maxsize=64)
-def _plain_forms(names: tuple[str, ...]) -> Mapping[str, str]:
-    return {plain_key(key): key for key in names}
+    return [*cells, *_in_lines(text, _keys(tuple(keys)))]
 
 
 def _without(text: str, cell: Statement) -> str:
@@ -172,15 +188,13 @@ def _without(text: str, cell: Statement) -> str:
 
 # A text is asked more than once for what stands behind words of verdict.
 @lru_cache(maxsize=4)
-def _in_lines(text: str, names: tuple[str, ...]) -> Sequence[Statement]:
-    cue = _cue(names)
-    if cue is None:
+def _in_lines(text: str, keys: Keys) -> Sequence[Statement]:
+    if keys.cue is None or not _may_name(text, keys):
         return []
-    matches = list(cue.finditer(text))[-_MOST:]
+    matches = list(keys.cue.finditer(text))[-_MOST:]
     if not matches:
         return []
     ends = [*(match.start() for match in matches), len(text)][1:]
-    forms = _plain_forms(names)
     stated = []
     for match, end in zip(matches, ends, strict=True):
         # A denial reaches no further than its line: each line of a list speaks for itself.
@@ -198,7 +212,7 @@ def _in_lines(text: str, names: tuple[str, ...]) -> Sequence[Statement]:
             begins=match.end(),
         )
         stated += [
-            replace(one, key=forms[plain_key(key)]) for key in _spoken_of(text, match, names)
+            replace(one, key=keys.forms[plain_key(key)]) for key in _spoken_of(text, match, keys)
         ]
     return stated
 
@@ -209,21 +223,35 @@ def verdict_words(*more: str) -> tuple[str, ...]:
     return (*VERDICTS, *of_heads("verdict"), *more)
 
 
-def verdicts(text: str, words: Sequence[str] = ()) -> list[Statement]:
+@lru_cache(maxsize=16)
+def verdict_keys(*more: str) -> Keys:
+    """The nouns of a verdict, and further heads, as keys."""
+    return _keys((*verdict_words(*more), *_MARKED_NOUNS))
+
+
+@lru_cache(maxsize=16)
+def only_keys(*nouns: str) -> Keys:
+    """These nouns of a verdict alone."""
+    return _keys((*nouns, *_MARKED_NOUNS))
+
+
+@cache
+def _openers() -> frozenset[str]:
+    return _OPENERS | frozenset(of_heads("article"))
+
+
+def verdicts(text: str, keys: Keys | None = None) -> list[Statement]:
     """What stands behind words of verdict, under the key ``""``: ``Score: 4``, ``Final: B``.
 
     Not of another thing: ``Confidence score: 5``.
     """
-    words = words or verdict_words()
     for cell in _verdict_cells(text):  # a table's heads are no cues
         if mark_rank(cell.key.partition(" ")[0]) != "said":
             text = _without(text, cell)
-    stated = [
-        each
-        for each in _in_lines(text, (*words, *_MARKED_NOUNS))
-        if each.rank != "said" or each.before in (*_OPENERS, *of_heads("article"))
+    stated = _in_lines(text, keys or verdict_keys())
+    return [
+        replace(each, key="") for each in stated if each.rank != "said" or each.before in _openers()
     ]
-    return [replace(each, key="") for each in stated]
 
 
 def set_apart(text: str) -> list[Statement]:
@@ -283,9 +311,9 @@ def _rank(text: str, match: re.Match[str], field: str) -> Rank:
     return rank_of(text, match.start(), end, match["remark"] or match["between"] or "")
 
 
-def _spoken_of(text: str, match: re.Match[str], keys: tuple[str, ...]) -> list[str]:
+def _spoken_of(text: str, match: re.Match[str], keys: Keys) -> list[str]:
     """Its own key, both of *Empathy and Safety*, or none where two are compared."""
-    other = _joined(keys)
+    other = keys.joined
     start = max(0, match.start() - _LONGEST)
     before = text[start : match.start()].rpartition("\n")[2]
     # A key over its value, without a colon, must have its line for itself: else it
@@ -298,6 +326,23 @@ def _spoken_of(text: str, match: re.Match[str], keys: tuple[str, ...]) -> list[s
         return [match["key"]]
     both = _AND.fullmatch(joined["joint"]) and _OPENS.search(before[: joined.start()])
     return [joined["first"], match["key"]] if both else []
+
+
+def _may_name(text: str, keys: Keys) -> bool:
+    """Whether a text holds the longest word of a key: to look for all of them takes longer."""
+    if len(text) > _SECTION or not text.isascii():
+        return True
+    forms = words_of(text).forms
+    if "'" in text:  # "dell'empatia"
+        forms += tuple(form.partition("'")[2] for form in forms)
+    return not keys.longest.isdisjoint(forms)
+
+
+def _longest_words(names: tuple[str, ...]) -> frozenset[str]:
+    """The longest word of each key, the last of several, and whole keys as one word."""
+    words = [words_of(name).forms or ("",) for name in names]
+    longest = [max(forms[::-1], key=len) for forms in words]
+    return frozenset((*longest, *("".join(forms) for forms in words)))
 
 
 def _word_before(text: str, at: int) -> str:
@@ -316,7 +361,6 @@ def _any_of(keys: tuple[str, ...]) -> str:
     return either(tuple(filter(None, names)))
 
 
-@lru_cache(maxsize=64)
 def _joined(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key and what joins it to the one that follows."""
     if len(keys) < 2:
@@ -335,7 +379,6 @@ def _noun_behind() -> str:
     return rf"{_MARKS}\b{spaced}\w{{0,2}}|{_MARKS}(?:{either(tuple(joined))})"
 
 
-@lru_cache(maxsize=64)
 def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
     names = _any_of(keys)

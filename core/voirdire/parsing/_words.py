@@ -277,7 +277,11 @@ def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
     behind = text[end : end + 40]
     # A statement nearly always begins its line.
     before = before if before.strip(_NO_WORDS) else ""
-    if (before and _FINAL_BEFORE.search(before)) or _FINAL_BEHIND.match(behind) or _FINAL_BEHIND.match(remark):
+    if (
+        (before and _FINAL_BEFORE.search(before))
+        or _FINAL_BEHIND.match(behind)
+        or _FINAL_BEHIND.match(remark)
+    ):
         return "final"
     drafted = (before and _DRAFT_BEFORE.search(before) and not _NOT_DRAFT.search(before)) or (
         _DRAFT_BEHIND.match(behind) or _DRAFT_BEHIND.match(remark)

@@ -33,7 +33,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import WORD, spelled, word_form
-from voirdire.parsing._statements import set_apart, verdict_words, verdicts
+from voirdire.parsing._statements import set_apart, verdict_keys, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
     FINAL_MARKS,
@@ -219,7 +219,7 @@ def _settle(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
         behind = source.reading.behind
         # Behind an object a plain sentence explains it; only what calls itself final
         # or corrects replaces it.
-        final = [each for each in verdicts(behind, verdict_words(*_HEADS)) if each.final]
+        final = [each for each in verdicts(behind, verdict_keys(*_HEADS)) if each.final]
         settles = with_last_words(
             named, source, final, lambda text: _of_line(text, labels), labels.bare
         )
@@ -244,7 +244,7 @@ def _decided(source: ReplySource, labels: LabelSet) -> Settled[_Named] | None:
     boxes = set_apart(text)
     # Plain statements count only at a cut: "Label: Anger" on each of three
     # lines names three labels.
-    stated = [*boxes, *verdicts(text, verdict_words(*_HEADS))]
+    stated = [*boxes, *verdicts(text, verdict_keys(*_HEADS))]
     # "Final answer: Anger. Fear after all.": the last clause is another statement.
     values = {each.text: _of_line(_LAST_CLAUSE.sub("", each.text), labels) for each in stated}
     naming = [each for each in stated if values[each.text] is not None]
@@ -414,7 +414,9 @@ def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
     if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
         text = ""  # another label was to follow
     # *Secondary: Anger* goes on with the line before it; *Absent: Fear* begins anew.
-    apart = _HEAD_BEHIND.sub(lambda at: at[0] if says_place(at[1]) else "\n", text)
+    apart = text
+    if ":" in text or "：" in text:
+        apart = _HEAD_BEHIND.sub(lambda at: at[0] if says_place(at[1]) else "\n", text)
     raw = apart.splitlines()[:_MAX_LINES]
     if not source.keep_cut and raw:  # the entry at the cut may be half a label
         raw[-1] = raw[-1].rpartition(",")[0]
@@ -478,7 +480,7 @@ def _in_final_section(text: str, labels: LabelSet) -> str:
 
 def _is_draft(line: str) -> bool:
     """Whether a line gives a first try only: *Initial label: Anger*."""
-    stated = verdicts(line, verdict_words(*_HEADS))
+    stated = verdicts(line, verdict_keys(*_HEADS))
     if stated:
         return all(each.rank == "draft" for each in stated)
     head, colon, _ = line.partition(":")

@@ -22,7 +22,7 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._statements import set_apart, statements, verdicts
+from voirdire.parsing._statements import only_keys, set_apart, statements, verdicts
 from voirdire.parsing.numbers import DENIES, Number, agreed, could_go_on, read_number
 from voirdire.schema import Flag
 
@@ -292,7 +292,11 @@ def _stated(
     below = [
         settles
         for each in here
-        if (settles := settled(verdicts(each.section, _GENERIC[:2]), each.section, read, cut=False))
+        if (
+            settles := settled(
+                verdicts(each.section, only_keys(*_GENERIC[:2])), each.section, read, cut=False
+            )
+        )
     ]
     if below:
         agree = all(each == below[0] for each in below)

@@ -20,7 +20,7 @@ from voirdire.parsing._source import (
     values_by_key,
     why_no_answer,
 )
-from voirdire.parsing._statements import set_apart, statements, verdict_words, verdicts
+from voirdire.parsing._statements import set_apart, statements, verdict_keys, verdicts
 from voirdire.parsing._words import TAKES_BACK
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float
     if len(keys) == 1:
         generic = [
             replace(e, key=keys[0])
-            for e in (*verdicts(text, verdict_words("response")), *set_apart(text))
+            for e in (*verdicts(text, verdict_keys("response")), *set_apart(text))
         ]
         # A statement of the key itself goes before general ones, unless
         # those are final or set apart.

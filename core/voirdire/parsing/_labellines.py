@@ -549,21 +549,27 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
     if len(decides) == 1 and not DENIED.search(line[: decides[0].start()]):
         line = line[decides[0].end() :]
     for sentence in _CLAUSE.split(line):
-        forms = words_of(sentence).forms
-        if labels.beginnings.isdisjoint(forms) or sentence.endswith("?"):
-            continue
-        # Reasons and what is set against the label name others, which are not meant.
-        kept = sentence if _TURNS.isdisjoint(forms) else _BECAUSE.sub("", _TURNED.sub("", sentence))
-        entries = list(_entries(labels, kept))
-        if _is_supposed(words_of(kept).forms) or _is_either(kept, entries):
-            continue
-        start = _at_start(labels, sentence)
-        if start and _defines(sentence, start[1], start[2]):
-            continue
-        if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
-            continue
-        for label in (label for entry in entries for label in entry.labels):
+        for label in _of_clause(labels, sentence):
             # "others" and "none" stand in any sentence.
             ordinary = label in (labels.none, labels.other) and len(WORD.findall(label)) == 1
             if not ordinary and (label != labels.none or "none" not in sentence.casefold()):
                 yield label
+
+
+def _of_clause(labels: LabelSet, clause: str) -> list[str]:
+    """The labels that a clause names, unless it asks, supposes, defines or denies."""
+    forms = words_of(clause).forms
+    if labels.beginnings.isdisjoint(forms) or clause.endswith("?"):
+        return []
+    # Reasons and what is set against the label name others, which are not meant.
+    kept = clause if _TURNS.isdisjoint(forms) else _BECAUSE.sub("", _TURNED.sub("", clause))
+    if _is_supposed(words_of(kept).forms):
+        return []
+    entries = list(_entries(labels, kept))
+    if not any(entry.labels for entry in entries) or _is_either(kept, entries):
+        return []
+    if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
+        return []
+    start = _at_start(labels, clause)
+    defined = start is not None and _defines(clause, start[1], start[2])
+    return [] if defined else [label for entry in entries for label in entry.labels]

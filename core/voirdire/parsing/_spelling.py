@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 #: Signs that belong to the letter before them: accents, points and vowel signs.
 MARKS = (
@@ -45,20 +44,29 @@ def word_form(word: str) -> str:
     return _SPELLING.sub(_american, word.casefold().replace("’", "'").removesuffix("'s"))
 
 
-class Words(NamedTuple):
+class Words:
     """The words of a text: in the form in which they are compared, and where each stands."""
 
-    text: str
-    forms: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
+    __slots__ = ("_spans", "forms", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.forms = tuple(map(word_form, WORD.findall(text)))
+        self._spans: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each word begins and ends; few texts are asked for it."""
+        if self._spans is None:
+            self._spans = tuple(match.span() for match in WORD.finditer(self.text))
+        return self._spans
 
 
 # A line is asked for its words more than once.
 @lru_cache(maxsize=64)
 def words_of(text: str) -> Words:
     """The words of a text."""
-    spans = tuple(match.span() for match in WORD.finditer(text))
-    return Words(text, tuple(word_form(text[start:end]) for start, end in spans), spans)
+    return Words(text)
 
 
 def phrases_of(forms: Iterable[str]) -> frozenset[str]:

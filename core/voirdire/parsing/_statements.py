@@ -201,18 +201,18 @@ def _in_lines(text: str, keys: Keys) -> Sequence[Statement]:
         if DENIED.search(text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]):
             continue
         field = _field(text[match.end() : end], below="\n" in match.group())
-        one = Statement(
-            key="",
-            text=_JOINS.sub("", without_aside(field.replace("*", ""))),
-            at=match.start(),
-            end=match.end() + len(field),
-            rank=_rank(text, match, field),
-            section=text[match.end() : min(end, match.end() + _SECTION)],
-            before=_word_before(text, match.start()),
-            begins=match.end(),
+        rank, value = (
+            _rank(text, match, field),
+            _JOINS.sub("", without_aside(field.replace("*", ""))),
         )
+        section = text[match.end() : min(end, match.end() + _SECTION)]
+        before, upto = _word_before(text, match.start()), match.end() + len(field)
         stated += [
-            replace(one, key=keys.forms[plain_key(key)]) for key in _spoken_of(text, match, keys)
+            Statement(
+                *(keys.forms[plain_key(key)], value, match.start(), upto, rank, section, before),
+                begins=match.end(),
+            )
+            for key in _spoken_of(text, match, keys)
         ]
     return stated
 
@@ -226,13 +226,19 @@ def verdict_words(*more: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def verdict_keys(*more: str) -> Keys:
     """The nouns of a verdict, and further heads, as keys."""
-    return _keys((*verdict_words(*more), *_MARKED_NOUNS))
+    return _nameless((*verdict_words(*more), *_MARKED_NOUNS))
 
 
 @lru_cache(maxsize=16)
 def only_keys(*nouns: str) -> Keys:
     """These nouns of a verdict alone."""
-    return _keys((*nouns, *_MARKED_NOUNS))
+    return _nameless((*nouns, *_MARKED_NOUNS))
+
+
+def _nameless(nouns: tuple[str, ...]) -> Keys:
+    """Nouns that all stand for the one question."""
+    keys = _keys(nouns)
+    return replace(keys, forms=dict.fromkeys(keys.forms, ""))
 
 
 @cache
@@ -249,9 +255,7 @@ def verdicts(text: str, keys: Keys | None = None) -> list[Statement]:
         if mark_rank(cell.key.partition(" ")[0]) != "said":
             text = _without(text, cell)
     stated = _in_lines(text, keys or verdict_keys())
-    return [
-        replace(each, key="") for each in stated if each.rank != "said" or each.before in _openers()
-    ]
+    return [each for each in stated if each.rank != "said" or each.before in _openers()]
 
 
 def set_apart(text: str) -> list[Statement]:

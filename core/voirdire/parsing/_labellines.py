@@ -8,9 +8,9 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._labelset import LabelSet, label_at, names_any
-from voirdire.parsing._labelverdicts import verdict
+from voirdire.parsing._labelverdicts import BOX, verdict
 from voirdire.parsing._languages import denies, hedges, is_foreign, predicates, truth
-from voirdire.parsing._spelling import WORD, Words, phrases_of, spelled, words_of
+from voirdire.parsing._spelling import WORD, Phrases, Words, spelled, words_of
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -76,14 +76,23 @@ _NO_ANSWER = frozenset(
 # "The text shows none of these": no label, whatever is listed behind.
 _SHOWS = ("show", "contain", "feel", "ha", "have", "find", "found", "see", "exhibit", "display")
 # "Mind Reading is a distortion", "Anger means hostility": what a label is, not where it applies.
-_DEFINES = frozenset(
-    {"is a", "is an", "is when", "is defined", "means", "refers", "involves", "describes"}
-    | {"occurs", "applies when", "applies if"}
+_DEFINES = Phrases(
+    *("is a", "is an", "is when", "is defined", "means", "refers", "involves"),
+    *(
+        "describes",
+        "occurs",
+        "applies when",
+        "applies if",
+    ),
 )
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
-_SUPPOSES = frozenset(
-    {"if", "unless", "whether", "could", "might", "may", "possibly", "perhaps", "maybe", "at first"}
-    | {"considered", "choose from", "choose among", "between", "either", "for example", "e g"}
+_SUPPOSES = Phrases(
+    *("if", "unless", "whether", "could", "might", "may", "possibly", "perhaps", "maybe"),
+    *("at first", "considered", "choose from", "choose among", "between", "either"),
+    *(
+        "for example",
+        "e g",
+    ),
 )
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
@@ -97,8 +106,6 @@ _OF_OTHERS = re.compile(
 _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
 # "Second label: Fear" in the middle of a line.
 _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
-# "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty.
-_BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘])\s*")
 # "Anger ✗, Fear ✓"
 _CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
 # "Anger (he may hide)": what brackets say behind a label.
@@ -235,10 +242,10 @@ def _is_like_a_verdict(text: str) -> bool:
 
 def _is_supposed(forms: Sequence[str]) -> bool:
     """Whether words suppose something; *I would say* does not."""
-    phrases = phrases_of(forms)
-    would = sum(form == "would" for form in forms) if "would" in phrases else 0
-    mine = sum(pair == ("i", "would") for pair in pairwise(forms)) if would else 0
-    return would > mine or not _SUPPOSES.isdisjoint(phrases)
+    if _SUPPOSES.among(forms):
+        return True
+    mine = sum(pair == ("i", "would") for pair in pairwise(forms)) if "would" in forms else 0
+    return forms.count("would") > mine
 
 
 def _read(labels: LabelSet, raw: str, line: str) -> Line:
@@ -393,7 +400,7 @@ def _is_taken_back(forms: Sequence[str]) -> bool:
 
 def _ticked(raw: str) -> str:
     """A line without its box; nothing where the box is empty or crossed."""
-    box = _BOX.match(raw)
+    box = BOX.match(raw)
     if box is None:
         return raw if raw.isascii() else _CROSSED.sub("", raw)
     return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
@@ -444,9 +451,7 @@ def _lead(labels: LabelSet, line: str) -> str | None:
 
 def _defines(line: str, end: int, behind: Sequence[str]) -> bool:
     """Whether the words right behind a label say what it is."""
-    return line[end : end + 1].isspace() and not _DEFINES.isdisjoint(
-        (*behind[:1], " ".join(behind[:2]))
-    )
+    return line[end : end + 1].isspace() and _DEFINES.begin(behind)
 
 
 def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:

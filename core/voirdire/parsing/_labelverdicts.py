@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._languages import hedges
 from voirdire.parsing._settling import settled
-from voirdire.parsing._spelling import phrases_of, spelled, words_of
+from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._statements import Statement, rows_of, tables
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes
@@ -36,9 +36,9 @@ _SIGN = re.compile(
 )
 # Without any of these a line lists no verdicts.
 _ANY_SIGN = re.compile(r"[:：=>→–—([（?]|-\s|[01]\W*\Z")
-_VALUE_ENDS = {"open": re.compile(r"[)\]）]"), "tag": re.compile(r"</")}
+_VALUE_ENDS = {"open": (")", "]", "）"), "tag": ("</",)}
 # Where a value without a closing sign ends: with its field.
-_FIELD_ENDS = re.compile(r"\n|<(?=/)|\|")
+_FIELD_ENDS = ("\n", "</", "|")
 # Behind these may as well stand a remark or the number of a thing: only beside a *no* is it a list.
 _REMARKS = frozenset({"open", "dash", "plain"})
 #: A value of more words explains, and so does a shorter one that speaks of people: *he shouts*.
@@ -47,19 +47,15 @@ _PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speake
 _LONGEST, _MOST = 300, 500
 #: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
 _NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
-_TICK = re.compile(r"\W*?(?:[✅☑✓✔]|\[\s*[xX✓✔]\s*\])\W*")
-_CROSS = re.compile(r"\W*?(?:[❌☐✗✘✖]|\[\s*\])\W*")
+#: "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty or crossed.
+BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘✖])\s*")
 
 
 # "Hard to say without context", "not sure whether this is anger".
-_UNSURE = frozenset(
-    {"unclear", "unsure", "uncertain", "maybe", "perhaps", "possibly"}
-    | {"not sure", "not clear", "not certain", "hard to", "difficult to", "impossible to"}
-    | {
-        f"{cannot} {tell}"
-        for cannot in ("cannot", "can't", "cant")
-        for tell in ("say", "tell", "judge")
-    }
+_UNSURE = Phrases(
+    *("unclear", "unsure", "uncertain", "maybe", "perhaps", "possibly"),
+    *("not sure", "not clear", "not certain", "hard to", "difficult to", "impossible to"),
+    *(f"{cannot} {tell}" for cannot in ("cannot", "can't") for tell in ("say", "tell", "judge")),
 )
 
 
@@ -115,8 +111,8 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
 def verdict(text: str) -> bool | str | None:
     """True, False, None where a short value is neither, or ``"explained"``."""
     text = text.strip()
-    if _TICK.fullmatch(text) or _CROSS.fullmatch(text):
-        return _TICK.fullmatch(text) is not None
+    if (box := BOX.match(text)) and not any(map(str.isalnum, text[box.end() :])):
+        return bool(box["tick"] or box["yes"])
     if (answer := said_yes(text)) is not None:
         return answer
     if _NUMBER.fullmatch(text):
@@ -127,8 +123,7 @@ def verdict(text: str) -> bool | str | None:
     if len(forms) <= _FEW and _PEOPLE.isdisjoint(forms):
         return None
     # "Hard to say for me": no explanation of a label that is there.
-    unsure = not _UNSURE.isdisjoint(phrases_of(forms))
-    return None if unsure or hedges(text) else "explained"
+    return None if _UNSURE.among(forms) or hedges(text) else "explained"
 
 
 def _settled(entries: Sequence[_VerdictEntry], text: str) -> Verdicts:
@@ -205,10 +200,11 @@ def _entries(
     ][-_MOST:]
     for (label, at, end, sign), following in zip(begun, [*begun, None][1:], strict=True):
         upto = min(following[1] if following else len(text), end + _LONGEST)
-        stop = _VALUE_ENDS.get(sign, _FIELD_ENDS).search(text, end, upto)
+        ends = [text.find(each, end, upto) for each in _VALUE_ENDS.get(sign, _FIELD_ENDS)]
+        stop = min((at for at in ends if at >= 0), default=None)
         if sign in _VALUE_ENDS and stop is None:
             continue
-        value = text[end : stop.start() if stop else upto].strip(" \t,;|&*_`•·\"'”-–—")
+        value = text[end : upto if stop is None else stop].strip(" \t,;|&*_`•·\"'”-–—")
         named = labels.forms.get(spelled(value))
         # A label that says *none* may be spelled as *no*; "Anger: Fear" is no verdict on anger.
         if named is None or (named == labels.none and verdict(value) is False):

@@ -28,11 +28,8 @@ WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 _JOINED = ("ja", "ko", "th", "zh")
 #: In these the word for *than* stands behind what it is held against.
 _THAN_BEHIND = frozenset({"ja", "ko", "hi", "tr"})
-_SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("ko", re.compile(r"[\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u4e00-\u9fff]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+_SCRIPTS = re.compile(
+    r"(?P<ja>[\u3040-\u30ff]+)|(?P<ko>[\uac00-\ud7af]+)|(?P<zh>[\u4e00-\u9fff]+)|(?P<th>[\u0e00-\u0e7f]+)"
 )
 #: Where English has this share of the words that the best language has, the text is English.
 _ENGLISH_ENOUGH = 0.7
@@ -50,7 +47,7 @@ _FOLDER = Path(__file__).with_name("languages")
 
 
 # Vowel signs and the stretch of Arabic, which few write.
-_VOWEL_SIGNS = re.compile(r"[\u064b-\u0652\u0670\u0640]")
+_VOWEL_SIGNS = dict.fromkeys((*range(0x64B, 0x653), 0x670, 0x640))
 
 
 class Hit(NamedTuple):
@@ -110,7 +107,7 @@ def _composed(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", text).replace("İ", "i").replace("ß", "ss")
-    return _VOWEL_SIGNS.sub("", plain)
+    return plain.translate(_VOWEL_SIGNS)
 
 
 @cache
@@ -202,9 +199,10 @@ def hear(text: str) -> list[Heard]:
 
 @lru_cache(maxsize=64)
 def _hear(text: str) -> tuple[Heard, ...]:
-    for code, script in () if text.isascii() else _SCRIPTS:
-        if script.search(text):
-            return (Heard(code, text, _outermost(_hits_joined(text, code))),)
+    scripts = () if text.isascii() else {each.lastgroup for each in _SCRIPTS.finditer(text)}
+    # Japanese has Chinese signs as well, and so may Korean.
+    if code := next((code for code in ("ja", "ko", "zh", "th") if code in scripts), None):
+        return (Heard(code, text, _outermost(_hits_joined(text, code))),)
     by_first = _words().by_first
     tokens = WORD.findall(text)
     if _is_surely_english(tokens):
@@ -671,7 +669,7 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
 
 _CLOSING = " .!。！،,*_\"'«»“”"
 # Where the verb stands behind what it says: "悲しみです", "슬픔입니다".
-_COPULA_BEHIND = re.compile(r"(?:です|である|だ|입니다|이다|है)\Z")
+_COPULAS_BEHIND = ("です", "である", "だ", "입니다", "이다", "है")
 #: A sentence with one of these does not say what is.
 _DECIDED_OTHERWISE = frozenset({"maybe", "not", "no", "absent", "back", "draft", "none"})
 
@@ -711,7 +709,10 @@ def predicates(text: str) -> list[str]:
         if not _DECIDED_OTHERWISE.isdisjoint(h.use for h in heard.hits) or _CLAUSE.search(body):
             continue
         for hit in heard.of("is"):
-            words = _COPULA_BEHIND.sub("", body[hit.end :].strip(_CLOSING)).split()
+            complement = body[hit.end :].strip(_CLOSING)
+            for copula in _COPULAS_BEHIND:
+                complement = complement.removesuffix(copula)
+            words = complement.split()
             article = len(words) > 1 and words[0] in of_heads("article")
             told.append(" ".join(words[article:]))
     return told

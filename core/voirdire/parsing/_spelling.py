@@ -1,7 +1,7 @@
 """How words are spelled and compared; light, since readers of tables ask for it as well."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -69,14 +69,30 @@ def words_of(text: str) -> Words:
     return Words(text)
 
 
-def phrases_of(forms: Iterable[str]) -> frozenset[str]:
-    """Words, and each two that follow one another, as lists of phrases hold them.
+class Phrases:
+    """Words, and phrases of two words, that are looked for among the words of a text.
 
-    >>> sorted(phrases_of(["at", "first", "sight"]))
-    ['at', 'at first', 'first', 'first sight', 'sight']
+    >>> Phrases("if", "at first").among(["at", "first", "sight"])
+    True
     """
-    forms = tuple(forms)
-    return frozenset((*forms, *(f"{one} {other}" for one, other in pairwise(forms))))
+
+    __slots__ = ("_begin", "_pairs", "_words")
+
+    def __init__(self, *phrases: str) -> None:
+        parts = [tuple(phrase.split()) for phrase in phrases]
+        self._words = frozenset(part[0] for part in parts if len(part) == 1)
+        self._pairs = frozenset(part for part in parts if len(part) == 2)
+        self._begin = frozenset(part[0] for part in self._pairs)
+
+    def among(self, forms: Sequence[str]) -> bool:
+        """Whether one of them is among words."""
+        if not self._words.isdisjoint(forms):
+            return True
+        return not self._begin.isdisjoint(forms) and not self._pairs.isdisjoint(pairwise(forms))
+
+    def begin(self, forms: Sequence[str]) -> bool:
+        """Whether words begin with one of them."""
+        return not self._words.isdisjoint(forms[:1]) or tuple(forms[:2]) in self._pairs
 
 
 def _american(match: re.Match[str]) -> str:

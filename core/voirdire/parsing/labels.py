@@ -92,9 +92,7 @@ _NO_ENTRY = _NONE | {"", "na"}
 #: Beside others these keys hold the answer, and a flag of these denies the label beside it.
 _ANSWERS = (FINAL_MARKS, ("answer",), ("labels",))
 # "initial_answer", "draftLabels": a key of what was not kept.
-_FIRST_TRY = re.compile(
-    rf"(?:{'|'.join(DRAFT_MARKS)})(?:(?:label|answer|verdict|choice|category|categorie|classe)s?)?$"
-)
+_FIRST_TRY = ("", "label", "answer", "verdict", "choice", "category", "categorie", "classe")
 #: Keys of an object that hold the one answer: with two values it is none.
 _KEYS = ("answer", "finalanswer", "label", "labels", "finallabel", "finallabels")
 #: Keys of an object that names one label, and of the verdict on it.
@@ -397,13 +395,21 @@ def _of_pair(
         yield from [label] if is_there else [unread] if is_there is None else []
     elif (
         plain_key(key) in _ASIDE
-        or _FIRST_TRY.match(plain_key(key))
+        or _is_first_try(plain_key(key))
         or is_no_answer(key)
         or (isinstance(value, str) and is_empty_slot(key, value))
     ):
         return
     elif isinstance(value, str | list | dict):
         yield from _leaves(value, labels, depth + 1)
+
+
+def _is_first_try(key: str) -> bool:
+    """Whether a key holds what was not kept: *initial_answer*, *draftLabels*."""
+    return any(
+        key.startswith(mark) and key.removeprefix(mark).removesuffix("s") in _FIRST_TRY
+        for mark in DRAFT_MARKS
+    )
 
 
 def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:

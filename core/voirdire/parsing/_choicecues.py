@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from voirdire.parsing._rivals import Bare
+from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
 from voirdire.parsing._words import (
     DENIED,
@@ -92,8 +93,8 @@ _OFFERED = re.compile(
     r"(?:^|[\n.:;?!])\W*(?:the\s+)?(?:answers?|possible|available|given|offered|response|multiple)[\s-]+$",
     re.IGNORECASE,
 )
-# "Choices" and its like: the plural may announce the list rather than the choice.
-_PLURAL = re.compile(r"(?:choices|options|letters|selections|answers)\b", re.IGNORECASE)
+# The plural may announce the list rather than the choice.
+_PLURAL = Phrases("choices", "options", "letters", "selections", "answers")
 # "Choices: A) calm", "Letters: A-D": a list of options begins, or their range.
 _LISTED = re.compile(
     r"(?:choices|options|letters)\b.{0,20}?[A-Z][):.]\s*\w", re.IGNORECASE | re.DOTALL
@@ -111,12 +112,8 @@ _COMPARED = re.compile(
     r"|\s+(?:is|was|seems|sounds)\b(?!\s+(?:\w+ly\s+)?(?:the|my|correct|right|better|best)\b)"
     r"[^.!?\n]{0,80}\b[B-HJ-Z]\b"
 )
-# What brackets behind the noun say, as in "Answer (revised)".
-_REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*[:=]")
 # "B, not A": what is set against the choice may end its line.
 _CONTRAST = r"(?:,?\s*(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s[^\n]{1,60})?"
-# "A or B", "A/B": alternatives, which choose neither.
-_OR = re.compile(r"\bor\b|/", re.IGNORECASE)
 # After "A" or "I" these words show that a letter was meant, not an article or a pronoun.
 _GOES_ON = re.compile(
     rf"{_CLOSE}\s*(?:$|[\n.,;:)\]*(<–—-]|(?:because|since|as|and|or|for|is|due|given|based|fits?)\b)",
@@ -248,7 +245,9 @@ def _cue(text: str, match: re.Match[str], by: OptionPatterns) -> Cue | None:
     before = text[max(0, match.start() - 40) : match.start()]
     if DENIED.search(before) or _OTHERS.search(before):
         return None
-    if _lists(text, match) or (_PLURAL.match(match.group()) and _OFFERED.search(before)):
+    if _lists(text, match) or (
+        _PLURAL.begin(words_of(match.group()).forms) and _OFFERED.search(before)
+    ):
         return None
     if match.groupdict().get("none"):
         rank = _rank(text, match, match.end())
@@ -271,19 +270,21 @@ def _cue(text: str, match: re.Match[str], by: OptionPatterns) -> Cue | None:
     if (letters[-1] in "AI" or match.re is by.weak) and not sure:
         return None
     retracted = not alone and _RETRACTED.match(text, end) is not None
-    either = _OR.search(raw) is not None
+    # "A or B", "A/B": alternatives, which choose neither.
+    either = "/" in raw or "or" in words_of(raw).forms
     rank = _rank(text, match, end)
     return Cue(match.start(), end, letters, either, retracted, rank, alone)
 
 
 def _rank(text: str, match: re.Match[str], end: int) -> Rank:
     """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
-    remark = _REMARK.search(match.group())
+    upto = match.start("letters") if "letters" in match.groupdict() else -1
+    remark = remark_in(text[match.start() : upto if upto >= 0 else match.end()])
     head = match.group().casefold()
     if head.startswith((*FINAL_NOUNS, *DRAFT_NOUNS)):
         return "final" if head.startswith(FINAL_NOUNS) else "draft"
     between = match.groupdict().get("between")
-    return rank_of(text, match.start(), end, remark[1] if remark else between or "")
+    return rank_of(text, match.start(), end, remark or between or "")
 
 
 def _lists(text: str, match: re.Match[str]) -> bool:

@@ -332,7 +332,7 @@ def says_place(head: str) -> bool:
 def _is_aside(head: str) -> bool:
     """Whether a head announces a reason: *Final remarks*."""
     forms = words_of(head).forms
-    return forms[-1:] and forms[-1] in _ASIDE and forms[:-1] in ((), ("final",), ("closing",))
+    return bool(forms) and forms[-1] in _ASIDE and forms[:-1] in ((), ("final",), ("closing",))
 
 
 def _shows_none(line: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
 # What stands between the labels of a list.
-_SEPARATOR = re.compile(r"[,;|\n]")
+_SEPARATORS = frozenset(",;|\n")
 _MAX_GAP = 3
 
 
@@ -150,6 +150,8 @@ def _joined(words: Words, start: int, end: int, label: str) -> bool:
     """Whether nothing stands between the words that separates entries of a list."""
     for left, right in pairwise(words.spans[start:end]):
         gap = words.text[left[1] : right[0]]
-        if len(gap) > _MAX_GAP or (_SEPARATOR.search(gap) and not _SEPARATOR.search(label)):
+        if len(gap) > _MAX_GAP or (
+            not _SEPARATORS.isdisjoint(gap) and _SEPARATORS.isdisjoint(label)
+        ):
             return False
     return True

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._languages import hear, truth
 from voirdire.parsing._spelling import WORD as _WORD
+from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ _ADDS = frozenset({"also", "too", "well", "both", "and"})
 #: Behind a value, where they end its clause: *B after all.*
 REPLACES = re.compile(r",?\s+(?:after\s+all|instead|rather|it\s+is|then)\W*", re.IGNORECASE)
 # Behind a number these say something of it; another word is what it counts: "2 questions".
-_SAYS = re.compile(
-    r"\s+(?:is|it|fits|seems|feels|would|will|then|instead|after|rather|suits|works)\b",
-    re.IGNORECASE,
+_SAYS = Phrases(
+    *("is", "it", "fits", "seems", "feels", "would", "will", "then", "instead", "after", "rather"),
+    *("suits", "works"),
 )
 #: How far behind a statement, and before the end of a reply, its author's second thoughts stand.
 _SOON, _LATE = 200, 100
@@ -181,7 +182,7 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
         return False
     if not rest:
         return len(words) <= bare.most
-    return _SAYS.match(behind) is not None or bool(
+    return (behind[:1].isspace() and _SAYS.begin(words_of(behind).forms)) or bool(
         hear(text[max(0, match.end() - 400) : match.end() + 200])
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._rivals import rivals
 from voirdire.parsing._statements import Statement, last_words, statements
-from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, TURNS_AT_ONCE, rank_of
+from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -244,7 +244,7 @@ def _falls_to_the_cut(
         return False
     last = values[-1][0]
     # "4. However, ..." and the cut: the weighing was not over.
-    if TURNS_AT_ONCE.match(text, last.end):
+    if turns_at_once(text, last.end):
         return True
     if LOOKS_AGAIN.search(text, max(0, last.value_at)):
         return True

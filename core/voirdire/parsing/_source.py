@@ -41,8 +41,6 @@ VERDICT_KEYS = (
     *(f"{lead}{word}" for lead in (*FINAL_MARKS, "") for word in map(plain_key, VERDICTS)),
     *("final", "revised", "corrected", "correctanswer", "present", "yesno"),
 )
-# What stands at the very end may be half a word or number.
-_LAST_WORD = re.compile(r"(?<!\S)\S++\Z")
 # What a model declines to do; "I cannot help noticing" is no refusal of a rating.
 _ACTS = (
     r"(?:rate|score|evaluate|assess|judge|grade|provide|give|answer|respond|comply|complete|assist|"
@@ -114,8 +112,8 @@ class ReplySource:
 
 
 def without_last_word(text: str) -> str:
-    """A text without what stands at its very end."""
-    return _LAST_WORD.sub("", text)
+    """A text without what stands at its very end: it may be half a word or number."""
+    return text if text[-1:].isspace() else text[: len(text) - len("".join(text.split()[-1:]))]
 
 
 def nothing_there(text: str | None, finish_reason: FinishReason) -> str:

@@ -69,6 +69,22 @@ def words_of(text: str) -> Words:
     return Words(text)
 
 
+def last_part(text: str, signs: str) -> str:
+    """What stands behind the last of some signs: the clause or sentence that a text ends with.
+
+    >>> last_part("It is warm. I would give", ".;!?")
+    ' I would give'
+    """
+    return text[max(map(text.rfind, signs)) + 1 :]
+
+
+def remark_in(head: str, most: int = 20) -> str:
+    """What short brackets say at the end of a head: *Answer (revised)*, *Item 1 (draft)*."""
+    inside, closes, behind = head.rpartition("(")[2].partition(")")
+    whole = "(" in head and closes and 0 < len(inside) <= most and "\n" not in inside
+    return inside if whole and not any(c.isalnum() or c == "_" for c in behind) else ""
+
+
 class Phrases:
     """Words, and phrases of two words, that are looked for among the words of a text.
 
@@ -79,7 +95,7 @@ class Phrases:
     __slots__ = ("_begin", "_pairs", "_words")
 
     def __init__(self, *phrases: str) -> None:
-        parts = [tuple(phrase.split()) for phrase in phrases]
+        parts = [tuple(map(word_form, phrase.split())) for phrase in phrases]
         self._words = frozenset(part[0] for part in parts if len(part) == 1)
         self._pairs = frozenset(part for part in parts if len(part) == 2)
         self._begin = frozenset(part[0] for part in self._pairs)

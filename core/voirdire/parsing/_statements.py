@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._languages import WORD as _WORD
 from voirdire.parsing._languages import of_heads
-from voirdire.parsing._spelling import words_of
+from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_MARKS,
@@ -74,7 +74,7 @@ _JOINT = (
 _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNORECASE)
 _COLONS = frozenset(":：=")
 # Only "and" and "&" say a value of both keys; "or" and "vs" of neither.
-_AND = re.compile(r"\s*(?:&|and)\s*(?:the\s+)?", re.IGNORECASE)
+_AND = ("&", "and", "&the", "andthe")
 # Both keys must open their clause: in "less warmth and safety: 4" the first is no head.
 _OPENS = re.compile(r"(?:^|[.;\n])[\W_]*(?:for\s+)?(?:both\s+|the\s+)?$", re.IGNORECASE)
 _APART_NOUN = (
@@ -92,7 +92,7 @@ _APART = re.compile(
     re.IGNORECASE,
 )
 # "[[A]] if assistant A is better": the prompt's format is repeated, nothing is set apart.
-_TOLD = re.compile(r"[\])}>\s\"”'’`]*(?:if|for|when)\b", re.IGNORECASE)
+_TOLD = Phrases("if", "for", "when")
 # "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _MOST = 500  # the last so many: no honest reply states more
@@ -113,8 +113,8 @@ _OPENERS = frozenset(
 # At least two lines between bars; 200 at most, so that the search stays linear.
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,200}", re.MULTILINE)
 _MAX_TABLES = 50
-# "|---|:--:|": the rule between the head of a table and its rows.
-_RULE = re.compile(r"[\s|:-]*")
+#: "|---|:--:|": the rule between the head of a table and its rows.
+_RULE = " \t|:-"
 _SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
 # "Final score": the mark before the noun is no part of it.
 _MARKED = re.compile(rf"(?:{MARK})[\s_]+", re.IGNORECASE)
@@ -276,7 +276,7 @@ def set_apart(text: str) -> list[Statement]:
         for box in pair
     }
     for box in boxes:
-        if id(box) in alternatives or _TOLD.match(text, box.end()):
+        if id(box) in alternatives or _is_told(text[box.end() : box.end() + 40]):
             continue
         value = next(filter(None, box.group("result", "box", "tagged", "double")), "")
         rank = mark_rank(next(filter(None, box.group("mark", "only", "head")), None))
@@ -285,6 +285,11 @@ def set_apart(text: str) -> list[Statement]:
         rank = "apart" if rank == "said" else rank
         stated.append(Statement("", _plain(value), box.start(), box.end(), rank, closed=closed))
     return stated
+
+
+def _is_told(behind: str) -> bool:
+    body = behind.lstrip("])}> \t\n\"”'’`")
+    return body[:1].isalpha() and _TOLD.begin(words_of(body).forms)
 
 
 def last_words(text: str) -> list[Statement]:
@@ -328,7 +333,9 @@ def _spoken_of(text: str, match: re.Match[str], keys: Keys) -> list[str]:
     joined = other.search(before) if other else None
     if joined is None:
         return [match["key"]]
-    both = _AND.fullmatch(joined["joint"]) and _OPENS.search(before[: joined.start()])
+    both = "".join(joined["joint"].casefold().split()) in _AND and _OPENS.search(
+        before[: joined.start()]
+    )
     return [joined["first"], match["key"]] if both else []
 
 
@@ -437,7 +444,7 @@ def tables(text: str) -> Iterator[re.Match[str]]:
 
 def rows_of(table: str) -> list[list[str]]:
     """The cells of each row but the rule below the head, without marks."""
-    lines = [line for line in table.splitlines() if not _RULE.fullmatch(line)] or [""]
+    lines = [line for line in table.splitlines() if line.strip(_RULE)] or [""]
     return [[cell.strip(" \t*_`") for cell in line.split("|")[1:-1]] for line in lines]
 
 

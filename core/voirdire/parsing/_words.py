@@ -10,6 +10,8 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from voirdire.parsing._spelling import Phrases, last_part, words_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -122,9 +124,8 @@ TURNS = re.compile(
     re.IGNORECASE,
 )
 #: The sentence right behind a statement, in a reply that was cut, weighs something against it.
-TURNS_AT_ONCE = re.compile(
-    r"[\W_]*(?:however|but|yet|still|that\s+said|(?:al)?though|on\s+the\s+other\s+hand)\b",
-    re.IGNORECASE,
+_TURNS_AT_ONCE = Phrases(
+    *("however", "but", "yet", "still", "although", "though", "that said", "on the")
 )
 # One more look, a closer reading, a second check; looking again, checked twice; re-reading.
 _LOOK = (
@@ -247,15 +248,15 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 # A heading below which the final answer stands.
-_SAYS_FINAL = re.compile(rf"\b(?:{'|'.join(FINAL_MARKS)})\b", re.IGNORECASE)
+_SAYS_FINAL = Phrases(*FINAL_MARKS)
 #: Words of a heading, or a head of a line, below which a draft stands.
-SAYS_DRAFT = re.compile(
-    r"\b(?:draft|initial|preliminary|tentative|provisional|first\s+(?:pass|draft|guess|impressions?))\b",
-    re.IGNORECASE,
+SAYS_DRAFT = Phrases(
+    *("draft", "initial", "preliminary", "tentative", "provisional", "first pass", "first draft"),
+    *("first guess", "first impression", "first impressions"),
 )
 _SECTION = 2_000
 # "At first I thought 2, but now 4": behind these words the draft is over.
-_NOT_DRAFT = re.compile(r"\b(?:but|now)\b[^.!?;\n]*$", re.IGNORECASE)
+_NOT_DRAFT = Phrases("but", "now")
 #: Words further before a statement belong to another one; a heading reaches `_SECTION`.
 _REACH = 80
 
@@ -283,10 +284,19 @@ def rank_of(text: str, at: int, end: int, remark: str = "") -> Rank:
         or _FINAL_BEHIND.match(remark)
     ):
         return "final"
-    drafted = (before and _DRAFT_BEFORE.search(before) and not _NOT_DRAFT.search(before)) or (
+    drafted = (before and _DRAFT_BEFORE.search(before) and not _is_over(before)) or (
         _DRAFT_BEHIND.match(behind) or _DRAFT_BEHIND.match(remark)
     )
     return "draft" if drafted else _rank_of_section(text, at)
+
+
+def _is_over(before: str) -> bool:
+    return _NOT_DRAFT.among(words_of(last_part(before, ".!?;\n")).forms)
+
+
+def turns_at_once(text: str, at: int = 0) -> bool:
+    """Whether the words right behind a place weigh something against what stands before it."""
+    return _TURNS_AT_ONCE.begin(words_of(text[at : at + 60]).forms)
 
 
 def _rank_of_section(text: str, at: int) -> Rank:
@@ -303,9 +313,10 @@ def headings(text: str) -> tuple[list[int], list[Rank]]:
     ends, ranks = list[int](), list[Rank]()
     for each in _HEADING.finditer(text):
         head = next(filter(None, each.group("marked", "bold", "plain")))
-        draft: Rank = "draft" if SAYS_DRAFT.search(head) else "said"
+        forms = words_of(head).forms
+        draft: Rank = "draft" if SAYS_DRAFT.among(forms) else "said"
         ends.append(each.end() + 1)
-        ranks.append("final" if _SAYS_FINAL.search(head) else draft)
+        ranks.append("final" if _SAYS_FINAL.among(forms) else draft)
     return ends, ranks
 
 

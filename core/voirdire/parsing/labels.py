@@ -32,7 +32,7 @@ from voirdire.parsing._source import (
     storable,
     why_no_answer,
 )
-from voirdire.parsing._spelling import WORD, spelled, word_form
+from voirdire.parsing._spelling import WORD, spelled, word_form, words_of
 from voirdire.parsing._statements import set_apart, verdict_keys, verdicts
 from voirdire.parsing._words import (
     DRAFT_MARKS,
@@ -40,9 +40,9 @@ from voirdire.parsing._words import (
     SAYS_DRAFT,
     TAKES_BACK,
     TURNS,
-    TURNS_AT_ONCE,
     TURNS_TO,
     headings,
+    turns_at_once,
 )
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
@@ -417,7 +417,7 @@ def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
         return stated if stated.labels or stated.explicit_none or stated.unread else None
     text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
     last = text.rpartition("\n")[2]
-    if not source.keep_cut and (TURNS.search(last) or TURNS_AT_ONCE.match(last)):
+    if not source.keep_cut and (TURNS.search(last) or turns_at_once(last)):
         text = ""  # another label was to follow
     # *Secondary: Anger* goes on with the line before it; *Absent: Fear* begins anew.
     apart = text
@@ -490,7 +490,9 @@ def _is_draft(line: str) -> bool:
     if stated:
         return all(each.rank == "draft" for each in stated)
     head, colon, _ = line.partition(":")
-    return bool(colon) and bool(SAYS_DRAFT.search(head) or plain_key(head) in _BEFORE)
+    return bool(colon) and bool(
+        SAYS_DRAFT.among(words_of(head).forms) or plain_key(head) in _BEFORE
+    )
 
 
 def _of_one_text(text: str) -> str:

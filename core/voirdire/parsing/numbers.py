@@ -14,6 +14,8 @@ import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.parsing._spelling import Phrases, words_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -95,7 +97,7 @@ _GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n
 # "1. It validates. 2. It is warm.": a list, no score of 1.
 _SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
 #: "Not a 4", "if it were a 4", "unless it is a 4": the number is not the score.
-DENIES = re.compile(r"\b(?:not|never|cannot|nor|if|unless)\b|n['’]t\b", re.IGNORECASE)
+_DENIES = Phrases("not", "never", "cannot", "nor", "if", "unless")
 # "4 (or 5)": the bracket gives another number, so none is sure.
 _ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
 # "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
@@ -104,20 +106,11 @@ _SHARE = re.compile(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*
 _SHARES = re.compile(rf"\d\s*{_PERCENT}", re.IGNORECASE)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _RANGE = re.compile(r"\d\s*(?:-|to|\.\.)\s*\d")
-_DIGIT = re.compile(r"\d")
-# "1,234": one thousand, or a little over one; "1,234,567.5" and "1.234.567,5" are clear.
-_EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-# "1,234,567.5".
-_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-# "1.234.567,5".
-_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d+|[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}")
 # "03-Apr", "3-Apr-24": what a spreadsheet makes of 3-4.
 _DAY = re.compile(
     r"\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[ -]\d{2,4})?",
     re.IGNORECASE,
 )
-# "3,5". Three digits behind the comma are met by _EITHER first.
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _LONGEST = 2_000
 # Two steps of single precision at the end of a scale of width 1.
 _STEP = 2.0**-22
@@ -336,7 +329,7 @@ def _of_match(whole: re.Match[str]) -> Numeral | str:
         return "ambiguous"
     if behind and whole["number"] == "1" and _SECOND_ITEM.search(behind):
         return "not_numeric"  # the first item of a list
-    if (comment or (share and rest)) and _DIGIT.search(rest):
+    if (comment or (share and rest)) and any(map(str.isdecimal, rest)):
         return "ambiguous"
     numeral = _digits(whole["number"])
     ends = [_digits(each) for each in (whole["low"] or whole["least"], whole["top"])]
@@ -361,17 +354,32 @@ def _digits(written: str | None) -> Numeral | None:
     written = written.lower()
     mantissa, _, power = written.partition("e")
     power = f"e{power}" if power else ""
-    # First: 1,234 would fit the decimal comma as well.
-    if _EITHER.fullmatch(mantissa):
+    body = mantissa.lstrip("+-")
+    commas, points = body.count(","), body.count(".")
+    # "1,234": one thousand, or a little over one; "1,234,567.5" and "1.234.567,5" are clear.
+    if (commas, points) == (1, 0) and _by_thousands(body, ","):
         decimal, thousands = (mantissa.replace(",", by) + power for by in (".", ""))
         return Numeral(float(decimal), other=float(thousands), comma=True)
-    comma = _DECIMAL_COMMA.fullmatch(mantissa) is not None
-    if _BY_COMMA.fullmatch(mantissa):
+    if commas and points < 2 and _by_thousands(body.partition(".")[0], ","):
         mantissa = mantissa.replace(",", "")
-    elif _BY_POINT.fullmatch(mantissa):
+    elif points and commas + points > 1 and _by_thousands(body.partition(",")[0], "."):
         mantissa = mantissa.replace(".", "")
+    comma = (commas, points) == (1, 0)  # "3,5"
     plain = mantissa.replace(",", ".")
     return None if plain.count(".") > 1 else Numeral(float(plain + power), comma=comma)
+
+
+def _by_thousands(whole: str, sign: str) -> bool:
+    """Whether a sign parts the digits of a whole number by threes: ``1,234,567``."""
+    first, *groups = whole.split(sign)
+    parted = bool(groups) and all(len(each) == 3 and each.isdecimal() for each in groups)
+    return parted and 0 < len(first) < 4 and first[0] in "123456789"
+
+
+def denies(text: str) -> bool:
+    """Whether a text denies or supposes something: *not a 4*, *if it were a 4*."""
+    forms = words_of(text).forms
+    return _DENIES.among(forms) or any(form.endswith("n't") for form in forms)
 
 
 def _is_of(numeral: Numeral, scale: Scale) -> bool:
@@ -413,7 +421,7 @@ def _is_echo(text: str, scale: Scale) -> bool:
     return len(numbers) < 2 or (
         len(numbers) == 2
         and [float(each) for each in numbers] == [scale.low, scale.high]
-        and not DENIES.search(text)
+        and not denies(text)
         and _RANGE.search(text) is not None
     )
 

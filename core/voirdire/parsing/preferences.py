@@ -21,7 +21,7 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._spelling import FULL_WIDTH
+from voirdire.parsing._spelling import FULL_WIDTH, Phrases, last_part, words_of
 from voirdire.parsing._statements import Statement, set_apart, statements, verdicts
 from voirdire.parsing._words import DENIED
 
@@ -86,10 +86,8 @@ _QUALIFIED = re.compile(
     r"(?!\s+(?:my|this|general|all|total|balance|overall|me|the\s+whole|every\w*|each)\b)",
     re.IGNORECASE,
 )
-# "Which is better: A?" asks.
-_ASKED = re.compile(r"[^.!\n]{0,20}\?")
 # "which is better, A": a question, shortly before the statement and in its sentence.
-_WHICH = re.compile(r"\b(?:which|whether)\b[^.!?\n]*$", re.IGNORECASE)
+_WHICH = Phrases("which", "whether")
 _ENTITIES = {"&gt;": ">", "&lt;": "<", "\\gg": "≫", "\\ll": "≪"}
 # A reply that is a letter, perhaps with "wins".
 _ALONE = re.compile(
@@ -105,12 +103,18 @@ _EXPLAINED = re.compile(
     re.IGNORECASE,
 )
 # "Both are good" says that neither is better, where nothing else is said.
-_BOTH = re.compile(r"\bboth\s+(?:\w+\s+)?are\s+(?:equally\s+)?(?:good|bad)\b", re.IGNORECASE)
+_BOTH = Phrases("are good", "are bad", "equally good", "equally bad")
 # The whole reply must be it, "The first response is better.": "first" alone is a common word.
-_FIRST = re.compile(
-    r"\W*(?:the\s+)?(?P<place>first|second)(?:\s+(?:one|response|answer))?(?:\s+is\s+(?:the\s+)?(?:better|best))?\W*",
-    re.IGNORECASE,
-)
+_FIRST = {
+    (*article, place, *noun, *verdict): level
+    for place, level in (("first", 1.0), ("second", -1.0))
+    for article in ((), ("the",))
+    for noun in ((), ("one",), ("response",), ("answer",))
+    for verdict in (
+        (),
+        *(("is", *the, way) for the in ((), ("the",)) for way in ("better", "best")),
+    )
+}
 # "Response 1", "assistant #2"; not "response 1 of 3", nor a level as in "answer: 2".
 _NUMBERED = re.compile(
     r"\b(?P<noun>(?:response|reply|assistant|model|output))\s*#?(?P<number>[12])\b(?!\s*(?:of\b|[/.,]\d))",
@@ -124,8 +128,6 @@ _PLACED = re.compile(
 )
 _LETTERED = re.compile(r"(?<![\w'’])[AB](?![\w'’]|\s[a-z])")
 _LEVELLED = ("preference", "overall", "result")
-# A level is one digit: "-1", "2.0".
-_NUMBER = re.compile(r"[+-]?[0-9](?:\.0)?")
 
 
 def _same_winner(one: float, other: float) -> bool:
@@ -141,6 +143,7 @@ _BARE = Bare(
     agree=_same_winner,
 )
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
+_ENDS = frozenset(".!\n")
 _MAX_LENGTH, _LONGEST, _MOST = 50_000, 300, 500
 _NOTHING = ("absent", "no_answer", "null")
 
@@ -245,9 +248,10 @@ def _level_of(text: str) -> float | str:
         levels.add(0.0)
     if not levels and (alone := _ALONE.fullmatch(text)):
         levels.add(1.0 if alone["left"].upper() == "A" else -1.0)
-    if not levels and (place := _FIRST.fullmatch(text)):
-        levels.add(1.0 if place["place"].casefold() == "first" else -1.0)
-    if not levels and _BOTH.search(text):
+    forms = words_of(text).forms
+    if not levels and forms in _FIRST:
+        levels.add(_FIRST[forms])
+    if not levels and "both" in forms and _BOTH.among(forms):
         levels.add(0.0)
     if not levels and (which := preferred(text)) is not None:
         levels.add((1.0, -1.0, 0.0)[which])
@@ -269,8 +273,11 @@ def _signed(match: re.Match[str]) -> float | None:
 
 def _is_denied(text: str, match: re.Match[str]) -> bool:
     """Whether a statement is taken back, asked or conditional."""
-    asked = _ASKED.match(text, match.end()) or _WHICH.search(text[: match.start()][-30:])
     before = text[max(0, match.start() - 40) : match.start()]
+    # "Which is better: A?" asks.
+    upto = text.find("?", match.end(), match.end() + 21)
+    asked = upto >= 0 and _ENDS.isdisjoint(text[match.end() : upto])
+    asked = asked or _WHICH.among(words_of(last_part(before[-30:], ".!?\n")).forms)
     return bool(asked or DENIED.search(before) or _OTHERS.search(before))
 
 
@@ -385,12 +392,18 @@ def _by_verdict_key(source: ReplySource, name: str) -> dict[str, list[RawValue]]
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) or _NUMBER.fullmatch(str(value)) is not None
+    return isinstance(value, int | float) or _is_level(str(value))
+
+
+def _is_level(text: str) -> bool:
+    """Whether a text is one digit: ``-1``, ``2.0``."""
+    digit = text.removesuffix(".0")
+    return digit[digit[:1] in ("+", "-") :] in tuple("0123456789")
 
 
 def _from_value(value: Any) -> float | str:
     """The level of a JSON value, where ``"-2"`` is a level as -2 is."""
-    text = isinstance(value, str) and _NUMBER.fullmatch(value.strip())
+    text = isinstance(value, str) and _is_level(value.strip())
     return read_level(float(value) if text else value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
@@ -19,6 +20,7 @@ from voirdire.parsing._source import (
     read_source,
     why_no_answer,
 )
+from voirdire.parsing._spelling import remark_in
 from voirdire.parsing._statements import Statement
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, agreed, could_go_on, read_number
@@ -66,10 +68,6 @@ _NOT_RATABLE = frozenset(
 )
 # "**2** (draft)": the value, without what is said of it.
 _VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`]*")
-# What brackets behind an item say, as in "Item 1 (draft)".
-_REMARK = re.compile(r"\(([^()\n]{1,20})\)\W*$")
-# "Rarely (2 days)": the word that names a level.
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 _NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6
 # The last so many: no questionnaire has more items.
@@ -177,9 +175,8 @@ def _in_lines(text: str) -> dict[int, list[Statement]]:
         serial, group = line["serial"] or line["row"], "answer" if line["serial"] else "cell"
         answer, (start, end) = line[group], line.span(group)
         if not (_RANGE.fullmatch(answer) or (sideways and line["row"])):
-            remark = _REMARK.search(line["name"] or "")
             at = line.start("item") if line["serial"] else line.start()
-            rank = rank_of(text, at, _value_end(text, start, end), remark[1] if remark else "")
+            rank = rank_of(text, at, _value_end(text, start, end), remark_in(line["name"] or ""))
             one = Statement(serial, without_aside(answer).strip(), start, end, rank, begins=start)
             by_serial.setdefault(int(serial), []).append(one)
     return by_serial
@@ -250,8 +247,7 @@ def _inside(node: Any) -> list[Any]:
 
 
 def _first_word(key: str) -> str:
-    match = _FIRST_WORD.match(key)
-    return match.group() if match else ""
+    return "".join(takewhile(str.isalpha, key))
 
 
 def _serial(key: str) -> int | None:

@@ -22,8 +22,9 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
+from voirdire.parsing._spelling import WORD, last_part
 from voirdire.parsing._statements import only_keys, set_apart, statements, verdicts
-from voirdire.parsing.numbers import DENIES, Number, agreed, could_go_on, read_number
+from voirdire.parsing.numbers import Number, agreed, could_go_on, denies, read_number
 from voirdire.schema import Flag
 
 if TYPE_CHECKING:
@@ -85,10 +86,8 @@ _LEADS = re.compile(
 _CLOSES = re.compile(
     r"[\s*_\"'”]*(?:$|[.,;:!)\n–—-]|\b(?:because|since|as|for|overall|and|but)\b)", re.IGNORECASE
 )
-# A fraction is judged by its own clause, a denial by its whole sentence: a comma ends the first.
-_CLAUSES = re.compile(r"[.;!?,\n]")
-# Without the comma: where a whole sentence ends.
-_ENDS = re.compile(r"[.;!?\n]")
+# A denial is about its whole sentence, a fraction about its clause: a comma ends that as well.
+_ENDS = ".;!?\n"
 _LONGEST = 20_000
 
 
@@ -354,7 +353,7 @@ def _in_another_language(text: str, scale: Scale) -> Settled[Number] | None:
     """The score of a short reply in another language, or spelled out in English."""
     if given := given_score(text, scale.high):
         return Settled(read_number(given.number, scale), conflict=given.conflict)
-    digits = _SPELLED.sub(lambda m: str(_ENGLISH[m["number"].casefold()]), text[:_LONGEST])
+    digits = WORD.sub(_in_digits, text[:_LONGEST])
     number = _in_a_sentence(digits, scale) if digits != text else Number(None, "not_numeric")
     return Settled(number) if number.value is not None else None
 
@@ -367,7 +366,13 @@ _ENGLISH = dict(
         strict=True,
     )
 )
-_SPELLED = re.compile(rf"(?<![\w-])(?P<number>{'|'.join(_ENGLISH)})(?![\w-])", re.IGNORECASE)
+
+
+def _in_digits(word: re.Match[str]) -> str:
+    """A spelled number in digits, and any other word as it is; no part of *twenty-four*."""
+    number = _ENGLISH.get(word[0].casefold())
+    joined = "-" in (word.string[word.start() - 1 : word.start()], word.string[word.end() :][:1])
+    return word[0] if number is None or joined else str(number)
 
 
 def _in_a_sentence(text: str, scale: Scale) -> Number:
@@ -404,13 +409,13 @@ def _in_a_sentence(text: str, scale: Scale) -> Number:
 
 def _is_given(text: str, match: re.Match[str]) -> bool:
     """Whether a fraction is all that its clause says of the response."""
-    before = _CLAUSES.split(text[max(0, match.start() - 100) : match.start()])[-1]
+    before = last_part(text[max(0, match.start() - 100) : match.start()], f"{_ENDS},")
     return bool(_LEADS.fullmatch(before) and _CLOSES.match(text, match.end()))
 
 
 def _is_denied(text: str, at: int) -> bool:
     """Whether the sentence denies something shortly before a place."""
-    return DENIES.search(_ENDS.split(text[max(0, at - 40) : at])[-1]) is not None
+    return denies(last_part(text[max(0, at - 40) : at], _ENDS))
 
 
 def _finished(stated: Mapping[str, Settled[Number]], source: ReplySource, *flags: Flag) -> Parsed:

@@ -20,6 +20,7 @@ from voirdire.parsing._source import (
     values_by_key,
     why_no_answer,
 )
+from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._statements import set_apart, statements, verdict_keys, verdicts
 from voirdire.parsing._words import TAKES_BACK
 
@@ -37,7 +38,7 @@ _PRESENCE = re.compile(
     re.IGNORECASE,
 )
 # "No evidence of X, but ...": what follows may say the opposite, so it is no plain no.
-_HOWEVER = re.compile(r"\b(?:yes|but|so|although|yet)\b", re.IGNORECASE)
+_HOWEVER = Phrases("yes", "but", "so", "although", "yet")
 # The first word and what stands behind it: "**Yes**, it does".
 _FIRST = re.compile(
     r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
@@ -75,7 +76,7 @@ def _in_words(text: str) -> bool | None:
     """A text that begins with yes or no and does not take it back."""
     # "Not present" begins with no word of yes or no.
     if presence := _PRESENCE.match(text[:200]):
-        return None if _HOWEVER.search(text[presence.end() : 300]) else False
+        return None if _HOWEVER.among(words_of(text[presence.end() : 300]).forms) else False
     first = _FIRST.match(text[:2_000].strip())
     word, tail = (first[1].casefold(), first["tail"]) if first else ("", "")
     if first is None or word not in (*_YES, *_NO):

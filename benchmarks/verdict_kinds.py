@@ -16,11 +16,10 @@ from pathlib import Path
 
 from voirdire.examining import simulate_kinds as simulated
 from voirdire.examining.simulate_kinds import CLOSE  # they count for neither error
-from voirdire.examining.spec import THESE
+from voirdire.examining.spec import THESE, ground_of
 from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.probabilities.found import SURE, TARGET
 from voirdire.examining.verdict.decide import asked_uses, decide
-from voirdire.examining.verdict.of_kinds import ground_of
 from voirdire.study import Study
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict_kinds.md"

@@ -55,10 +55,9 @@ def label_case(humans, judge, *, clusters=None, systems=None, subgroups=None, se
         systems=systems,
         clusters=clusters,
         subgroups=subgroups,
-        nominal=True,
+        kind="label set" if sets else "label",
         labels=tuple(f"label {k}" for k in range(labels)),
         table=table,
-        sets=sets,
     )
 
 

@@ -16,10 +16,10 @@ from voirdire.examining.as_ratings import as_ratings, questions_of
 from voirdire.examining.changing import check_lock, compare, freeze
 from voirdire.examining.changing.components import component_changes
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.spec.component import COMPONENTS
+from voirdire.examining.spec import COMPONENTS, ground_of
 from voirdire.examining.spec.rated_question import RatedQuestion
 from voirdire.examining.verdict.influence import influences
-from voirdire.examining.verdict.of_kinds import ground_of, judge_kinds
+from voirdire.examining.verdict.judging import judge_cases
 from voirdire.study import Margins, ReadOptions
 
 
@@ -134,7 +134,7 @@ def test_a_case_from_numbers_is_the_case_of_the_file(tmp_path):
         [np.stack([cube.of(human, name) for human in humans]) for name in question.attributes],
         np.array(cube.items)[cube.item],
     )  # fmt: skip
-    ours = {(v.use, v.label): v.state for v in judge_kinds([case], Margins()).verdicts}
+    ours = {(v.use, v.label): v.state for v in judge_cases([case], Margins()).verdicts}
     from voirdire.examining import examine
 
     assert ours == {(v.use, v.label): v.state for v in examine(path, resamples=0).verdicts}

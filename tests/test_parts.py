@@ -14,7 +14,7 @@ from voirdire.examining.parts.part import Examined
 from voirdire.examining.preferences import Preferences
 from voirdire.examining.ratings.facts import RatingsFacts
 from voirdire.examining.source import inputs_of, open_source
-from voirdire.examining.verdict.judged import Judged
+from voirdire.examining.verdict.facts import Judged
 from voirdire.report.records import examination_record, finding_records
 from voirdire.schema import Finding
 from voirdire.tabular import Section

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import fifth_kind
 import numpy as np
 import polars as pl
 import pytest
@@ -18,6 +19,7 @@ from voirdire.examining.spec import (
     ACTIONS,
     COEFFICIENTS,
     COMPONENTS,
+    KINDS,
     REASONS,
     THESE,
     USES,
@@ -33,6 +35,7 @@ from voirdire.examining.spec.words import correlates
 from voirdire.report import write_outputs
 from voirdire.stats import cluster_jackknife
 from voirdire.stats.rating_sums import SummedCoefficient
+from voirdire.study import ReadOptions
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -249,3 +252,66 @@ def test_the_command_line_takes_a_stranger_s_use_component_and_coefficient(tmp_p
     unknown = typed("examine", "r.csv", "--require", "verdict.prase=no", cwd=tmp_path)
     assert unknown.returncode == 1
     assert "praise" in unknown.stderr
+
+
+# --- a stranger's kind
+
+
+def directions(turned, items=80):
+    """Two people and two judges in degrees, one of them turned."""
+    rng = np.random.default_rng(4)
+    truth = rng.uniform(0, 360, items)
+    names = ("ann", "ben", "plain", "turned")
+    said = {name: (truth + rng.normal(0, 12, items)).round() % 360 for name in names}
+    said["turned"] = (said["turned"] + turned) % 360
+    return pl.DataFrame({"item": [f"i{k}" for k in range(items)], **said})
+
+
+@pytest.fixture
+def fifth():
+    with (
+        KINDS.having(fifth_kind.KIND), COMPONENTS.having(fifth_kind.TURN),
+        USES.having(fifth_kind.POINT),
+    ):  # fmt: skip
+        yield
+
+
+@pytest.mark.usefixtures("fifth")
+def test_a_stranger_s_kind_is_one_file(tmp_path):
+    """Verdict, advice, words, JSON, gates and influence of a kind that no room here knows."""
+    directions(turned=25).write_csv(tmp_path / "d.csv")
+    how = ReadOptions(judge=["plain", "turned"])
+    found = voirdire.examine(tmp_path / "d.csv", reference=["ann", "ben"], resamples=0, read=how)
+    own = [one for one in found.verdicts if one.kind == "direction"]
+    # Scores' uses are its own as well, being like them; the others' are not.
+    assert {one.use for one in own} >= {"point", "single"}
+    assert not {one.use for one in own} & {"pick", "filter", "confidence", "release"}
+    states = {one.judge: one.state for one in own if one.use == "point"}
+    assert states == {"plain": "yes", "turned": "no"}
+    (verdict,) = [one for one in own if (one.judge, one.use) == ("turned", "point")]
+    assert verdict.deciding == ("TURN",)
+    table = directions(turned=25)
+    slow = np.sin(np.radians(table["turned"].to_numpy() - table["ann"].to_numpy())).mean()
+    assert verdict.component("TURN").estimate == pytest.approx(slow, rel=1e-12)
+    # As scores the same judges are examined beside it, and know nothing of turns.
+    assert {one.use for one in found.verdicts if one.kind == "score"}.isdisjoint({"point"})
+    write_outputs(found, tmp_path, ["md", "json"])
+    text = next(tmp_path.glob("*.md")).read_text("utf-8")
+    assert "turned by a sine of 0.36" in text
+    assert "point the way" in text
+    record = json.loads((tmp_path / "results.json").read_text())
+    assert "direction" in {one.get("kind") for one in record["verdicts"]}
+    assert check_requirements(found, ["TURN.estimate@direction<0.5"])
+    done = typed(
+        "examine", "d.csv", "--reference", "ann", "--reference", "ben",
+        "--judge", "plain", "--judge", "turned", "--resamples", "0", "--require", "TURN.estimate@direction<0.5", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_kind_has_its_tables_in_the_docs():
+    tables = {(what, of) for page in PAGES for what, of, _ in tables_of(page.read_text("utf-8"))}
+    for kind in KINDS.values():
+        # Codes without an order are scores', and no file is read as such.
+        if kind.key != "nominal":
+            assert {("components", kind.key)} <= tables, kind.key

@@ -301,8 +301,8 @@ def check_preferences(panel, wanted, place, what):
     ground = ComparedGround(
         ComparedCase(
             "judge", "preference", tuple(map(str, range(len(panel.humans)))), panel.judge,
-            panel.humans, Compared(panel.systems[panel.a], panel.systems[panel.b], width),
-            np.arange(panel.n).astype(str),
+            panel.humans, np.arange(panel.n).astype(str),
+            Compared(panel.systems[panel.a], panel.systems[panel.b], width),
         ),
         MARGINS,
     )  # fmt: skip
@@ -406,8 +406,8 @@ def test_what_is_not_recorded_is_not_tested():
     assert parts["POSITION"].reason == "order not recorded"
     assert parts["LENGTH"].reason == "no texts"
     case = ComparedCase(
-        "judge", "preference", ("x", "y", "z"), panel.judge, panel.humans, compared,
-        np.arange(panel.n).astype(str),
+        "judge", "preference", ("x", "y", "z"), panel.judge, panel.humans,
+        np.arange(panel.n).astype(str), compared,
     )  # fmt: skip
     ground = ComparedGround(case, MARGINS)
     for use in ("single", "pick"):

@@ -10,9 +10,8 @@ from collections import Counter
 import pytest
 
 from voirdire.examining import simulate_kinds as simulated
-from voirdire.examining.spec import THESE
+from voirdire.examining.spec import THESE, ground_of
 from voirdire.examining.verdict.decide import AskedUse, decide
-from voirdire.examining.verdict.of_kinds import ground_of
 from voirdire.study import Study
 
 PANELS = 5

@@ -188,7 +188,7 @@ def test_a_gate_is_asked_about_where_there_is_one_and_labels_are_no_scale():
     assert "gate" not in {use for use, _ in asked_of()}
     gate = GateRule(4.0)
     assert "gate" in {use for use, _ in asked_of(gate=gate)}
-    assert "gate" not in {use for use, _ in asked_of(gate=gate, nominal=True)}
+    assert "gate" not in {use for use, _ in asked_of(gate=gate, kind="nominal")}
     assert asked_of(["gate"]) == []
     assert asked_of(["gate"], gate=gate) == [("gate", "these systems")]
     assert {use for use, _ in asked_of(["order"], gate=gate)} == {"order"}

@@ -171,7 +171,7 @@ def alt_test_case(shared, name, judge):
         width,
         systems=None if strata[0] is None else np.array(strata),
         clusters=np.array(clusters),
-        nominal=name not in NUMERIC,
+        kind="score" if name in NUMERIC else "nominal",
     )
 
 

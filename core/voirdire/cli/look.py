@@ -144,7 +144,7 @@ def _material(
     from voirdire.examining import examine_inputs
     from voirdire.examining.as_ratings import as_ratings, questions_of
     from voirdire.examining.source import inputs_of, labelled_at, open_source
-    from voirdire.examining.verdict.of_kinds import judged_kinds
+    from voirdire.examining.verdict.gathering import judged_of
     from voirdire.looking import material_of
 
     asked = gate_asked(gate)
@@ -160,7 +160,7 @@ def _material(
     questions = questions_of(opened)
     if questions:
         # Shown are numbers from 0 to 1, one attribute a label, and the verdicts on what was said.
-        judged = judged_kinds(inputs, inputs.judgements)
+        judged = judged_of(inputs)
         inputs = replace(inputs_of(as_ratings(opened, reference)), questions=questions)
         examination = examine_inputs(inputs).with_verdicts(judged.verdicts)
     else:

@@ -181,7 +181,7 @@ def questions_of(opened: Opened) -> tuple[RatedQuestion, ...]:
         return tuple(
             RatedQuestion(
                 name=one.attribute,
-                kind="probability" if one.probability else "label set" if one.sets else "label",
+                kind=one.kind,
                 attributes=rated_names(one, several=several, beside=beside),
                 labels=() if one.probability else one.labels,
             )

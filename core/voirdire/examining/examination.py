@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voirdire.examining.ratings.facts import RatingsFacts
-from voirdire.examining.verdict.judged import Judged
+from voirdire.examining.verdict.facts import Judged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

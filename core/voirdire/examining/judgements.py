@@ -12,12 +12,15 @@ from voirdire.examining.spec.labels.ground import OFF_THE_LIST
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
+from voirdire.study import Rater, own_systems
 from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from voirdire.examining.inputs import Inputs
 
     Floats = NDArray[np.float64]
 
@@ -46,6 +49,36 @@ class JudgedResponses:
 
 
 # --- labels and probabilities
+
+
+def cases_of_labels(inputs: Inputs) -> Iterator[Case]:
+    """Every judge and question of labels and probabilities, read or named by annotators."""
+    read = inputs.judgements or _annotated(inputs)
+    if read is not None and read.questions:
+        yield from label_cases(read, read.people or inputs.reference)
+
+
+def _annotated(inputs: Inputs) -> ReadJudgements | None:
+    """Labels that annotators and the humans beside them name; None where there are none.
+
+    Of a scale of 0 and 1 they are the ratings, beside a rubric a table of their own.
+    """
+    if inputs.tables is None:
+        return None
+    from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - most sources name no labels
+        annotators,
+        labelling_groups,
+    )
+
+    rated = inputs.tables.labels or inputs.tables
+    names = annotators(inputs.study, rated)
+    groups = labelling_groups(inputs.study, rated.ratings, names) if names else {}
+    made = [
+        labels_of_ratings(rated.ratings, each.labels, (*members, *inputs.reference))
+        for each, members in groups.items()
+    ]
+    # Groups with labels of their own are few; the first that has any is examined.
+    return next((one for one in made if one is not None), None)
 
 
 def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case]:
@@ -78,11 +111,10 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
             yield Case(
                 judge, question.attribute, tuple(present), runs, humans,
                 facts.items, 1.0, systems=facts.systems, clusters=facts.clusters,
-                subgroups=facts.subgroups, nominal=not question.probability,
+                subgroups=facts.subgroups, kind=question.kind,
                 random_labels=chosen.is_empty(), asked=own.height > 0,
                 labels=() if question.probability else labels,
-                table=None if question.probability else vectors, sets=question.sets,
-                probability=question.probability,
+                table=None if question.probability else vectors,
             )  # fmt: skip
 
 
@@ -205,6 +237,22 @@ def labels_of_ratings(
 # --- preferences
 
 
+def cases_of_preferences(inputs: Inputs) -> Iterator[ComparedCase]:
+    """Every judge and attribute of comparisons that were read."""
+    read, compared, study = inputs.judgements, inputs.preferences, inputs.study
+    table = read.preferences if read and read.preferences is not None else None
+    if table is None:
+        if compared is None:
+            return
+        table = compared.table
+    raters = map(str, table["rater"].unique())
+    own = {name: own_systems(study.rater(name) or Rater(name=name), study) for name in raters}
+    people = (read.people if read else ()) or inputs.reference
+    drawn = compared is not None and compared.order == "drawn"
+    inputs.ask_order()
+    yield from compared_cases(table, people, own, drawn=drawn)
+
+
 def compared_cases(
     table: pl.DataFrame,
     reference: Sequence[str],
@@ -237,14 +285,14 @@ def compared_cases(
             scores, swapped, first = _orders(own, size)
             clusters = _clusters(placed, units, items)
             yield ComparedCase(
-                judge, str(attribute), tuple(people), scores, humans,
+                judge, str(attribute), tuple(people), scores, humans, items,
                 Compared(
                     units["system_a"].to_numpy().astype(np.str_),
                     units["system_b"].to_numpy().astype(np.str_),
                     width, swapped, first, _lengths(placed, size),
                     (family or {}).get(judge, ()),
                 ),
-                items, clusters, None, pooled, own.height > 0, drawn,
+                pooled, drawn, clusters=clusters, asked=own.height > 0,
             )  # fmt: skip
 
 

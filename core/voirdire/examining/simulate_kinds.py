@@ -7,7 +7,7 @@ neighbouring labels, tastes of judges and systems' strengths have heavier tails.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,8 @@ from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -97,7 +99,7 @@ DEMO = {
 class SimulatedCases:
     """One simulated panel: a case for each judge."""
 
-    cases: dict[str, Case | ComparedCase]
+    cases: Mapping[str, Any]  # all of one kind
 
 
 def label_panel(
@@ -150,7 +152,7 @@ def label_panel(
         name: Case(
             name, "topic", tuple(f"human {k + 1}" for k in range(humans)),
             said[None].astype(float), people.astype(float), np.arange(items), 1.0,
-            subgroups=np.where(subgroup, "special", ""), nominal=True, labels=names, table=table,
+            subgroups=np.where(subgroup, "special", ""), kind="label", labels=names, table=table,
         )
         for name, said in judges.items()
     })  # fmt: skip
@@ -191,15 +193,15 @@ def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -
         "copies one human": np.where((u < 0.6)[:, None], people[0], one),
     }
     names = tuple(f"label {k + 1}" for k in range(labels))
-    made: dict[str, Case | ComparedCase] = {}
+    made: dict[str, Any] = {}
     for name, said in judges.items():
         both = np.concatenate([people, said[None]]).reshape(-1, labels)
         table, codes = np.unique(both, axis=0, return_inverse=True)
         rows = codes.reshape(humans + 1, items).astype(float)
         made[name] = Case(
             name, "topic", tuple(f"human {k + 1}" for k in range(humans)), rows[[-1]], rows[:-1],
-            np.arange(items), 1.0, subgroups=np.where(subgroup, "special", ""), nominal=True,
-            labels=names, table=table.astype(float), sets=True,
+            np.arange(items), 1.0, subgroups=np.where(subgroup, "special", ""), kind="label set",
+            labels=names, table=table.astype(float),
         )  # fmt: skip
     return SimulatedCases(made)
 
@@ -265,7 +267,7 @@ def preference_panel(
         for noise, read in zip(blind, judges["as one human"], strict=True)
     )
     names = np.array([f"system {k:02d}" for k in range(systems)])
-    made: dict[str, Case | ComparedCase] = {}
+    made: dict[str, Any] = {}
     for name, (one, other) in judges.items():
         compared = Compared(
             names[a], names[b], 2.0, other if both else None, first, length,
@@ -273,7 +275,7 @@ def preference_panel(
         )  # fmt: skip
         made[name] = ComparedCase(
             name, "preference", tuple(f"human {k + 1}" for k in range(humans)), one[None], people,
-            compared, np.arange(comparisons).astype(str),
+            np.arange(comparisons).astype(str), compared,
         )  # fmt: skip
     return SimulatedCases(made)
 
@@ -313,7 +315,7 @@ def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -
         name: Case(
             name, "pass", tuple(f"human {k + 1}" for k in range(humans)),
             np.clip(claims, 0.01, 0.99)[None], people, np.arange(items), 1.0,
-            systems=system, subgroups=np.where(subgroup, "special", ""), probability=True,
+            systems=system, subgroups=np.where(subgroup, "special", ""), kind="probability",
         )
         for name, claims in judges.items()
     })  # fmt: skip
@@ -352,7 +354,7 @@ def tidy_judgements(panel: SimulatedCases) -> pl.DataFrame:
     facts = {"item": [f"item-{k + 1:03d}" for k in range(len(first.items))]}
     if first.subgroups is not None:
         facts["subgroup"] = first.subgroups.tolist()
-    if first.probability:
+    if first.kind == "probability":
         people = {h: np.where(said[h] > 0, "yes", "no") for h in first.reference}
         claims = {f"{name} probability": said[name].round(4) for name in panel.cases}
         systems = [f"system {k}" for k in np.asarray(first.systems).tolist()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.gains import BESIDE
-from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, UseSpec
+from voirdire.examining.spec import COMPONENTS, KINDS, REASONS, THESE, USES, UseSpec
 from voirdire.report.sentences import because, sentence
 from voirdire.report.words import brief, plural
 
@@ -42,15 +42,6 @@ FRAMES: Mapping[str, str] = {
     "untested": "It could not be tested for {what}: {why}.",
     "no test": "Nothing was tested of {judge}.",
 }
-#: Kind -> what a judge gets wrong with which nothing may be done, and what means of systems are
-#: called; of other kinds it is as of scores.
-_OF_KIND = {
-    "label": ("its labels do not follow the items", "averages"),
-    "label set": ("its labels do not follow the items", "averages"),
-    "preference": ("its choices do not follow the responses", "win rates"),
-    "probability": ("its probabilities do not follow the responses", "averages"),
-}
-_SCORES = ("its scores do not follow the responses", "averages")
 
 
 def listed(parts: Sequence[str], word: str = "and") -> str:
@@ -141,7 +132,7 @@ class Saying:
         if not refused or not all(unread):
             return None
         first = next((REASONS[one].words for one in reasons if REASONS[one].first), None)
-        why = first or _of_kind(these[0])[0]
+        why = first or KINDS[these[0].kind].unread
         return self._framed("nothing", judge=self.name, why=why)
 
     def _framed(self, frame: str, **words: str) -> str:
@@ -305,7 +296,7 @@ class Saying:
         return words.format(
             systems=f"these {plural(self.systems, 'system')}" if self.systems > 1 else "systems",
             label=_labels_of(use, verdicts),
-            averages=_of_kind(verdicts[0])[1],
+            averages=KINDS[verdicts[0].kind].averages,
             **more,
         )
 
@@ -330,10 +321,6 @@ class Saying:
 def fits(text: str) -> bool:
     """Whether a sentence is short enough."""
     return len(text.split()) <= MOST_WORDS
-
-
-def _of_kind(verdict: Verdict) -> tuple[str, str]:
-    return _OF_KIND.get(verdict.kind, _SCORES)
 
 
 def _labels_of(use: UseSpec, verdicts: Sequence[Verdict]) -> str:

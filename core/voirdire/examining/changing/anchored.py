@@ -9,7 +9,6 @@ import numpy as np
 
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases
-from voirdire.examining.verdict.of_kinds import judge_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,15 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.changing.lock import Lock
-    from voirdire.examining.verdict.judged import Judged
-    from voirdire.examining.verdict.of_kinds import AnyCase
+    from voirdire.examining.spec.kind import JudgedCase
 
     Floats = NDArray[np.float64]
 
 
 def cases_of(
     lock: Lock, judge: str, scores: Mapping[str, Floats], rows: NDArray[np.bool_]
-) -> list[AnyCase]:
+) -> list[JudgedCase]:
     """A judge's scores, attribute -> (N,), on some of the canary, beside the lock's labels.
 
     One case a question of labels, probabilities or comparisons whose attributes are all there; of
@@ -58,13 +56,6 @@ def cases_of(
     ]  # fmt: skip
 
 
-def judged_on(lock: Lock, cases: Sequence[AnyCase]) -> Judged:
-    """Verdicts of cases by the lock's margins."""
-    if lock.questions:
-        return judge_kinds(cases, lock.margins)
-    return judge_cases([one for one in cases if isinstance(one, Case)], lock.margins)
-
-
 def attribute_of(lock: Lock, about: str, at: Sequence[str]) -> str:
     """The attribute whose row of a check shows what is said of a question, and of a label of it."""
     asked = next((one for one in lock.questions if one.name == about), None)
@@ -93,7 +84,7 @@ def with_verdicts(lock: Lock) -> Lock:
         )
     ]  # fmt: skip
     states: dict[str, dict[str, dict[str, str]]] = {}
-    for verdict in judged_on(lock, cases).verdicts:
+    for verdict in judge_cases(cases, lock.margins).verdicts:
         if verdict.target == "these systems":
             of_judge = states.setdefault(verdict.judge, {})
             of_judge.setdefault(verdict.about, {})[verdict.use] = verdict.state

@@ -14,7 +14,6 @@ from voirdire.examining.changing.anchored import (
     by_judge,
     cases_of,
     has_yes,
-    judged_on,
     labelled,
     with_verdicts,
 )
@@ -33,6 +32,7 @@ from voirdire.examining.changing.lock import (
 from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
 from voirdire.examining.spoken import speaks_python
+from voirdire.examining.verdict.judging import judge_cases
 from voirdire.schema import RULE
 from voirdire.stats import (
     adjust_p,
@@ -565,7 +565,7 @@ def _lost(
         for case in cases_of(lock, judge, scores, anchors)
     ]
     losses: dict[tuple[str, str], list[LostUse]] = {}
-    for verdict in judged_on(lock, cases).verdicts:
+    for verdict in judge_cases(cases, lock.margins).verdicts:
         if _is_lost(verdict, frozen[verdict.judge].get(verdict.about, {})):
             lost = LostUse(verdict.use, verdict.state, verdict.deciding)
             hit = (one.at for one in verdict.components if one.name in verdict.deciding)

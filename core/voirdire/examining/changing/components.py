@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.examining.gates import GateValue
-from voirdire.examining.spec import COMPONENTS
+from voirdire.examining.spec import COMPONENTS, ground_of, is_for
 from voirdire.examining.spec.margins import SURE_YES
-from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import RejudgedGround, ScoreGround
-from voirdire.examining.verdict.of_kinds import ground_of
 from voirdire.stats import adjust_p
 from voirdire.stats.sums import above_t, jackknife, quantile
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from voirdire.examining.spec import ChangeRule, Estimated, Ground
-    from voirdire.examining.verdict.of_kinds import AnyCase
+    from voirdire.examining.spec.kind import JudgedCase
     from voirdire.study import Margins
 
 Moved = Literal["same", "worse", "better", "open"]
@@ -74,13 +72,13 @@ class ComponentChange:
 
 
 def component_changes(
-    before: AnyCase, after: AnyCase, margins: Margins, points: float
+    before: JudgedCase, after: JudgedCase, margins: Margins, points: float
 ) -> tuple[ComponentChange, ...]:
     """Every component that the responses scored both times can tell.
 
     Parameters
     ----------
-    before, after : Case or ComparedCase
+    before, after : JudgedCase
         One judge and attribute, on the same responses and labels.
     margins : Margins
         A correlation may change by `read`, a share by `gate`, the bias of a system by `system` of
@@ -104,7 +102,7 @@ def component_changes(
     # The humans are those of before, whatever the judge does after.
     again: Ground = (
         RejudgedGround(ground, new.scores)
-        if type(ground) is ScoreGround and isinstance(new, Case)
+        if type(ground) is ScoreGround
         else ground_of(new, margins)
     )
     first, second = (_estimates(side) for side in (ground, again))
@@ -131,7 +129,7 @@ def _estimates(ground: Ground) -> dict[tuple[str, str], Estimated]:
     return {
         (spec.key, one.at): one
         for spec in COMPONENTS.values()
-        if spec.change is not None and ground.kind in spec.kinds
+        if spec.change is not None and is_for(spec.kinds, ground.kind)
         for one in spec.change.values(ground)
         if np.isfinite(one.value) and np.isfinite(one.out).all()
     }
@@ -171,7 +169,7 @@ def _state(one: ComponentChange, p: float, alpha: float) -> Moved:
 
 
 def _change(
-    case: AnyCase, key: str, sides: tuple[Estimated, Estimated], margin: float
+    case: JudgedCase, key: str, sides: tuple[Estimated, Estimated], margin: float
 ) -> ComponentChange:
     before, after = sides
     jackknifed = jackknife(after.value - before.value, after.out - before.out)

@@ -16,8 +16,8 @@ from voirdire.examining.examination import Examination
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
+from voirdire.examining.spec import KINDS
 from voirdire.examining.verdict.gathering import clusters_of, judged_of
-from voirdire.examining.verdict.of_kinds import judged_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,13 +127,13 @@ def measured_of(
     if questions:
         if verdicts:
             whole = inputs_of(opened)
-            judged = judged_kinds(whole, whole.judgements)
+            judged = judged_of(whole)
         opened = as_ratings(opened, reference)
     inputs = inputs_of(opened)
     panel = inputs.panel
     cube = inputs.cube
     if verdicts and panel.reference and not questions:
-        judged = judged_of(inputs)
+        judged = judged_of(inputs, [KINDS["score"]])
     name = _name(source, inputs.study)
     return Measured(
         name=name,

@@ -6,8 +6,8 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.parts.part import Examined
+from voirdire.examining.verdict.facts import Judged
 from voirdire.examining.verdict.gathering import judged_of
-from voirdire.examining.verdict.judged import Judged
 from voirdire.examining.verdict.judging import careless_findings, copied_findings, leak_findings
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.verdict.facts import Evidence
     from voirdire.schema import Finding
-    from voirdire.tables.judged import ReadJudgements
     from voirdire.tabular import Section
 
 
@@ -31,37 +30,12 @@ class VerdictsPart:
         """Verdicts by use, and raters that answered without reading."""
         del before
         if _is_exam(inputs):
-            return Examined(Judged((), ()))
-        labelled = inputs.labelled and bool(inputs.reference)
-        if inputs.judgements is None and not (inputs.compared or labelled):
-            return examined(judged_of(inputs))
-        from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
-            judged_kinds,
-        )
-
-        found = judged_kinds(inputs, inputs.judgements or annotated(inputs))
-        scores = None if inputs.tables is None else examined(judged_of(inputs))
-        odd = _odd(found.evidence)
-        if scores is None:
-            return Examined(found, odd)
-        both = Judged(
-            (*scores.facts.verdicts, *found.verdicts),
-            (*scores.facts.evidence, *found.evidence),
-            scores.facts.human_pairs,
-            found.rankings,
-            found.calibrations,
-        )
-        return Examined(both, (*scores.findings, *odd))
+            return Examined(Judged())
+        return examined(judged_of(inputs))
 
     def sections(self, facts: Judged) -> tuple[Section, ...]:
         """People's rankings and calibration; verdicts are what the report begins with."""
-        if not (facts.rankings or facts.calibrations):
-            return ()
-        from voirdire.examining.verdict.of_kinds import (  # noqa: PLC0415 - most hold scores alone
-            kind_sections,
-        )
-
-        return kind_sections(facts)
+        return facts.sections
 
 
 def _is_exam(inputs: Inputs) -> bool:
@@ -85,29 +59,6 @@ def _odd(evidence: Sequence[Evidence]) -> tuple[Finding, ...]:
     """Humans who were left out, and judges that repeat or follow one."""
     odd = (careless_findings, copied_findings, leak_findings)
     return tuple(one for find in odd for one in find(evidence))
-
-
-def annotated(inputs: Inputs) -> ReadJudgements | None:
-    """Labels that annotators and the humans beside them name; None where there are none.
-
-    Of a scale of 0 and 1 they are the ratings, beside a rubric a table of their own.
-    """
-    from voirdire.examining.judgements import labels_of_ratings  # noqa: PLC0415 - most have none
-    from voirdire.examining.labels.annotators import (  # noqa: PLC0415 - as above
-        annotators,
-        labelling_groups,
-    )
-
-    rated = None if inputs.tables is None else (inputs.tables.labels or inputs.tables)
-    names = [] if rated is None else annotators(inputs.study, rated)
-    if rated is None or not (names and inputs.reference):
-        return None
-    made = [
-        labels_of_ratings(rated.ratings, each.labels, (*members, *inputs.reference))
-        for each, members in labelling_groups(inputs.study, rated.ratings, names).items()
-    ]
-    # Groups with labels of their own are few; the first that has any is examined.
-    return next((one for one in made if one is not None), None)
 
 
 VERDICTS_PART = VerdictsPart()

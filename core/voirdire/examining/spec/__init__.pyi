@@ -10,6 +10,10 @@ from voirdire.examining.spec.component import Lack as Lack
 from voirdire.examining.spec.component import Next as Next
 from voirdire.examining.spec.component import State as State
 from voirdire.examining.spec.components import COMPONENTS as COMPONENTS
+from voirdire.examining.spec.components import KINDS as KINDS
+from voirdire.examining.spec.components import ground_of as ground_of
+from voirdire.examining.spec.kind import KindSpec as KindSpec
+from voirdire.examining.spec.kind import is_for as is_for
 from voirdire.examining.spec.reasons import ACTIONS as ACTIONS
 from voirdire.examining.spec.reasons import REASONS as REASONS
 from voirdire.examining.spec.reasons import Action as Action

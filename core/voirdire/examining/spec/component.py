@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
+from voirdire.examining.spec.kind import KINDS, is_for
 from voirdire.examining.spec.registry import Registry
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from voirdire.examining.spec.kind import JudgedCase
     from voirdire.study import Margins
 
 State = Literal["yes", "no", "open", "not tested"]
@@ -234,7 +236,7 @@ class ComponentSpec:
 
     def found(self, ground: Ground) -> tuple[Component, ...]:
         """The components in a ground: not tested where a need is not met."""
-        if ground.kind not in self.kinds or not self.declared(ground):
+        if not is_for(self.kinds, ground.kind) or not self.declared(ground):
             return ()
         if ground.unequal and not self.any_chance:
             return (self.untested("unequal chances"),)
@@ -256,23 +258,10 @@ class ComponentSpec:
 COMPONENTS: Registry[ComponentSpec] = Registry("component")
 
 
-class NamedCase(Protocol):
-    """Judgements of one judge and of humans on one question, of whatever kind."""
-
-    @property
-    def judge(self) -> str:
-        """Who is examined."""
-        ...
-
-    @property
-    def attribute(self) -> str:
-        """On which question."""
-        ...
-
-    @property
-    def reference(self) -> tuple[str, ...]:
-        """All humans of the case."""
-        ...
+def ground_of(case: JudgedCase, margins: Margins) -> Ground:
+    """The ground of a case, by its kind."""
+    made: Ground = KINDS[case.kind].ground_of(case, margins)
+    return made
 
 
 class Ground(ABC):
@@ -282,16 +271,16 @@ class Ground(ABC):
     when first asked for. What is named here is all that verdicts and advice know of it.
     """
 
-    case: NamedCase
+    case: JudgedCase
 
-    def __init__(self, case: NamedCase, margins: Margins) -> None:
+    def __init__(self, case: JudgedCase, margins: Margins) -> None:
         self.case, self.margins = case, margins
         self._found: dict[str, tuple[Component, ...]] = {}
 
     @property
-    @abstractmethod
     def kind(self) -> str:
-        """The kind of judgement: ``"score"``, ``"label"``."""
+        """The kind of judgements: ``"score"``, ``"label"``."""
+        return self.case.kind
 
     @property
     @abstractmethod
@@ -304,6 +293,51 @@ class Ground(ABC):
         """How many systems there are; 1 for none."""
 
     @property
+    def named_systems(self) -> tuple[str, ...]:
+        """The systems that it is about; empty where none is declared."""
+        return ()
+
+    @property
+    def n_labelled(self) -> int:
+        """Units with a human's judgement."""
+        return self.case.size(self.case.labelled)
+
+    @property
+    def n_paired(self) -> int:
+        """Units with a human's and the judge's."""
+        return self.case.size(self.case.paired)
+
+    @property
+    def answered(self) -> tuple[int, int]:
+        """Units that the judge was asked about, and those of them that it judged."""
+        return self.n_labelled, self.n_paired
+
+    @property
+    def held_against(self) -> tuple[str, ...]:
+        """The humans of the reference who were not left out."""
+        return self.case.reference
+
+    @property
+    def careless(self) -> tuple[Any, ...]:
+        """Humans who were left out since they do not follow the others."""
+        return ()
+
+    @property
+    def repeating(self) -> tuple[Any, ...]:
+        """Humans who give another's judgements."""
+        return ()
+
+    @property
+    def humans_below(self) -> float:
+        """With one human: what two may agree by for ITEM to be still possible; else NaN."""
+        return math.nan
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few units for anything to be tested."""
+        return self.units[0] < self.margins.clusters
+
+    @property
     def unequal(self) -> bool:
         """Whether responses were given to people with different probabilities."""
         return False
@@ -311,6 +345,14 @@ class Ground(ABC):
     @property
     def labels(self) -> tuple[str, ...]:
         """Each label that a use is decided for by itself; empty where no use is."""
+        return ()
+
+    def as_others(self, uses: Sequence[str]) -> Iterable[tuple[str, Ground, Sequence[str]]]:
+        """Grounds of another kind that the same judgements are, such as the share of a label.
+
+        Each with its label and which of `uses` (all, where it is empty) are asked of it.
+        """
+        del uses
         return ()
 
     def of(self, key: str) -> tuple[Component, ...]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.examining.spec import kinds_change
-from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec, Lack, Next
+from voirdire.examining.spec.component import (
+    COMPONENTS,
+    ChangeRule,
+    ComponentSpec,
+    Lack,
+    Next,
+    ground_of,
+)
+from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.scores import by_side, change, influence, needs, responses, systems
 from voirdire.examining.spec.words import (
     correlates,
@@ -33,8 +41,18 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.study import Margins
 
-__all__ = ["COMPONENTS"]
+__all__ = ["COMPONENTS", "KINDS", "ground_of"]
 
+_SCORES = KindSpec(
+    key="score",
+    name="score",
+    ground="voirdire.examining.spec.scores.ground:ScoreGround",
+    cases="voirdire.examining.verdict.gathering:cases_of_scores",
+    beside="voirdire.examining.verdict.judging:beside_scores",
+    pairs="voirdire.examining.verdict.judging:human_pairs",
+)
+KINDS.register(_SCORES)
+KINDS.register(replace(_SCORES, key="nominal", name="nominal", cases="", pairs=""))
 #: The kinds that `ScoreGround` holds; labels without an order have no points and no means.
 SCORES, BOTH = frozenset({"score"}), frozenset({"score", "nominal"})
 #: Labels, sets of labels and probabilities have a ground derived from that of scores.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.spec.kind import JudgedCase
+
     Floats = NDArray[np.float64]
 
 Names = tuple[str, ...]
@@ -63,7 +65,7 @@ class RatedQuestion(StudyPart):
         *,
         systems: NDArray[np.str_] | None = None,
         clusters: NDArray[np.str_] | None = None,
-    ) -> Case | ComparedCase:
+    ) -> JudgedCase:
         """From what judge (N,) and humans (R, N) have under each attribute, in their order.
 
         Of comparisons nobody knows here who was shown first, nor how long responses are.
@@ -75,15 +77,15 @@ class RatedQuestion(StudyPart):
         if self.kind == "probability":
             return Case(
                 judge, self.name, reference, said[:1], truth[0], items, 1.0, **facts,
-                probability=True,
+                kind=self.kind,
             )  # fmt: skip
         table, codes = _coded(np.concatenate([said[:, None], truth], axis=1))
         labels, off = self.labels, ~table.any(axis=1)
         if self.kind == "label" and np.isin(codes[0], np.flatnonzero(off)).any():
             labels, table = (*labels, OFF_THE_LIST), np.column_stack([table, off])
         return Case(
-            judge, self.name, reference, codes[:1], codes[1:], items, 1.0, **facts, nominal=True,
-            labels=labels, table=table, sets=self.kind == "label set",
+            judge, self.name, reference, codes[:1], codes[1:], items, 1.0, **facts, kind=self.kind,
+            labels=labels, table=table,
         )  # fmt: skip
 
     def _compared(
@@ -104,8 +106,8 @@ class RatedQuestion(StudyPart):
         if clusters is None and len(np.unique(items)) < len(items):
             clusters = items
         return ComparedCase(
-            judge, self.name, reference, 2 * said[None] - 1, 2 * truth - 1, Compared(a, b), items,
-            clusters,
+            judge, self.name, reference, 2 * said[None] - 1, 2 * truth - 1, items,
+            Compared(a, b), clusters=clusters,
         )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.examining.spec.component import Next
+from voirdire.examining.spec.kind import is_for
 from voirdire.examining.spec.registry import Registry
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Wanted:
 
     def role_in(self, ground: Ground) -> Role:
         """How it counts in a ground."""
-        if self.kinds is not None and ground.kind not in self.kinds:
+        if self.kinds is not None and not is_for(self.kinds, ground.kind):
             return "left out"
         return self.role(ground) if callable(self.role) else self.role
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from voirdire.examining.streaming.results import MeasurePlan, PairPlan
     from voirdire.examining.streaming.source import Stream
     from voirdire.examining.streaming.verdicts import Board
-    from voirdire.examining.verdict.judged import Judged
+    from voirdire.examining.verdict.facts import Judged
     from voirdire.protocols import Executor
     from voirdire.study import Gate, Study
     from voirdire.tables import Tables

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import check_allowed
-from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, Component, Next
+from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, Component, Next, is_for
 from voirdire.examining.spec.component import always
 from voirdire.examining.verdict.facts import Verdict
 from voirdire.stats.multiplicity import adjust_p
@@ -55,9 +55,9 @@ def asked_uses(uses: Sequence[str], ground: Ground) -> list[AskedUse]:
     return [
         AskedUse(use.key, target, label)
         for use in USES.values()
-        if (not uses or use.key in uses) and ground.kind in use.kinds and use.declared(ground)
+        if (not uses or use.key in uses) and is_for(use.kinds, ground.kind) and use.declared(ground)
         for target in use.required
-        if target == THESE or ground.kind not in use.these_only
+        if target == THESE or not is_for(use.these_only, ground.kind)
         for label in (ground.labels if use.per_label else ("",))
     ]
 
@@ -97,10 +97,10 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool
         spec, role = COMPONENTS[wanted.key], wanted.role_in(ground)
         if role == "left out":
             continue
-        if ground.kind not in spec.kinds:
+        if not is_for(spec.kinds, ground.kind):
             # A use of this kind goes without what is not; no other use is tested, for want of what
             # nobody has to declare.
-            if ground.kind not in asked.spec.kinds and spec.declared is always:
+            if not is_for(asked.spec.kinds, ground.kind) and spec.declared is always:
                 yield spec.untested("nominal"), True
             continue
         if not spec.declared(ground):

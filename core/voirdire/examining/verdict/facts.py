@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from voirdire.examining.spec.scores.copies import Copied
 
 if TYPE_CHECKING:
     from voirdire.stats import Estimate, ResponseAgreement
+    from voirdire.tabular import Section
 
 __all__ = [
     "THESE",
@@ -21,6 +23,7 @@ __all__ = [
     "Copied",
     "Evidence",
     "HumanPair",
+    "Judged",
     "Next",
     "State",
     "Target",
@@ -132,7 +135,7 @@ class HumanPair:
     difference: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What was seen of one judge on one attribute, for all uses.
 
@@ -176,10 +179,10 @@ class Evidence:
     clustered: bool
     runs: int
     width: float
-    gate: float
-    constant: float
+    gate: float = math.nan
+    constant: float = math.nan
     humans_below: float
-    careless: tuple[Careless, ...]
+    careless: tuple[Careless, ...] = ()
     components: tuple[Component, ...]
     responses: ResponseAgreement | None = None
     humans_responses: ResponseAgreement | None = None
@@ -191,3 +194,25 @@ class Evidence:
     def component(self, name: str) -> Component | None:
         """The component of that name, if it was computed."""
         return next((component for component in self.components if component.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Verdicts on judges and attributes, and what they rest on, in the order of the cases.
+
+    `sections` are what kinds show besides: people's rankings, calibration.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    human_pairs: tuple[HumanPair, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+    def and_of(self, other: Judged) -> Judged:
+        """Those of both."""
+        return Judged(
+            (*self.verdicts, *other.verdicts),
+            (*self.evidence, *other.evidence),
+            (*self.human_pairs, *other.human_pairs),
+            (*self.sections, *other.sections),
+        )

@@ -12,20 +12,22 @@ import polars as pl
 
 from voirdire.errors import InputError
 from voirdire.examining.ratings.pairing import kept_responses, not_by_all
+from voirdire.examining.spec import KINDS
 from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.verdict.facts import Judged
 from voirdire.examining.verdict.judging import judge_by_study
 from voirdire.stats.calibration import in_order
 from voirdire.tabular import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.panel import Member, Panel
     from voirdire.examining.ratings.cube import Cube
-    from voirdire.examining.verdict.judged import Judged
+    from voirdire.examining.spec import KindSpec
     from voirdire.schema import Finding, Scale
     from voirdire.study import Study
 
@@ -33,15 +35,26 @@ if TYPE_CHECKING:
 LEAST_SENSITIVITY = LEAST_SPECIFICITY = 0.80
 
 
-def judged_of(inputs: Inputs) -> Judged:
-    """Verdicts on every judge and attribute of the inputs, by use, and their evidence."""
-    study, panel = inputs.study, inputs.panel
-    return judge_by_study(
-        gather_cases(inputs.cube, panel, study, inputs.ratings),
-        study,
-        blocked_pairs(inputs.findings, panel, study),
-        epsilon=study.thresholds.epsilon,
-    )
+def judged_of(inputs: Inputs, kinds: Iterable[KindSpec] | None = None) -> Judged:
+    """Verdicts on every judge and question of the inputs, by use, and their evidence.
+
+    Holm's method is over what one of `kinds` (by default all) gives cases of.
+    """
+    study = inputs.study
+    blocked = blocked_pairs(inputs.findings, inputs.panel, study)
+    judged = Judged()
+    for kind in KINDS.values() if kinds is None else kinds:
+        found = judge_by_study(
+            kind.cases_of(inputs), study, blocked, epsilon=study.thresholds.epsilon
+        )
+        judged = judged.and_of(found)
+    return judged
+
+
+def cases_of_scores(inputs: Inputs) -> Iterator[Case]:
+    """Every judge x attribute x reference of the ratings; none without ratings."""
+    if inputs.tables is not None:
+        yield from gather_cases(inputs.cube, inputs.panel, inputs.study, inputs.ratings)
 
 
 def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) -> Iterator[Case]:
@@ -194,12 +207,14 @@ def blocked_pairs(
     at = [
         (rater_of.get(finding.table) or finding.table, finding.attributes) for finding in blocking
     ]
-    return frozenset(
+    pairs = {
         (name, attribute)
         for place, attributes in at
         for name in ({place} if place in names else names)
         for attribute in attributes or panel.attributes
-    )
+    }
+    # A judge of labels or preferences alone is no member of the panel.
+    return frozenset(pairs | {(place, name) for place, attributes in at for name in attributes})
 
 
 def chances_of(ratings: pl.DataFrame, cube: Cube, panel: Panel) -> NDArray[np.float64] | None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.examining.spec import COMPONENTS
-from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.spec import COMPONENTS, ground_of
 from voirdire.examining.spec.scores.ground import ScoreGround
 
 if TYPE_CHECKING:
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.spec import Component
+    from voirdire.examining.spec.kind import JudgedCase
     from voirdire.examining.verdict.facts import Verdict
-    from voirdire.examining.verdict.of_kinds import AnyCase
     from voirdire.study import Margins
 
 
@@ -38,12 +37,12 @@ def weakest(verdicts: Iterable[Verdict]) -> Verdict | None:
     return min(verdicts, key=lambda one: order.index(one.state), default=None)
 
 
-def influences(case: AnyCase, component: Component, margins: Margins) -> NDArray[np.float64]:
+def influences(case: JudgedCase, component: Component, margins: Margins) -> NDArray[np.float64]:
     """By how much each response raises the estimate of a component.
 
     Parameters
     ----------
-    case : Case or ComparedCase
+    case : JudgedCase
         One judge and attribute.
     component : Component
         One of its verdict's; `at` says of which system, pair or subgroup.
@@ -61,9 +60,9 @@ def influences(case: AnyCase, component: Component, margins: Margins) -> NDArray
     influence = np.full(len(kept), np.nan)
     if not kept.any():
         return influence
-    if not isinstance(case, Case) or case.table is not None or case.probability:
+    ground = ground_of(case, margins)
+    if type(ground) is not ScoreGround:
         return _of_a_kind(case, kept, component, margins)
-    ground = ScoreGround(case, margins)
     of_each = COMPONENTS[component.name].influence
     values = None if of_each is None else of_each(ground, component)
     if values is not None:
@@ -72,14 +71,13 @@ def influences(case: AnyCase, component: Component, margins: Margins) -> NDArray
 
 
 def _of_a_kind(
-    case: AnyCase, kept: NDArray[np.bool_], component: Component, margins: Margins
+    case: JudgedCase, kept: NDArray[np.bool_], component: Component, margins: Margins
 ) -> NDArray[np.float64]:
     """What leaving out each response does, as the jackknife that compares states of a judge does.
 
     Means of systems (pairs) are those of all responses.
     """
     from voirdire.examining.spec import kinds_change  # noqa: PLC0415 - for kinds alone
-    from voirdire.examining.verdict.of_kinds import ground_of  # noqa: PLC0415 - as above
 
     influence = np.full(len(kept), np.nan)
     spec = COMPONENTS[component.name]

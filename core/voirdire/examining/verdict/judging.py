@@ -1,4 +1,4 @@
-"""Cases to verdicts and the evidence behind them."""
+"""Cases of any kind to verdicts and the evidence behind them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from voirdire.examining.spec import KINDS, ground_of
 from voirdire.examining.spec.scores.copies import copied_humans
-from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.spec.scores.seen import LEAK
 from voirdire.examining.spec.words import because
 from voirdire.examining.verdict.advise import next_step
 from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
-from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Verdict
-from voirdire.examining.verdict.judged import Judged
+from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Judged, Verdict
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
 from voirdire.stats.response_panel import mean_present
@@ -27,20 +26,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.spec import Ground
+    from voirdire.examining.spec.kind import JudgedCase
     from voirdire.examining.spec.scores.case import Case
     from voirdire.examining.spec.scores.copies import Copied
+    from voirdire.examining.spec.scores.ground import ScoreGround
     from voirdire.examining.verdict.facts import Careless, Component
     from voirdire.stats import Estimate, ResponseAgreement
     from voirdire.study import Margins, Study
 
-#: Humans that the alt-test asks for.
-FEWEST_HUMANS = 3
-#: Constants that are tried at most.
-MOST_LEVELS = 21
-
 
 def judge_cases(
-    cases: Iterable[Case],
+    cases: Iterable[JudgedCase],
     margins: Margins,
     *,
     uses: Sequence[str] = (),
@@ -53,8 +50,8 @@ def judge_cases(
 
     Parameters
     ----------
-    cases : iterable of Case
-        One judge and attribute each.
+    cases : iterable of JudgedCase
+        One judge and attribute each, of any kind.
     margins : Margins
         What is asked for.
     uses : sequence of str
@@ -76,27 +73,37 @@ def judge_cases(
     """
     verdicts: list[Verdict] = []
     evidence: list[Evidence] = []
+    shown: dict[str, list[JudgedCase]] = {}
     # Once an attribute and reference: the humans are the same for every judge.
     pairs: dict[tuple[str, tuple[str, ...]], tuple[HumanPair, ...]] = {}
     for case in cases:
+        kind = KINDS[case.kind]
         if (case.attribute, case.reference) not in pairs:
-            pairs[case.attribute, case.reference] = _human_pairs(case, level)
-        ground = ScoreGround(case, margins)
-        evidence.append(_evidence(ground, level, epsilon))
-        for asked in asked_uses(uses, ground):
-            made = verdict_of(
-                ground,
-                asked,
-                critical=case.attribute in critical,
-                blocked=(case.judge, case.attribute) in blocked,
-            )
-            verdicts.append(replace(made, next=next_step(ground, asked, made)))
-    together = tuple(pair for found in pairs.values() for pair in found)
-    return Judged(with_holm(verdicts), tuple(evidence), together)
+            pairs[case.attribute, case.reference] = kind.human_pairs(case, level)
+        if kind.shown:
+            shown.setdefault(kind.key, []).append(case)
+        ground = ground_of(case, margins)
+        evidence.append(_evidence(ground, kind.evidence(ground, level, epsilon)))
+        for label, of, wanted in (("", ground, uses), *ground.as_others(uses)):
+            for asked in asked_uses(wanted, of):
+                made = verdict_of(
+                    of,
+                    asked,
+                    critical=case.attribute in critical,
+                    blocked=(case.judge, case.attribute) in blocked,
+                )
+                made = replace(made, label=label or made.label, kind=ground.kind)
+                verdicts.append(replace(made, next=next_step(of, asked, made)))
+    return Judged(
+        with_holm(verdicts),
+        tuple(evidence),
+        tuple(pair for found in pairs.values() for pair in found),
+        tuple(one for key, own in shown.items() for one in KINDS[key].sections(own)),
+    )
 
 
 def judge_by_study(
-    cases: Iterable[Case],
+    cases: Iterable[JudgedCase],
     study: Study,
     blocked: Collection[tuple[str, str]],
     *,
@@ -114,35 +121,26 @@ def judge_by_study(
     )
 
 
-def _human_pairs(case: Case, level: float) -> tuple[HumanPair, ...]:
-    """Each two humans of a case, the careless included: the table is there to show them."""
-    if case.nominal:
-        return ()
-    made = []
-    for a, b in combinations(range(len(case.humans)), 2):
-        both = case.humans[[a, b]]
-        shared = np.asarray(~np.isnan(both).any(axis=0))
-        if shared.any():
-            made.append(
-                HumanPair(
-                    case.reference[a],
-                    case.reference[b],
-                    case.attribute,
-                    human_agreement(
-                        both[:, shared].T,
-                        clusters=case.groups()[shared],
-                        level=level,
-                        counted=None if case.counted is None else case.counted.only(shared),
-                    ),
-                    _mean_of(case, both[0] - both[1], shared),
-                )
-            )
-    return tuple(made)
-
-
-def _mean_of(case: Case, values: NDArray[np.float64], kept: NDArray[np.bool_]) -> float:
-    weight = None if case.counted is None else case.counted.count[kept]
-    return float(weighted_mean(values[kept], weight))
+def _evidence(ground: Ground, beside: dict[str, Any]) -> Evidence:
+    """What is known of a ground of any kind, and what its kind shows beside it."""
+    case = ground.case
+    facts = {"careless": ground.careless, "copied": ground.repeating, **beside}
+    return Evidence(
+        judge=case.judge,
+        attribute=case.attribute,
+        reference=ground.held_against,
+        systems=ground.named_systems,
+        n_responses=ground.n_paired,
+        n_labelled=ground.n_labelled,
+        n_judged=case.size(case.judged),
+        clusters=ground.units[0],
+        clustered=case.clusters is not None,
+        runs=len(case.scores),
+        width=case.width,
+        humans_below=ground.humans_below,
+        components=ground.all(),
+        **facts,
+    )
 
 
 def careless_findings(evidence: Iterable[Evidence]) -> list[Finding]:
@@ -261,33 +259,57 @@ def _copied_words(one: Copied) -> str:
     return f"{words}; a rater who did not see them reaches {one.most:.0%}"
 
 
-def _evidence(ground: ScoreGround, level: float, epsilon: float | None) -> Evidence:
+# --- how single scores agree, shown beside the components; it decides nothing
+
+#: Humans that the alt-test asks for.
+FEWEST_HUMANS = 3
+#: Constants that are tried at most.
+MOST_LEVELS = 21
+
+
+def beside_scores(ground: ScoreGround, level: float, epsilon: float | None) -> dict[str, Any]:
+    """What `Evidence` shows of scores, by field."""
     case = ground.case
     gated, humans, graded, humans_graded = _responses(ground, level)
-    return Evidence(
-        judge=case.judge,
-        attribute=case.attribute,
-        reference=tuple(case.reference[k] for k in ground.humans),
-        systems=tuple(ground.system_names) if case.systems is not None else (),
-        n_responses=case.size(case.paired),
-        n_labelled=case.size(case.labelled),
-        n_judged=case.size(case.judged),
-        clusters=ground.units[0],
-        clustered=case.clusters is not None,
-        runs=len(case.scores),
-        width=case.width,
-        gate=float("nan") if case.gate is None else case.gate.at,
-        constant=case.constant,
-        humans_below=ground.humans_below,
-        careless=ground.careless,
-        copied=(*ground.repeating, *copied_humans(case, ground.copies)),
-        components=ground.all(),
-        responses=gated,
-        humans_responses=humans,
-        graded=graded,
-        humans_graded=humans_graded,
-        alt_tests=None if epsilon is None else _alt_tests(case, epsilon),
-    )
+    return {
+        "gate": float("nan") if case.gate is None else case.gate.at,
+        "constant": case.constant,
+        "copied": (*ground.repeating, *copied_humans(case, ground.copies)),
+        "responses": gated,
+        "humans_responses": humans,
+        "graded": graded,
+        "humans_graded": humans_graded,
+        "alt_tests": None if epsilon is None else _alt_tests(case, epsilon),
+    }
+
+
+def human_pairs(case: Case, level: float) -> tuple[HumanPair, ...]:
+    """Each two humans of a case, the careless included: the table is there to show them."""
+    made = []
+    for a, b in combinations(range(len(case.humans)), 2):
+        both = case.humans[[a, b]]
+        shared = np.asarray(~np.isnan(both).any(axis=0))
+        if shared.any():
+            made.append(
+                HumanPair(
+                    case.reference[a],
+                    case.reference[b],
+                    case.attribute,
+                    human_agreement(
+                        both[:, shared].T,
+                        clusters=case.groups()[shared],
+                        level=level,
+                        counted=None if case.counted is None else case.counted.only(shared),
+                    ),
+                    _mean_of(case, both[0] - both[1], shared),
+                )
+            )
+    return tuple(made)
+
+
+def _mean_of(case: Case, values: NDArray[np.float64], kept: NDArray[np.bool_]) -> float:
+    weight = None if case.counted is None else case.counted.count[kept]
+    return float(weighted_mean(values[kept], weight))
 
 
 def _alt_tests(case: Case, epsilon: float) -> AltTests | None:

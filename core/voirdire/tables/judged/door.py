@@ -381,10 +381,7 @@ def draft_judged(
     if found is None:
         return None
     study, said = found
-    kinds = {
-        "probability" if one.probability else "label set" if one.sets else "label"
-        for one in said.questions
-    } or {"preference"}  # fmt: skip
+    kinds: set[str] = {one.kind for one in said.questions} or {"preference"}
     keys = read.keys_set()
     if len(kinds) == 1:  # labels beside probabilities are recognised once more
         keys.setdefault("kind", min(kinds))

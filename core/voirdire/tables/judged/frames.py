@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -52,6 +52,11 @@ class LabelQuestion:
     sets: bool = False
     probability: bool = False
     folded: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Literal["label", "label set", "probability"]:
+        """What judges say."""
+        return "probability" if self.probability else "label set" if self.sets else "label"
 
 
 @dataclass(frozen=True, slots=True)

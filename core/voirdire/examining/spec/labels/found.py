@@ -304,7 +304,7 @@ def _largest_needed(found: OfLabels, weights: Floats) -> float:
 def differing(case: Case, panel: ResponsePanel, humans: Sequence[int]) -> Component:
     """DIV: whether the judge still reads where two humans differ."""
     used = int((label_responses.shares(panel, humans).humans >= LEAST_SHARE).sum())
-    if case.sets or used < 3 or len(humans) < 3:
+    if case.kind == "label set" or used < 3 or len(humans) < 3:
         # With two labels one of them is always taken; sets have too many ways to differ.
         return untested("DIV", "hard items")
     floor = OF_LEAD_OF_THREE if used == 3 else OF_LEAD
@@ -375,4 +375,8 @@ def silent_sets(panel: ResponsePanel, humans: Sequence[int]) -> Component:
 def item_times(case: Case, panel: ResponsePanel, margins: Margins) -> float:
     """How many times a human's error variance: two labels are as coarse as pass and fail."""
     codes = panel.humans[~np.isnan(panel.humans)]
-    return margins.times_gate if not case.sets and len(np.unique(codes)) == 2 else margins.times
+    return (
+        margins.times_gate
+        if case.kind != "label set" and len(np.unique(codes)) == 2
+        else margins.times
+    )

@@ -15,24 +15,23 @@ from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.stats import within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
-    from voirdire.examining.spec.component import Component
+    from voirdire.examining.spec.component import Component, Ground
     from voirdire.examining.spec.labels.found import OfLabels
     from voirdire.examining.spec.scores.case import Case
 
 
+#: What is asked of the share of each label, on the engine for scores.
+OF_SHARES = ("order", "score", "estimate")
 #: What all words that are no label of the list are counted as, of a judge that says some.
 OFF_THE_LIST = "another word"
 
 
 class LabelGround(ScoreGround):
     """Labels, or sets of labels, of one judge and of humans: codes that stand for vectors."""
-
-    @property
-    def kind(self) -> str:
-        """``"label"`` or ``"label set"``."""
-        return "label set" if self.case.sets else "label"
 
     @property
     def answered(self) -> tuple[int, int]:
@@ -49,6 +48,16 @@ class LabelGround(ScoreGround):
         """Labels that some human gives: each may be pulled out by itself."""
         used = self.of_labels.shares.given > 0 if not self.few else ()
         return tuple(label for label, one in zip(self.case.labels, used, strict=False) if one)
+
+    def as_others(self, uses: Sequence[str]) -> Iterator[tuple[str, Ground, Sequence[str]]]:
+        """The share of each label, on the engine for scores."""
+        wanted = [use for use in OF_SHARES if not uses or use in uses]
+        for label in self.labels if wanted else ():
+            shares = ScoreGround(of_one_label(self.case, label), self.margins)
+            of_one = [use for use in wanted if use == "estimate"]
+            asked = wanted if shares.systems > 1 else of_one
+            if asked:  # none named would ask for all
+                yield label, shares, asked
 
     @cached_property
     def of_labels(self) -> OfLabels:
@@ -136,6 +145,6 @@ def of_one_label(case: Case, label: str) -> Case:
     share = float(np.nanmean(humans)) if not np.isnan(humans).all() else 0.0
     width = max(2 * float(np.sqrt(share * (1 - share))), 1e-6)
     return replace(
-        case, scores=bits(case.scores), humans=humans, width=width, nominal=False, labels=(),
-        table=None, sets=False, gate=None,
+        case, scores=bits(case.scores), humans=humans, width=width, kind="score", labels=(),
+        table=None, gate=None,
     )  # fmt: skip

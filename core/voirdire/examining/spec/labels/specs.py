@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
+from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.margins import TIMES_LABEL
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates, needed_text, worth
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.labels.ground import LabelGround
 
+_LABELS = KindSpec(
+    key="label",
+    name="label",
+    ground="voirdire.examining.spec.labels.ground:LabelGround",
+    cases="voirdire.examining.judgements:cases_of_labels",
+    holds=lambda inputs: inputs.judgements is not None or (inputs.labelled and inputs.reference),
+    unread="its labels do not follow the items",
+)
+KINDS.register(_LABELS)
+KINDS.register(replace(_LABELS, key="label set", name="label_set", cases=""))
 #: Labels and label sets alike; EMPTY is of sets alone.
 LABELS = frozenset({"label", "label set"})
 _CLUSTERS = (needs.clusters,)

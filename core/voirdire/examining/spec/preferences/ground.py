@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from voirdire.examining.spec.component import Ground
+from voirdire.examining.spec.kind import JudgedCase
 from voirdire.examining.spec.preferences.found import compared_components
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.case import Case
@@ -24,77 +25,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparedCase:
-    """Preferences of a judge and of humans on N comparisons.
+class ComparedCase(JudgedCase):
+    """Preferences of a judge and of humans on N comparisons, in favour of `compared.a`.
 
     Attributes
     ----------
-    scores : (K runs, N) float64
-        In favour of `compared.a`; NaN is missing.
-    humans : (R, N) float64
-        The same; in the order of the table where people are many and each made a few.
+    compared : Compared
+        The two systems of each comparison, and how they were shown.
     pooled : bool
-        Whether it is so.
-    items : (N,) array of str
-        What was compared.
-    clusters, subgroups : (N,) array of str or None
-        What is left out at a time, by default each comparison; declared groups of comparisons.
-    asked : bool
-        Whether the judge has a row at all.
+        Whether humans are in the order of the table: people are many and each made a few.
     drawn : bool
         Whether an order that is not recorded was drawn each time.
     """
 
-    judge: str
-    attribute: str
-    reference: tuple[str, ...]
-    scores: Floats
-    humans: Floats
     compared: Compared
-    items: NDArray[np.str_]
-    clusters: NDArray[Any] | None = None
-    subgroups: NDArray[np.str_] | None = None
     pooled: bool = False
-    asked: bool = True
     drawn: bool = False
+    kind: str = field(default="preference", kw_only=True)
 
-    def only(self, kept: NDArray[np.bool_]) -> ComparedCase:
-        """The case on some of its comparisons."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in ("clusters", "subgroups")}
-        facts: dict[str, Any] = {
-            name: None if fact is None else fact[kept] for name, fact in given.items()
-        }
-        return replace(
-            self, scores=self.scores[:, kept], humans=self.humans[:, kept], items=self.items[kept],
-            compared=self.compared.only(kept),
-            **facts,
-        )  # fmt: skip
+    by_unit: ClassVar[tuple[str, ...]] = (*JudgedCase.by_unit, "compared")
 
     @property
     def width(self) -> float:
         """Of the scale of choices."""
         return self.compared.width
 
-    @property
-    def labelled(self) -> NDArray[np.bool_]:
-        """(N,) whether a human chose."""
-        return np.asarray(~np.isnan(self.humans).all(axis=0))
-
-    @property
-    def paired(self) -> NDArray[np.bool_]:
-        """(N,) whether the judge did, too."""
-        return np.asarray(self.labelled & ~np.isnan(self.scores).all(axis=0))
-
 
 class ComparedGround(Ground):
     """Comparisons of two systems: everything is read within pairs of them."""
 
     case: ComparedCase
-
-    @property
-    def kind(self) -> str:
-        """``"preference"``."""
-        return "preference"
 
     @cached_property
     def panel(self) -> ComparisonPanel:
@@ -119,24 +79,9 @@ class ComparedGround(Ground):
         return tuple(range(len(self.panel.humans)))
 
     @property
-    def few(self) -> bool:
-        """Whether there are too few clusters for anything to be tested."""
-        return self.panel.n_clusters < self.margins.clusters
-
-    @property
-    def n_labelled(self) -> int:
-        """Comparisons with a human's choice."""
-        return int(self.case.labelled.sum())
-
-    @property
-    def n_paired(self) -> int:
-        """Comparisons with a human's and the judge's choice."""
-        return int(self.case.paired.sum())
-
-    @property
-    def answered(self) -> tuple[int, int]:
-        """Comparisons that the judge was asked about, and those of them that it decided."""
-        return self.n_labelled, self.n_paired
+    def named_systems(self) -> tuple[str, ...]:
+        """Those of comparisons that both made."""
+        return tuple(map(str, self.panel.systems))
 
     @property
     def labels_alone(self) -> bool:
@@ -150,10 +95,6 @@ class ComparedGround(Ground):
             return math.nan
         read = self.one("READ")
         return math.nan if read is None else responses.pass_if_below(read.estimate)
-
-    def calibrated(self) -> None:
-        """There is no scale to calibrate."""
-        return
 
     @property
     def has_family(self) -> bool:
@@ -179,7 +120,7 @@ class ComparedGround(Ground):
         pairs = np.char.add(np.char.add(case.compared.a, " / "), case.compared.b)
         scored = Case(
             case.judge, case.attribute, case.reference, case.scores, case.humans,
-            case.items if case.clusters is None else case.clusters, case.compared.width,
+            case.groups(), case.width,
             systems=pairs, clusters=case.clusters, asked=case.asked,
         )  # fmt: skip
         return scored, scored.panel()

@@ -13,6 +13,7 @@ from voirdire.examining.spec.component import (
     ComponentSpec,
     Estimated,
 )
+from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.scores import needs
 from voirdire.tabular import number_text, share_text
 
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.preferences.ground import ComparedGround
 
+KINDS.register(
+    KindSpec(
+        key="preference",
+        name="preference",
+        ground="voirdire.examining.spec.preferences.ground:ComparedGround",
+        cases="voirdire.examining.judgements:cases_of_preferences",
+        holds=lambda inputs: inputs.compared,
+        shown="voirdire.examining.verdict.shown:rankings",
+        unread="its choices do not follow the responses",
+        averages="win rates",
+    )
+)
 PREFERENCES = frozenset({"preference"})
 _CLUSTERS = (needs.clusters,)
 

@@ -21,11 +21,6 @@ class ProbabilityGround(ScoreGround):
     """P(yes) of one judge beside humans who say yes (1) or no (0)."""
 
     @property
-    def kind(self) -> str:
-        """``"probability"``."""
-        return "probability"
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """The two sides that may be released."""
         return (ABOVE, BELOW)

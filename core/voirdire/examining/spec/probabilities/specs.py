@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
+from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.probabilities.ground import ProbabilityGround
 
+#: Their cases are read with those of labels.
+KINDS.register(
+    KindSpec(
+        key="probability",
+        name="probability",
+        ground="voirdire.examining.spec.probabilities.ground:ProbabilityGround",
+        shown="voirdire.examining.verdict.shown:calibrations",
+        unread="its probabilities do not follow the responses",
+    )
+)
 PROBABILITIES = frozenset({"probability"})
 _CLUSTERS = (needs.clusters,)
 #: Of the two sides, as uses have them and as statistics do.

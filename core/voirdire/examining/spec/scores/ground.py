@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examining.spec.component import Ground
+from voirdire.examining.spec.kind import is_for
 from voirdire.examining.spec.margins import FEWEST_SHARED, SURE_YES
 from voirdire.examining.spec.scores import everywhere, responses, seen
 from voirdire.examining.spec.scores.careless import (
@@ -64,9 +65,9 @@ class ScoreGround(Ground):
     # --- what verdicts and advice know of it
 
     @property
-    def kind(self) -> str:
-        """``"nominal"`` for codes without an order, else ``"score"``."""
-        return "nominal" if self.case.nominal else "score"
+    def of_numbers(self) -> bool:
+        """Whether judgements are scores, or of a kind that is like them."""
+        return is_for(("score",), self.kind)
 
     @property
     def clustered(self) -> bool:
@@ -99,19 +100,14 @@ class ScoreGround(Ground):
         return self.case.gate
 
     @property
-    def n_labelled(self) -> int:
-        """Responses with a human's score."""
-        return self.case.size(self.case.labelled)
+    def named_systems(self) -> tuple[str, ...]:
+        """Those with responses of both; none where none is declared."""
+        return () if self.case.systems is None else tuple(self.system_names)
 
     @property
-    def n_paired(self) -> int:
-        """Responses with a human's and the judge's score."""
-        return self.case.size(self.case.paired)
-
-    @property
-    def answered(self) -> tuple[int, int]:
-        """Responses that the judge was asked about, and those of them that it scored."""
-        return self.n_labelled, self.n_paired
+    def held_against(self) -> tuple[str, ...]:
+        """The humans who were not left out."""
+        return tuple(self.case.reference[k] for k in self.humans)
 
     @property
     def labels_alone(self) -> bool:
@@ -197,7 +193,7 @@ class ScoreGround(Ground):
     @cached_property
     def _they_agree(self) -> bool:
         """Whether humans are shown to agree: else what one alone says is all that each says."""
-        if self.few or self.kind != "score":
+        if self.few or not self.of_numbers:
             return False
         panel, humans = self._careful
         return len(humans) > 1 and agreement(panel, self.margins) == "yes"
@@ -253,7 +249,7 @@ class ScoreGround(Ground):
 
         One who got the better systems to rate, or is milder, would else raise their means.
         """
-        if self.kind != "score":
+        if not self.of_numbers:
             return self.panel
         return severity.freed(self.panel, self.humans)
 
@@ -268,7 +264,7 @@ class ScoreGround(Ground):
 
         Empty where they gave less than a tenth of the scores, which are then left out of levels.
         """
-        if self.kind != "score" or len(self.humans) < 2:
+        if not self.of_numbers or len(self.humans) < 2:
             return ()
         alone = severity.apart(self.panel, self.humans)
         few = severity.few_scores(self.panel, alone)

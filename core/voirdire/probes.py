@@ -47,6 +47,9 @@ class ResponseProbe:
         The same change in growing strength, each beyond `change`; every one is asked about.
     of_turns : bool
         Whether it changes conversations alone; where there are none it is left out.
+    language : str
+        The language of the words that it adds, such as ``en``; empty where it adds none. Responses
+        to items that are declared to be in another language are left as they are.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class ResponseProbe:
     says: str = ""
     stronger: tuple[Change, ...] = ()
     of_turns: bool = False
+    language: str = ""
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -119,6 +119,14 @@ ClusterOption = Annotated[
         show_default=False,
     ),
 ]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        help="The column that says in which language each response is: results are given by it.",
+        show_default=False,
+    ),
+]
 StatusOption = Annotated[
     str | None,
     typer.Option(

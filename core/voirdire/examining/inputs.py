@@ -48,6 +48,8 @@ class Inputs:
         Labels, preferences and probabilities of files without a study.
     questions : tuple of RatedQuestion
         Where ratings were made of labels, probabilities or comparisons: what they answer.
+    by : str
+        What the subgroups of responses are called, such as ``language``.
     """
 
     study: Study
@@ -60,6 +62,7 @@ class Inputs:
     session: Path | None
     judgements: ReadJudgements | None = None
     questions: tuple[RatedQuestion, ...] = ()
+    by: str = "subgroup"
 
     @property
     def labelled(self) -> bool:

@@ -77,7 +77,15 @@ def open_source(
     path = labelled_at(source, opened.session)
     if rated is not None and path is not None and path.is_file():
         study, rated = with_hand_labels(study, rated, path)
-    return replace(opened, study=study, tables=rated)
+    return replace(opened, study=study, tables=rated, by=_called(study, read))
+
+
+def _called(study: Study, read: ReadOptions | None) -> str:
+    """What results are given by: a language, where a source or the items declare one."""
+    declared = [] if read is None else [read.language]
+    declared += [source.language for source in study.data.sources]
+    declared += [] if study.items is None else [study.items.language]
+    return "language" if any(declared) else "subgroup"
 
 
 def options_of(sources: Sequence[object], read: ReadOptions | None) -> tuple[ReadOptions, ...]:
@@ -138,6 +146,7 @@ def inputs_of(opened: Opened) -> Inputs:
         "" if opened.benchmark is None else opened.benchmark.name,
         opened.session,
         opened.judgements,
+        by=opened.by,
     )
 
 

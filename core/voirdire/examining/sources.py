@@ -37,7 +37,7 @@ class Opened:
     """A source as it was read: nothing is checked, paired or computed yet.
 
     `tables` is None where there are no ratings, or where the study says where they lie;
-    `preferences` is None where there are no comparisons.
+    `preferences` is None where there are no comparisons. `by` is what subgroups are called.
     """
 
     study: Study
@@ -46,6 +46,7 @@ class Opened:
     benchmark: NamedBenchmark | None = None
     session: Path | None = None
     judgements: ReadJudgements | None = None
+    by: str = "subgroup"
 
 
 class Opens(Protocol):

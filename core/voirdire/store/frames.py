@@ -128,7 +128,19 @@ def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Data
 
 def ratings_schema(panel: SessionPanel) -> dict[str, Any]:
     """The columns of a session's ratings, the cluster among them where turns are judged."""
-    return {**RATINGS, **({"cluster": FACTS["cluster"]} if _clustered(panel) else {})}
+    items = panel.study.items
+    facts = {"cluster": _clustered(panel), "subgroup": bool(items and items.language)}
+    return {**RATINGS, **{name: FACTS[name] for name, there in facts.items() if there}}
+
+
+def _languages(panel: SessionPanel) -> dict[str, str] | None:
+    """Item -> its language, where the study says which column holds it."""
+    items = panel.study.items
+    if items is None or not items.language:
+        return None
+    with closing(read_session(panel.folder)) as connection:
+        said = ((one.id, one.extra.get(items.language)) for one in iterate_items(connection))
+        return {name: str(found) for name, found in said if found not in (None, "")}
 
 
 def _clustered(panel: SessionPanel) -> bool:
@@ -147,10 +159,11 @@ def ratings_pages(
     panel: SessionPanel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """`ratings_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
+    languages = _languages(panel)
     for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
         if heard:
             heard(page)
-        yield as_ratings(page.rows, clustered=_clustered(panel))
+        yield as_ratings(page.rows, clustered=_clustered(panel), languages=languages)
 
 
 def preferences_pages(

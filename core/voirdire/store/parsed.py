@@ -189,12 +189,19 @@ def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
     return columns.fill_null(pl.Series([[]], dtype=FLAGS))
 
 
-def as_ratings(parsed: pl.DataFrame, *, clustered: bool = False) -> pl.DataFrame:
+def as_ratings(
+    parsed: pl.DataFrame, *, clustered: bool = False, languages: Mapping[str, str] | None = None
+) -> pl.DataFrame:
     """Ratings in the columns that every table of ratings has; an item alone has no system.
 
-    Where they are `clustered`, the units of one conversation are one cluster.
+    Where they are `clustered`, the units of one conversation are one cluster. `languages` of items,
+    where they are declared, are subgroups.
     """
-    schema = {**RATINGS, **({"cluster": FACTS["cluster"]} if clustered else {})}
+    facts = {"cluster": clustered, "subgroup": languages is not None}
+    schema = {**RATINGS, **{name: FACTS[name] for name, there in facts.items() if there}}
+    if languages is not None:
+        named = pl.col("cluster").replace_strict(languages, default=None, return_dtype=pl.String)
+        parsed = parsed.with_columns(subgroup=named)
     return parsed.with_columns(
         system=pl.when(pl.col("first") == "").then(None).otherwise("first")
     ).select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -95,6 +95,7 @@ class TableKeys(StudyPart):
     turns: str | None = None
     cluster: str | None = None
     subgroup: str | None = None
+    language: str | None = None
     origin: str | None = None
     label_probability: str | None = None
     labelled_by: str | None = None
@@ -110,6 +111,19 @@ class TableKeys(StudyPart):
     empty: Literal["none", "missing"] | None = None
     first: Literal["a", "b", "drawn", "unknown"] | None = None
     parts: Names = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _language_is_a_subgroup(cls, value: Any) -> Any:
+        """The column of languages is that of subgroups: results are given by it."""
+        if not isinstance(value, dict) or value.get("language") is None:
+            return value
+        if value.get("subgroup") not in (None, value["language"]):
+            raise ValueError(
+                "language and subgroup: results are given by one column; give one of the two, or a "
+                "column that holds both"
+            )
+        return {**value, "subgroup": value["language"]}
 
     def keys_set(self, *but: str) -> dict[str, Any]:
         """The keys that say something, without those named: what a `Source` of a file takes.

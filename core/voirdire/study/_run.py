@@ -33,7 +33,8 @@ class ItemsSpec(StudyPart):
     Where items are conversations, `messages` names the column of their turns, or the columns of a
     file of one row a message; the text is then what a conversation begins with, and may be absent.
     `extra` names further columns that judges and annotators may read from `Item.extra`; `only` are
-    ids of the items that are asked about, all of them where it is empty.
+    ids of the items that are asked about, all of them where it is empty. `language` is the column
+    that says in which language an item is: results are given by it, as by any subgroup.
     """
 
     path: str
@@ -42,8 +43,14 @@ class ItemsSpec(StudyPart):
     text: str = "text"
     messages: str | MessageColumns = ""
     reference: str = ""
+    language: str = ""
     extra: Names = ()
     only: Names = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is kept in `Item.extra`."""
+        return tuple(dict.fromkeys((*self.extra, *filter(None, [self.language]))))
 
 
 class ResponsesSpec(StudyPart):

@@ -112,7 +112,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     """
     path = _path(study, spec.path, "items")
     wanted = {spec.reference: "reference"} if spec.reference else {}
-    wanted |= dict.fromkeys(spec.extra, "extra") | {spec.text: "text", spec.id: "id"}
+    wanted |= dict.fromkeys(spec.columns, "extra") | {spec.text: "text", spec.id: "id"}
     # Hashes, and not the ids themselves: a pool of items may have millions.
     seen: set[int] = set()
     only = frozenset(spec.only)
@@ -127,7 +127,7 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
         seen.add(hash(name))
         if only and name not in only:
             continue
-        extra = {column: row[column] for column in spec.extra}
+        extra = {column: row[column] for column in spec.columns}
         reference = _text(row[spec.reference]) if spec.reference else ""
         text = _said_as_text(row.get(spec.text), f"{path}, {place}", "items", spec.text)
         yield Item(name, text, extra, row[TURNS]), reference

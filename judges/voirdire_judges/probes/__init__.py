@@ -59,6 +59,7 @@ def _probe(name: str, template: dict[str, Any]) -> Probe:
         return PairProbe(name, swapped, **about)
     if template.get("how") == "paraphrase":
         return RequestProbe(name, _prefaced(template["text"]), **about)
+    about["language"] = template.get("language", "")
     if template.get("how") == "planted":
         ends = _ends_with(template["ends"])
         told = _told_before(template["truth"], template["ends"])

@@ -51,7 +51,8 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     family is its maker, as `families` says (model -> maker, or ``none``), else as its name tells;
     where neither does and the systems have families, that is an error that asks. With several
     `prompts` each model is asked in so many wordings, each a judge of its own. A column
-    ``conditions`` of the conversations, their names separated by semicolons, is kept.
+    ``conditions`` of the conversations, their names separated by semicolons, is kept; results are
+    given by a column ``language``.
 
     `generators` are models that answer under a psychiatrist's prompt (section 3.2), beside or in
     place of the responses of a file. With a `client`, a model, they talk with it instead: the
@@ -77,8 +78,9 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
             "--client talks with models that answer: give --generator, and no --responses"
         )
     items = personas() if str(conversations) == PERSONAS else read_labelled(conversations)
-    extra = [name for name in ("conditions", "language") if name in items.columns]
-    tables = {_ITEMS: items.select("id", "text", *extra)}
+    extra = [name for name in ("conditions",) if name in items.columns]
+    spoken = [name for name in ("language",) if name in items.columns]
+    tables = {_ITEMS: items.select("id", "text", *extra, *spoken)}
     systems: list[dict[str, Any]] = []
     if responses is not None:
         tables[_RESPONSES], systems = _responses(responses)
@@ -99,7 +101,7 @@ def write_judge_study(  # noqa: PLR0913 - each is an option of the command
     study: dict[str, Any] = {
         "name": "mentalalign",
         "title": "Judges on the rubric of MentalAlign-70k",
-        "items": {"path": _ITEMS, "extra": extra},
+        "items": {"path": _ITEMS, "extra": extra, **{name: name for name in spoken}},
         **({"responses": {"path": _RESPONSES}} if responses is not None else {}),
         **({"generators": answering} if answering else {}),
         **({"conversations": judged_units(unit, "assistant")} if client else {}),

@@ -19,6 +19,7 @@ from voirdire.examining.parts.preferences import PREFERENCES_PART as PREFERENCES
 from voirdire.examining.parts.probes import PROBES_PART as PROBES_PART
 from voirdire.examining.parts.prompts import PROMPTS_PART as PROMPTS_PART
 from voirdire.examining.parts.ratings import RATINGS_PART as RATINGS_PART
+from voirdire.examining.parts.subgroups import SUBGROUPS_PART as SUBGROUPS_PART
 from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
 from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
 from voirdire.examining.parts.wholes import WHOLES_PART as WHOLES_PART
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 #: stand before ratings, which ask whether anything can be said without a reference.
 PARTS: tuple[ExaminationPart[Any], ...] = (
     DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
-    WHOLES_PART, JURIES_PART, CONVERSATIONS_PART, TRACES_PART, PROMPTS_PART, PROBES_PART,
+    SUBGROUPS_PART, WHOLES_PART, JURIES_PART, CONVERSATIONS_PART, TRACES_PART, PROMPTS_PART,
+    PROBES_PART,
 )  # fmt: skip
 #: What the numbers depend on.
 PACKAGES = ("numpy", "numba", "scipy", "polars")

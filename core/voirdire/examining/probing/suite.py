@@ -159,7 +159,8 @@ def make_suite(
     texts = {}
     if judges or study.items is not None:
         texts = {item.id: item for item, _ in read_items(study, _items(study, source))}
-    rows, untouched = _changed(kept, texts, asked)
+    languages = _languages(study, texts)
+    rows, untouched = _changed(kept, texts, asked, languages)
     if judges:
         path = folder / "responses.parquet"
         studies[RESPONSES] = narrowed(study, _runs(judges, runs), [*base, *rows], path)
@@ -280,8 +281,20 @@ def _drawn(responses: Sequence[Response], items: int | None, seed: int) -> list[
     return [one for one in responses if one.item in kept]
 
 
+def _languages(study: Study, items: Mapping[str, Item]) -> dict[str, str]:
+    """Item -> its language, as ``de`` of ``de-AT``; only where the study says which column."""
+    if study.items is None or not study.items.language:
+        return {}
+    said = {name: item.extra.get(study.items.language) for name, item in items.items()}
+    return {name: str(one).replace("_", "-").partition("-")[0].strip().lower()
+            for name, one in said.items() if one not in (None, "")}  # fmt: skip
+
+
 def _changed(
-    responses: Sequence[Response], items: Mapping[str, Item], probes: Iterable[Probe]
+    responses: Sequence[Response],
+    items: Mapping[str, Item],
+    probes: Iterable[Probe],
+    languages: Mapping[str, str],
 ) -> tuple[list[tuple[str, str, Said]], dict[str, frozenset[tuple[str, str]]]]:
     """(item, system ~ arm, text) of every change, and those to which each arm does not apply."""
     rows: list[tuple[str, str, Said]] = []
@@ -292,6 +305,10 @@ def _changed(
         for arm, change in zip(arms_of(probe), probe.changes, strict=True):
             none = set()
             for one in responses:
+                # Words of another language would be a change of their own.
+                if probe.language and languages.get(one.item, probe.language) != probe.language:
+                    none.add((one.item, one.system))
+                    continue
                 said = change(items.get(one.item, Item(one.item)), one)
                 # A change that leaves the text as it is would count as a response on which nothing
                 # happens.
@@ -301,7 +318,10 @@ def _changed(
                 else:
                     rows.append((one.item, f"{one.system}{SEPARATOR}{arm}", said))
             if len(none) == len(responses):
-                raise InputError(f"probe {probe.name!r} applies to no response; leave it out")
+                words = f" (its words are in {probe.language!r})" if probe.language else ""
+                raise InputError(
+                    f"probe {probe.name!r}{words} applies to no response; leave it out"
+                )
             if none:
                 untouched[arm] = frozenset(none)
     return rows, untouched

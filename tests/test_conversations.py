@@ -350,3 +350,66 @@ def test_first_failures_that_judges_and_people_name_come_to_a_verdict(tmp_path):
     assert rows["wild", "whether at all"][4] == 1.0
     assert rows["wild", "the same turn"][3] < rows["wild", "the same turn"][4]
     assert "turn_beyond_end" in [one.kind for one in found.findings]  # of 0 to 1,000 it draws
+
+
+def test_one_rater_names_first_failures_where_the_others_judge_turns(tmp_path):
+    """Its numbers of turns are no scores: they stand beside people who named some as well."""
+    from voirdire import examine
+
+    talks = {(f"c{c}", "a"): said(f"c{c}") for c in range(30)}
+    rng = np.random.default_rng(3)
+    truth = np.where(rng.random(30) < 0.5, rng.integers(1, 7, 30), 0)
+    near = [np.clip(truth + rng.choice([0, 0, 1], 30) * (truth > 0), 0, 6) for _ in range(2)]
+    names = [f"c{c}" for c in range(30)]
+    pl.DataFrame({"id": names, "ada": near[0], "ben": near[1]}).write_csv(tmp_path / "first.csv")
+    panel = [
+        {"name": "turns", "use": "rubric", "model": "simulated:x"},
+        {"name": "first", "use": "first-failure", "model": "simulated:x", "unit": "first",
+         "options": {"most": 6}},
+        {"name": "eve", "kind": "human"},
+        *({"name": one, "kind": "human", "unit": "first"} for one in ("ada", "ben")),
+    ]  # fmt: skip
+    study = study_of(tmp_path, talks=talks, panel=panel)
+    pl.DataFrame({"id": names, "text": ["A scene."] * 30}).write_csv(tmp_path / "items.csv")
+    went(tmp_path, study)
+    own = ratings_frame(tmp_path / "s").filter(pl.col("rater") == "turns")
+    own.select("item", "system", "attribute", "score", rater=pl.lit("eve")).write_csv(
+        tmp_path / "eve.csv"
+    )
+    data = {"sources": [{"path": "first.csv"}, {"path": "eve.csv"}],
+            "reference": ["eve", "ada", "ben"]}  # fmt: skip
+    raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    went(tmp_path, build_study({**raw, "data": data}, folder=str(tmp_path)), resume=True)
+    found = examine(tmp_path / "s", resamples=0)
+    assert {v.judge for v in found.verdicts} == {"turns"}
+    assert found.inputs.tables.ratings["item"].cast(pl.String).str.contains(" turn ").all()
+    sections = {one.title: one for one in found.sections}
+    assert "Agreement over turns" in sections
+    rows = {row[:2]: row for row in sections["Where conversations first fail"].table.rows}
+    exact = float(np.mean(near[0] == near[1]))
+    assert rows["first", "the same turn"][4] == pytest.approx(exact)
+    assert rows["first", "whether at all"][4] == 1.0
+    assert {judge for judge, _ in rows} == {"first"}
+
+
+def test_first_failures_beside_which_nobody_named_any_leave_the_others_as_they_are(tmp_path):
+    from voirdire import examine
+
+    panel = [
+        {"name": "turns", "use": "rubric", "model": "simulated:x"},
+        {"name": "first", "use": "first-failure", "model": "simulated:x", "unit": "first"},
+        {"name": "eve", "kind": "human"},
+    ]
+    study = study_of(tmp_path, panel=panel)
+    went(tmp_path, study)
+    own = ratings_frame(tmp_path / "s").filter(pl.col("rater") == "turns")
+    own.select("item", "system", "attribute", "score", rater=pl.lit("eve")).write_csv(
+        tmp_path / "eve.csv"
+    )
+    raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+    data = {"sources": [{"path": "eve.csv"}], "reference": ["eve"]}
+    went(tmp_path, build_study({**raw, "data": data}, folder=str(tmp_path)), resume=True)
+    found = examine(tmp_path / "s", resamples=0)
+    assert {v.judge for v in found.verdicts} == {"turns"}
+    assert "Where conversations first fail" not in {one.title for one in found.sections}
+    assert "nobody_beside_firsts" in [one.kind for one in found.findings]

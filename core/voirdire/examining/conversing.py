@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.inputs import Inputs
+    from voirdire.tables.judged import ReadJudgements
 
 #: Turns that a figure shows; the later ones are in the table.
 _MOST_SHOWN = 40
@@ -26,7 +27,9 @@ _LOOKED_AT = 200
 
 
 def has_turns(inputs: Inputs) -> bool:
-    """Whether items are turns of conversations."""
+    """Whether items are turns of conversations, or first failures of some were named."""
+    if inputs.firsts is not None:
+        return True
     names = _items(inputs).unique(maintain_order=True).head(_LOOKED_AT).to_list()
     return any(parted(str(name))[1].position for name in names)
 
@@ -41,18 +44,23 @@ def _items(inputs: Inputs) -> pl.Series:
 
 def turn_sections(inputs: Inputs) -> tuple[Section, ...]:
     """What is said of turns: nothing of kinds of judgements that have no part here."""
-    read = inputs.judgements
-    if read is not None:
-        firsts = [q.attribute for q in read.questions if set(q.labels) == {FINE, FAILED}]
-        return tuple(
-            section
-            for attribute in firsts
-            for section in _first_sections(_placed(read.labels), attribute, inputs.reference)
-        )
+    if inputs.judgements is not None:
+        return _firsts(inputs.judgements, inputs.reference)
+    firsts = () if inputs.firsts is None else _firsts(inputs.firsts, inputs.firsts.people)
     if inputs.tables is None:
-        return ()
+        return firsts
     rows = _placed(inputs.tables.ratings.filter(pl.col("score").is_not_null()))
-    return tuple(filter(None, [_by_turn(rows, inputs)]))
+    return (*filter(None, [_by_turn(rows, inputs)]), *firsts)
+
+
+def _firsts(read: ReadJudgements, people: Sequence[str]) -> tuple[Section, ...]:
+    """A section an attribute of which first failures were named."""
+    asked = [one.attribute for one in read.questions if set(one.labels) == {FINE, FAILED}]
+    return tuple(
+        section
+        for attribute in asked
+        for section in _first_sections(_placed(read.labels), attribute, people)
+    )
 
 
 def _placed(rows: pl.DataFrame) -> pl.DataFrame:

@@ -50,6 +50,8 @@ class Inputs:
         Where ratings were made of labels, probabilities or comparisons: what they answer.
     by : str
         What the subgroups of responses are called, such as ``language``.
+    firsts : ReadJudgements or None
+        First failures that some raters named of conversations whose turns others judged.
     """
 
     study: Study
@@ -63,6 +65,7 @@ class Inputs:
     judgements: ReadJudgements | None = None
     questions: tuple[RatedQuestion, ...] = ()
     by: str = "subgroup"
+    firsts: ReadJudgements | None = None
 
     @property
     def labelled(self) -> bool:

@@ -17,7 +17,7 @@ from voirdire.schema import Finding
 from voirdire.store.session import read_session
 from voirdire.study import ReadOptions
 from voirdire.tables import read_tables
-from voirdire.tables.judged import read_judged
+from voirdire.tables.judged import ReadJudgements, read_judged
 from voirdire.units import CALL, RESULT, THOUGHT, parted
 
 if TYPE_CHECKING:
@@ -25,24 +25,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.study import Source, Study
-    from voirdire.tables.judged import ReadJudgements
 
 _LENGTHS = "SELECT item, system, max(turn) FROM messages GROUP BY item, system"
 _DONE = "SELECT 1 FROM messages WHERE role IN (?, ?, ?) LIMIT 1"
 _COLUMNS = ("item", "system", "rater", "run", "attribute", "score")
 
 
-def firsts_of_session(folder: Path, study: Study) -> tuple[Study, ReadJudgements]:
+def firsts_of_session(
+    folder: Path, study: Study, only: Sequence[str] = ()
+) -> tuple[Study, ReadJudgements]:
     """What judges and people say of the first turns that fail, with the study of who is who.
 
     Parameters
     ----------
     folder : Path
-        A session whose study has ``unit = "first"``.
+        A session whose study has ``unit = "first"``, or some of whose raters have.
     study : Study
         That study, whose sources are the session's ratings and files of people: a row a
         conversation, with the number of a turn, 0 or ``never``; or a row a turn or step, which is
         wrong below the study's gate or, where an attribute has two values, by the lower one.
+    only : sequence of str
+        The raters that name first failures, where others judge turns; all without.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def firsts_of_session(folder: Path, study: Study) -> tuple[Study, ReadJudgements
     longest = lengths["turns"].max() if rows else None
     if not isinstance(longest, int):
         raise InputError(f"session {folder}: unit is 'first', and it holds no conversation")
-    places = _positions(study, longest)
+    places = _positions(study, longest, only)
     known = _with_lengths(places, lengths)
     _check_overlap(places, known, lengths, folder)
     beyond = known.filter(pl.col("score") > pl.col("turns"))
@@ -70,6 +73,8 @@ def firsts_of_session(folder: Path, study: Study) -> tuple[Study, ReadJudgements
         **{name: name for name in _COLUMNS}
     )
     people = study.data.reference or [one.name for one in study.panel if one.kind == "human"]
+    if only:
+        people = [one.name for one in study.panel if one.kind == "human" and one.name in only]
     found = read_judged(written, reference=tuple(people), read=read)
     if found is None:
         raise InputError(f"session {folder}: nobody named a first turn that fails")
@@ -80,6 +85,22 @@ def firsts_of_session(folder: Path, study: Study) -> tuple[Study, ReadJudgements
     if beyond.is_empty():
         return named, said
     return named, replace(said, findings=(*said.findings, _beyond(beyond)))
+
+
+def firsts_beside(folder: Path, study: Study, named: Sequence[str]) -> ReadJudgements:
+    """The first failures of some raters, where others judge turns; errors of `firsts_of_session`.
+
+    Where no person is among them there is nothing to hold a judge's against, which is said.
+    """
+    people = [one.name for one in study.panel if one.kind == "human" and one.name in named]
+    if people:
+        return firsts_of_session(folder, study, only=named)[1]
+    alone = Finding(
+        "nobody_beside_firsts", "note", "", len(named), tuple(named),
+        "No person names first failures beside these raters.",
+        "Nothing is said of theirs: give people who name some unit = 'first' in the panel.",
+    )  # fmt: skip
+    return ReadJudgements((), findings=(alone,))
 
 
 def _check_overlap(
@@ -96,7 +117,7 @@ def _check_overlap(
             )
 
 
-def _positions(study: Study, longest: int) -> pl.DataFrame:
+def _positions(study: Study, longest: int, only: Sequence[str]) -> pl.DataFrame:
     """Everyone's first failures as numbers, 0 for never."""
 
     def with_never(source: Source) -> Source:
@@ -113,6 +134,8 @@ def _positions(study: Study, longest: int) -> pl.DataFrame:
     places = read.ratings.select(
         pl.col(name).cast(kind) for name, kind in zip(_COLUMNS, kinds, strict=True)
     )
+    if only:
+        places = places.filter(pl.col("rater").is_in(list(only)))
     return _with_derived(places, study)
 
 

@@ -147,6 +147,7 @@ def inputs_of(opened: Opened) -> Inputs:
         opened.session,
         opened.judgements,
         by=opened.by,
+        firsts=opened.firsts,
     )
 
 
@@ -167,6 +168,8 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
     findings = list(_old_keys(study))
     if opened.judgements is not None:
         findings += opened.judgements.findings
+    if opened.firsts is not None:
+        findings += opened.firsts.findings
     if study.juries:  # derived, so that no file holds a rating of theirs
         asked = tuple(rater for rater in study.panel if not rater.is_jury)
         study = study.model_copy(update={"panel": asked})

@@ -38,6 +38,7 @@ class Opened:
 
     `tables` is None where there are no ratings, or where the study says where they lie;
     `preferences` is None where there are no comparisons. `by` is what subgroups are called.
+    `firsts` are first failures that some raters named of conversations whose turns others judged.
     """
 
     study: Study
@@ -47,6 +48,7 @@ class Opened:
     session: Path | None = None
     judgements: ReadJudgements | None = None
     by: str = "subgroup"
+    firsts: ReadJudgements | None = None
 
 
 class Opens(Protocol):
@@ -200,8 +202,31 @@ class SessionSource:
 
             opened = JudgementsSource(*firsts_of_session(self.folder, study)).open()
             return replace(opened, session=self.folder)
+        study, firsts = self._apart(study)
         study, preferences = split_preferences(study)
-        return Opened(study, preferences=preferences, session=self.folder)
+        return Opened(study, preferences=preferences, session=self.folder, firsts=firsts)
+
+    def _apart(self, study: Study) -> tuple[Study, ReadJudgements | None]:
+        """The study without raters who name first failures, and what these say.
+
+        Numbers of turns are no scores: read as such, a 3 would be a middling conversation.
+        """
+        named = [one.name for one in study.panel if one.unit == "first"]
+        if not named:
+            return study, None
+        from voirdire.examining.session_firsts import (  # noqa: PLC0415 - of conversations alone
+            firsts_beside,
+        )
+
+        said = firsts_beside(self.folder, study, named)
+        panel = tuple(one for one in study.panel if one.name not in named)
+        sources = tuple(
+            one.model_copy(update={"leave_out": (*one.leave_out, *named)})
+            for one in study.data.sources
+        )
+        reference = tuple(name for name in study.data.reference if name not in named)
+        data = study.data.model_copy(update={"sources": sources, "reference": reference})
+        return study.model_copy(update={"panel": panel, "data": data}), said
 
 
 @dataclass(frozen=True, slots=True)

@@ -630,3 +630,42 @@ def test_unequal_probabilities_cover_where_much_is_labelled():
         one = prediction_powered_mean(labels, judge, probabilities=probability)
         held.append(one.interval.low <= 0 <= one.interval.high)
     assert 0.91 <= np.mean(held) <= 0.99
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=3, max_size=25),
+    st.integers(0, 10_000),
+)
+def test_a_win_rate_and_its_interval_lie_between_0_and_1(wins, seed):
+    rng = np.random.default_rng(seed)
+    labels = np.concatenate([wins, np.full(30, np.nan)])
+    judge = np.where(rng.random(len(labels)) < 0.3, rng.choice([0.0, 0.5, 1.0], len(labels)), 0.9)
+    found = prediction_powered_mean(labels, judge, scale=(0, 1))
+    for value, interval in (
+        (found.value, found.interval), (found.human.value, found.human.intervals[0]),
+        (found.judge.value, found.judge.intervals[0]),
+    ):  # fmt: skip
+        assert 0 <= interval.low <= value <= interval.high <= 1
+        assert interval.low < interval.high
+
+
+def test_a_win_rate_near_an_end_is_covered():
+    rng = np.random.default_rng(5)
+    truth, covered, reps = 0.94 * 0.95 + 0.06 / 2, 0, 300
+    for _ in range(reps):
+        won = np.where(rng.random(120) < 0.06, 0.5, rng.random(120) < 0.95)
+        judge = np.where(rng.random(120) < 0.85, won, rng.random(120) < 0.5)
+        labels = np.where(np.arange(120) < 20, won, np.nan)
+        interval = prediction_powered_mean(labels, judge, scale=(0, 1)).interval
+        covered += interval.low <= truth <= interval.high
+    # By t it is 0.87.
+    assert covered >= 0.93 * reps
+
+
+def test_the_interval_of_a_mean_score_ends_with_the_scale():
+    labels = [5, 5, 5, 4, 5, 5, 2, 5, None, None]
+    found = prediction_powered_mean(labels, [5, 5, 4, 4, 5, 5, 4, 5, 5, 4], scale=(1, 5))
+    assert found.interval.high == 5
+    free = prediction_powered_mean(labels, [5, 5, 4, 4, 5, 5, 4, 5, 5, 4])
+    assert free.interval.high > 5
+    assert found.interval.low == pytest.approx(free.interval.low)

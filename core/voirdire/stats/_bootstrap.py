@@ -19,6 +19,7 @@ from voirdire.stats._arrays import Floats, generator
 from voirdire.stats._kernels_icc import weighted_quantiles
 from voirdire.stats._results import Interval
 from voirdire.stats.intervals import few_units
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +116,6 @@ def bca_levels(
 
     Ties with the point estimate count one half; NaN where they are undefined.
     """
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - slow to import
-
     kept = ~np.isnan(values)
     mass = kept.astype(np.float64) if weights is None else kept * weights
     # Ratings on few levels give many resamples the sample's own value. Half of these count as below
@@ -128,12 +127,12 @@ def bca_levels(
     # With none or all of the resamples below the estimate the correction is infinite.
     if not mass.sum() or not spread > 0 or not 0 < below < mass.sum():
         return math.nan, math.nan
-    z0 = ndtri(below / mass.sum())
+    z0 = special().ndtri(below / mass.sum())
     acceleration = float(np.sum(deviations**3)) / (6 * spread**1.5)
-    shifted = z0 + ndtri(np.array([0.5 - level / 2, 0.5 + level / 2]))
+    shifted = z0 + special().ndtri(np.array([0.5 - level / 2, 0.5 + level / 2]))
     # 1 - a z may be 0: the bound is then the end of the distribution.
     with np.errstate(divide="ignore"):
-        low, high = ndtr(z0 + shifted / (1 - acceleration * shifted))
+        low, high = special().ndtr(z0 + shifted / (1 - acceleration * shifted))
     return float(low), float(high)
 
 

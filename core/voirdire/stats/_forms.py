@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +126,4 @@ def _agreement_interval(
 
 
 def _quantile(df1: float | Floats, df2: float | Floats, probability: float) -> Floats:
-    from scipy.special import fdtri  # noqa: PLC0415 - slow to import
-
-    return np.asarray(fdtri(df1, df2, probability))
+    return np.asarray(special().fdtri(df1, df2, probability))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.stats.special import special
 from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
@@ -65,11 +66,9 @@ class Stratified:
 
 def posterior_points(passed: Floats, failed: Floats, shares: Floats, side: int = 0) -> Floats:
     """(_POINTS,) means over strata: each stratum's Beta quantiles at points that fill a cube."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
-
     dimension = np.arange(len(shares)) + side * (_MOST_STRATA + 1)
     at = (np.arange(_POINTS)[:, None] + 0.5) * _ROOTS[dimension] % 1.0
-    return np.asarray(betaincinv(passed, failed, at) @ shares)
+    return np.asarray(special().betaincinv(passed, failed, at) @ shares)
 
 
 def design_effect(data: Columns) -> float:

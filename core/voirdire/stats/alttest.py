@@ -12,6 +12,7 @@ from voirdire.stats._arrays import masked
 from voirdire.stats._ratings import encode
 from voirdire.stats._results import Estimate
 from voirdire.stats.multiplicity import adjust_p
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,8 +227,6 @@ def _scored(
 
 def _p_value(judge: NDArray[np.bool_], human: NDArray[np.bool_], epsilon: float) -> float:
     """One-sided t test that the human's lead is epsilon or more."""
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
-
     # Where both are as good, both win: such items leave no lead.
     lead = human.astype(np.float64) - judge
     # Without spread t is infinite or 0 / 0, and yet the answer is plain.
@@ -235,4 +234,4 @@ def _p_value(judge: NDArray[np.bool_], human: NDArray[np.bool_], epsilon: float)
         return 0.0 if lead[0] < epsilon else 1.0
     n = len(lead)
     t = (lead.mean() - epsilon) / (lead.std(ddof=1) / math.sqrt(n))
-    return float(stdtr(n - 1, t))
+    return float(special().stdtr(n - 1, t))

@@ -12,6 +12,7 @@ from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._results import Result
 from voirdire.stats.effective import design_effect, effective_labels, lower_share
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,15 +204,13 @@ def certified(
 
 def _fewest(target: float, risk: float) -> int:
     """Labels with which agreement two thirds of the way to perfect is likely to be shown."""
-    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
-
     # Fewer labels pass at no count: even if all agree, target^n is above the risk. log(0.01) /
     # log(0.1) may lie a rounding above 2.
     n = math.ceil(math.log(risk) / math.log(target) - 1e-9)
     while True:
         # The fewest agreeing labels whose upper tail at the target is rare enough.
-        wanted = int(np.searchsorted(-bdtrc(np.arange(n) - 0.0, n, target), -risk)) + 1
-        if bdtrc(wanted - 1, n, (2 + target) / 3) >= _POWER:
+        wanted = int(np.searchsorted(-special().bdtrc(np.arange(n) - 0.0, n, target), -risk)) + 1
+        if special().bdtrc(wanted - 1, n, (2 + target) / 3) >= _POWER:
             return n
         n += 1
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import check_level
 from voirdire.stats._results import Result
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,11 +281,9 @@ def _ratio(icc: float, k: int) -> float:
 
 
 def _quantile(n: int, k: int, level: float, *, above: bool) -> float:
-    from scipy.special import fdtri  # noqa: PLC0415 - slow to import
-
     rows, error = n - 1, (n - 1) * (k - 1)
     df = (rows, error) if above else (error, rows)
-    return float(fdtri(*df, 0.5 + level / 2))
+    return float(special().fdtri(*df, 0.5 + level / 2))
 
 
 def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None:

@@ -12,6 +12,7 @@ from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, row_names
 from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
 from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats.special import special
 
 
 def bias(
@@ -357,8 +358,6 @@ def _conclusion(interval: Interval, margin: float) -> str:
 
 
 def _larger_p(estimate: Estimate, margin: float) -> float:
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
-
     error = estimate.details["standard_error"]
     if math.isnan(error):
         return math.nan
@@ -366,4 +365,4 @@ def _larger_p(estimate: Estimate, margin: float) -> float:
     if error == 0:
         return 0.0 if abs(estimate.value) < margin else 1.0
     # The nearer end of the margin has the larger of the two p values.
-    return float(stdtr(estimate.details["df"], (abs(estimate.value) - margin) / error))
+    return float(special().stdtr(estimate.details["df"], (abs(estimate.value) - margin) / error))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.stats.special import special
 from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
@@ -51,15 +52,11 @@ def effective_labels(
 
 def lower_share(agreed: float, n: float, risk: float) -> float:
     """Clopper and Pearson's one-sided lower bound; `agreed` and `n` need not be whole."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
-
-    return 0.0 if agreed <= 0 else float(betaincinv(agreed, n - agreed + 1, risk))
+    return 0.0 if agreed <= 0 else float(special().betaincinv(agreed, n - agreed + 1, risk))
 
 
 def share_tails(agreed: float, n: float, share: float) -> tuple[float, float]:
     """P(so many or more | share), and so few or fewer, of `n` labels that need not be whole."""
-    from scipy.special import betainc  # noqa: PLC0415 - slow to import
-
-    more = 1.0 if agreed <= 0 else float(betainc(agreed, n - agreed + 1, share))
-    fewer = 1.0 if agreed >= n else 1 - float(betainc(agreed + 1, n - agreed, share))
+    more = 1.0 if agreed <= 0 else float(special().betainc(agreed, n - agreed + 1, share))
+    fewer = 1.0 if agreed >= n else 1 - float(special().betainc(agreed + 1, n - agreed, share))
     return more, fewer

@@ -14,6 +14,7 @@ import numpy as np
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.stats._arrays import check_draws, check_level
 from voirdire.stats._results import Interval
+from voirdire.stats.special import special
 from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
@@ -266,9 +267,7 @@ def share_interval(value: float, se: float, df: float, n: int, level: float) -> 
 @lru_cache(maxsize=64)
 def normal_quantile(probability: float) -> float:
     """Quantile of the standard normal distribution."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
-
-    return float(ndtri(probability))
+    return float(special().ndtri(probability))
 
 
 def fisher_interval(r: float, variance: float, level: float) -> Interval:

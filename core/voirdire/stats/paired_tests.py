@@ -15,6 +15,7 @@ from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import mean_interval, pairs, round_off, standard_error
 from voirdire.stats._results import REASONS, Interval, Result
 from voirdire.stats.multiplicity import adjust_p
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,15 +108,13 @@ def paired_t(first: Any, second: Any) -> PairedTest:
     ----------
     Student (1908), Biometrika 6, 1-25.
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
-
     paired = pairs(first, second)
     error, df = standard_error(paired.differences)
     # Equal differences: t is infinite or 0 / 0, and neither is a test.
     if not error > 0:
         return _undefined("paired_t", paired, "too_few_items" if paired.n < 2 else "zero_variance")
     t = float(paired.differences.mean()) / error
-    return _result("paired_t", paired, t, 2 * float(stdtr(df, -abs(t))), df)
+    return _result("paired_t", paired, t, 2 * float(special().stdtr(df, -abs(t))), df)
 
 
 def wilcoxon(first: Any, second: Any) -> PairedTest:
@@ -204,8 +203,6 @@ def mcnemar(first: Any, second: Any) -> PairedTest:
     ----------
     McNemar (1947), Psychometrika 12, 153-157. Exact form: Siegel and Castellan (1988), 5.1.
     """
-    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
-
     paired = pairs(first, second)
     values = np.concatenate([paired.judge, paired.reference])
     if not np.isin(values, (0, 1)).all():
@@ -214,7 +211,8 @@ def mcnemar(first: Any, second: Any) -> PairedTest:
         return _undefined("mcnemar", paired, "no_data")
     gained, lost = int((paired.differences > 0).sum()), int((paired.differences < 0).sum())
     # Doubling counts the middle outcome twice when both sides are equal.
-    p = min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5))) if gained + lost else 1.0
+    tail = float(special().bdtr(min(gained, lost), gained + lost, 0.5))
+    p = min(1.0, 2 * tail) if gained + lost else 1.0
     return _result("mcnemar", paired, float(gained), p)
 
 

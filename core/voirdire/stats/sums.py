@@ -13,6 +13,7 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, floats, row_names
 from voirdire.stats._results import Interval, Result, plain
+from voirdire.stats.special import special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -383,16 +384,12 @@ def natural(value: Any, scale: Scale) -> Any:
 @lru_cache(maxsize=4096)
 def quantile(share: float, df: float) -> float:
     """Student's t below which that share lies; NaN without degrees of freedom."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
-    return float(stdtrit(df, share)) if df > 0 else math.nan
+    return float(special().stdtrit(df, share)) if df > 0 else math.nan
 
 
 def above_t(t: Any, df: float) -> Any:
     """P(T > t) of Student's t."""
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
-
-    return stdtr(df, -np.asarray(t, dtype=np.float64))
+    return special().stdtr(df, -np.asarray(t, dtype=np.float64))
 
 
 def weighted_mean(values: Floats, weight: Floats | None) -> Floats:

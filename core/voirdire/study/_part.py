@@ -25,7 +25,7 @@ _SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "
 class StudyPart(BaseModel):
     """A part of a study: frozen, and an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def no_secrets(options: dict[str, Any]) -> dict[str, Any]:

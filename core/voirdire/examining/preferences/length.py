@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.preferences.results import OVERALL
+from voirdire.stats.special import special
 from voirdire.tabular import Section, Table, count, interval, number, text
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ def adjusted_means(
     Liang and Zeger (1986), Biometrika 73, 13-22. Dubois et al. (2024), arXiv:2404.04475, take the
     length out of win rates in the same way.
     """
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
-
     G, items = int(groups.max()) + 1, int(clusters.max()) + 1
     design = np.column_stack([np.eye(G)[groups], x])
     # A column that the others give is no slope: every group has one length ratio.
@@ -71,7 +70,7 @@ def adjusted_means(
     n = len(y)
     factor = items / (items - 1) * (n - 1) / max(1, n - G - 1)
     errors = np.sqrt(np.diag(bread @ (sums.T @ sums) @ bread) * factor)
-    reach = float(stdtrit(items - 1, (1 + level) / 2)) * errors
+    reach = float(special().stdtrit(items - 1, (1 + level) / 2)) * errors
     ends = np.column_stack([found - reach, found + reach])
     return Adjusted(found[:G], float(found[G]), ends[:G], ends[G], items)
 

@@ -16,6 +16,7 @@ from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
 from voirdire.stats.effective import share_tails
+from voirdire.stats.special import special
 from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
@@ -114,12 +115,10 @@ def top(panel: ProbabilityPanel, threshold: float, target: float, side: Side) ->
 
 def _homogeneous(panel: ProbabilityPanel) -> Component | None:
     """HOM: calibration in the large that differs by system looks bad; it never refuses."""
-    from scipy.special import chdtri  # noqa: PLC0415 - slow to import
-
     found = stats.homogeneity(panel)
     if found is None:
         return None
-    limit = float(chdtri(found.df, 0.01))
+    limit = float(special().chdtri(found.df, 0.01))
     state: State = "open" if found.q > limit and found.tau > SPREAD else "yes"
     worst = int(np.nanargmax(np.abs(found.biases)))
     return Component(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.stats.special import special
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -132,6 +134,4 @@ def _most_equal(case: Case, pairs: list[tuple[int, int]]) -> float:
 
 def _tail(equal: int, shared: int, most: float) -> float:
     """Probability of so many equal scores or more."""
-    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import
-
-    return float(bdtrc(equal - 1, shared, most)) if equal else 1.0
+    return float(special().bdtrc(equal - 1, shared, most)) if equal else 1.0

@@ -17,6 +17,7 @@ from voirdire.examining.spec.margins import (
 )
 from voirdire.stats import system_means as means
 from voirdire.stats.bias_by_system import HumanSpread, human_by_system, specific
+from voirdire.stats.special import special
 from voirdire.stats.sums import above_t, jackknife, means_of, on_scale, quantile
 
 if TYPE_CHECKING:
@@ -329,15 +330,13 @@ def order_to_come(name: str, observed: means.Means, margin: float) -> Component:
 
 def level_to_come(name: str, bias: Floats, spread: HumanSpread, margin: float) -> Component:
     """Where a new system's bias will lie: a 90 % prediction interval."""
-    from scipy.special import chdtri  # noqa: PLC0415 - slow to import
-
     count, centre, sd = len(bias), float(bias.mean()), float(bias.std(ddof=1))
     limit = spread.allow(margin, 1.0, 1)
     # Of a new system beside the mean of these: its own spread, and the error of the mean.
     error = sd * math.sqrt(1 + 1 / count)
     reach = quantile(SURE_YES, count - 1) * error
     # The lower bound of the spread: surely as wide as this.
-    least = sd * math.sqrt((count - 1) / float(chdtri(count - 1, 1 - SURE_NO)))
+    least = sd * math.sqrt((count - 1) / float(special().chdtri(count - 1, 1 - SURE_NO)))
     state: State = "open"
     if abs(centre) + reach <= limit:
         state = "yes"

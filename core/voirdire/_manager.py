@@ -5,9 +5,10 @@ and is not imported before somebody asks for readers. A plugin may stand in seve
 """
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from importlib.metadata import Distribution, EntryPoint, MetadataPathFinder, entry_points
+from importlib.metadata import EntryPoint, MetadataPathFinder
 from typing import Any
 
 import pluggy
@@ -15,6 +16,7 @@ import pluggy
 from voirdire import hookspecs
 from voirdire._registry import KINDS, Plugins
 from voirdire.errors import PluginError
+from voirdire.lazy import entry_points_on, name_and_version
 
 GROUP = "voirdire"
 #: What `voirdire.command` stands for: commands are added to an application, and have no names.
@@ -24,11 +26,12 @@ COMMAND = "command"
 def installed(*kinds: str) -> list[EntryPoint]:
     """The entry points there are; those that may bring one of these kinds, where some are named."""
     groups = [GROUP, *(f"{GROUP}.{kind}" for kind in (*KINDS, COMMAND))]
-    there = entry_points()  # once: each call reads what every installed distribution says
+    there = entry_points_on(tuple(sys.path))
     if not any(there.select(group=group) for group in groups):
         # Where no file could be opened, Python took a folder for empty, and keeps to that.
         MetadataPathFinder().invalidate_caches()
-        there = entry_points()
+        entry_points_on.cache_clear()
+        there = entry_points_on(tuple(sys.path))
         if not any(there.select(group=group) for group in groups):
             raise PluginError("not even the plugins of voirdire are found: install it by pip")
     wanted = {GROUP, *(f"{GROUP}.{kind}" for kind in kinds)} if kinds else set(groups)
@@ -55,10 +58,10 @@ def load(
             registry.failures[name] = "no such plugin"
     asked = (*kinds, *([] if app is None else [COMMAND]))
     # Built-ins first: a third party cannot take their names.
-    for point in sorted(points, key=lambda one: _name_and_version(one.dist)[0] != "voirdire"):
+    for point in sorted(points, key=lambda one: name_and_version(one.dist)[0] != "voirdire"):
         own = [kind for kind in asked if point.group in (GROUP, f"{GROUP}.{kind}")]
         own = [kind for kind in own if not registry.has(kind, point.name, point.value)]
-        ours = _name_and_version(point.dist)[0] == "voirdire"
+        ours = name_and_version(point.dist)[0] == "voirdire"
         if own and (ours or wanted is None or point.name in wanted):
             try:
                 _load_one(registry, point, own, app)
@@ -77,18 +80,13 @@ def _ask(registry: Plugins, kind: str) -> None:
     load(installed(kind), None, os.environ.get("VOIRDIRE_LOAD_PLUGINS"), (kind,), registry)
 
 
-@cache  # each asking reads the metadata anew, and a distribution has many entry points
-def _name_and_version(dist: Distribution | None) -> tuple[str, str]:
-    return (dist.name, dist.version) if dist else ("", "")
-
-
 def _load_one(registry: Plugins, point: EntryPoint, kinds: Sequence[str], app: Any) -> None:
     if registry.values.setdefault(point.name, point.value) != point.value:
         raise PluginError(f"{point.value} has this name too and is left out: names are given once")
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs.Hooks)
     # Before it is loaded, so that a plugin that fails still shows its version.
-    registry.versions[point.name] = _name_and_version(point.dist)[1]
+    registry.versions[point.name] = name_and_version(point.dist)[1]
     manager.register(point.load(), point.name)
     callers = manager.get_hookcallers(manager.get_plugin(point.name)) or []
     registry.hooks[point.name] = sorted(caller.name for caller in callers if caller.has_spec())

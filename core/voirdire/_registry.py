@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import MissingExtraError, PluginError, VoirdireError
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from voirdire.errors import InputError, PluginError
+from voirdire.late import dataclass
 
 #: What is answered of a model that none of the others shares a maker with.
 NONE = "none"

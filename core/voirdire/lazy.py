@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,12 @@ from voirdire.errors import InputError, MissingExtraError, PluginError, not_one_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from importlib.metadata import Distribution
 
 # The formatter breaks a line that is too long into parentheses.
 _EXPORT = re.compile(r"^from (\S+) import \(?\s*(\w+) as \2,?\s*\)?$", re.MULTILINE)
+
+_HEADER = re.compile(r"^(Name|Version):(.*)$", re.MULTILINE)
 
 
 def attach(
@@ -62,6 +66,31 @@ def require(module: str, feature: str, extra: str) -> Any:
         if module.partition(".")[0] != missing.partition(".")[0]:
             raise
     raise MissingExtraError(feature, extra, missing)
+
+
+@cache  # whoever asks would read what every installed distribution says
+def entry_points_on(_: tuple[str, ...]) -> Any:
+    """The entry points of all distributions on `sys.path`, which is the argument."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - for plugins only
+
+    return entry_points()
+
+
+@cache  # a distribution may have many entry points
+def name_and_version(dist: Distribution | None) -> tuple[str, str]:
+    """Of an installed distribution, as its metadata says; empty for none.
+
+    `importlib.metadata` has the whole file parsed as an e-mail for either, its README included.
+
+    >>> from importlib.metadata import distribution
+    >>> name_and_version(distribution("numpy"))[0]
+    'numpy'
+    """
+    if dist is None:
+        return "", ""
+    text = dist.read_text("METADATA") or dist.read_text("PKG-INFO") or ""
+    found = {key: value.strip() for key, value in _HEADER.findall(text.partition("\n\n")[0])}
+    return found.get("Name", ""), found.get("Version", "")
 
 
 def make_importable(folder: str | Path) -> None:

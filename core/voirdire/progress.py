@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from voirdire.errors import InputError
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,10 +8,11 @@ conversation are one cluster (`cluster_of`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from voirdire.errors import InputError
+from voirdire.late import dataclass
 from voirdire.schema import Item, Rating, Turn
 
 if TYPE_CHECKING:

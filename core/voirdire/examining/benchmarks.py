@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from voirdire._manager import plugins
 from voirdire.errors import PluginError, VoirdireError
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from voirdire.examining.ratings.facts import RatingsFacts
 from voirdire.examining.verdict.facts import Judged
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

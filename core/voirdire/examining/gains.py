@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import operator
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError, RequirementUnmetError, listed
+from voirdire.late import dataclass
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:

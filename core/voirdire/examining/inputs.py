@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.examining.ratings.cube import build_cube
+from voirdire.late import dataclass
 from voirdire.study import Rater, family_of
 from voirdire.tables import ITEMS, RATERS, REASONS, REPLIES, RESPONSES
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import InputError, check_allowed, not_rated
+from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.study import Rater, Study, family_of, own_systems
 

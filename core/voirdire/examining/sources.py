@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -12,13 +12,13 @@ import polars as pl
 from voirdire import tables
 from voirdire._manager import plugins
 from voirdire.errors import InputError, QuestionError
-from voirdire.examining.benchmarks import registered_benchmark
 from voirdire.examining.preferences.source import (
     ReadPreferences,
     preferences_alone,
     split_preferences,
 )
 from voirdire.examining.preferences.table import preference_table
+from voirdire.late import dataclass
 from voirdire.study import ReadOptions, Study, load_study
 
 if TYPE_CHECKING:
@@ -246,6 +246,10 @@ class BenchmarkSource:
                 f"{self.name!r} is neither a file, a session folder nor a benchmark "
                 f"(benchmarks: {', '.join(names) or 'none'})"
             )
+        from voirdire.examining.benchmarks import (  # noqa: PLC0415 - few sources are one
+            registered_benchmark,
+        )
+
         benchmark, folder = registered_benchmark(self.name), self.folder
         if folder is None:
             study, preferences = split_preferences(benchmark.study(None))

@@ -8,7 +8,6 @@ Of ratings of parts the first wrong one is derived, and a judge's is set beside 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.examining.conversing import WHOLES
+from voirdire.late import dataclass
 from voirdire.stats import Interval
 from voirdire.stats.intervals import share_interval
 from voirdire.tables import fold, plural

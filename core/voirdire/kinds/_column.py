@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voirdire.late import dataclass
 from voirdire.parsing.numbers import MISSING_WORDS
 
 if TYPE_CHECKING:

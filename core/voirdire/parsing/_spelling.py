@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from voirdire.late import pattern
+
 #: Signs that belong to the letter before them: accents, points and vowel signs.
 MARKS = (
     r"\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7"
@@ -23,9 +25,9 @@ MARKS = (
 #: Full-width letters and signs, as Chinese and Japanese keyboards write them, to plain ones.
 FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # "don't" is one word; "all_or_nothing" is three.
-WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*+(?:['’][^\W_]+)?")
+WORD = pattern(rf"[^\W_](?:[^\W_]|[{MARKS}])*+(?:['’][^\W_]+)?")
 # "-isation", "-ising", "labelling": British spellings of one word.
-_SPELLING = re.compile(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
+_SPELLING = pattern(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 
 
 def spelled(text: str) -> str:

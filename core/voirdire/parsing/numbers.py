@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import re
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.late import dataclass, pattern
 from voirdire.parsing._spelling import Phrases, words_of
 
 if TYPE_CHECKING:
@@ -75,13 +76,13 @@ _TAIL = (
     rf"|\s+as\b).*))"
 )
 # The whole grammar: prefix, number, per cent, unit, scale, and what may follow.
-_WHOLE = re.compile(
+_WHOLE = pattern(
     rf"{_PREFIX}(?P<number>{_NUMBER})(?P<percent>\s?{_PERCENT})?{_UNIT}"
     rf"(?:{_OUT_OF}{_UNIT}[)\]]?)?{_TAIL}",
     re.IGNORECASE | re.DOTALL,
 )
 # "Good (4)", "High: 4/5": a level's name before its number.
-_NAMED = re.compile(
+_NAMED = pattern(
     r"(?:not\s+(?:at\s+all|present)|more\s+than\s+half\s+the\s+days"
     r"|(?!(?:not|no|at|above|below|over|under|less|more|max|min)\b)"
     r"[^\W\d_]+(?:[ -][^\W\d_]+){0,2})\s*"
@@ -89,25 +90,25 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 # Without a digit or a star a text states no number: long texts are passed over soon.
-_COUNTS = re.compile(r"[\d★⭐🌟]")
+_COUNTS = pattern(r"[\d★⭐🌟]")
 # "★★★★☆": as many as are filled, out of all.
-_STARS = re.compile(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
+_STARS = pattern(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
-_GOES_ON = re.compile(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
+_GOES_ON = pattern(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 # "1. It validates. 2. It is warm.": a list, no score of 1.
-_SECOND_ITEM = re.compile(r"(?<!\S)2[.)]\s")
+_SECOND_ITEM = pattern(r"(?<!\S)2[.)]\s")
 #: "Not a 4", "if it were a 4", "unless it is a 4": the number is not the score.
 _DENIES = Phrases("not", "never", "cannot", "nor", "if", "unless")
 # "4 (or 5)": the bracket gives another number, so none is sure.
-_ALTERNATIVES = re.compile(_ALTERNATIVE, re.IGNORECASE)
+_ALTERNATIVES = pattern(_ALTERNATIVE, re.IGNORECASE)
 # "4/5 (80%)", "85 (85%)": a share in brackets that only says the same again.
-_SHARE = re.compile(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*[)\]]")
+_SHARE = pattern(rf"\s*[(\[]\s*(?P<share>\d{{1,3}}(?:\.\d+)?)\s*{_PERCENT}\s*[)\]]")
 # Signs that a text speaks of shares, of several numbers, of a range: not one plain value.
-_SHARES = re.compile(rf"\d\s*{_PERCENT}", re.IGNORECASE)
-_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
-_RANGE = re.compile(r"\d\s*(?:-|to|\.\.)\s*\d")
+_SHARES = pattern(rf"\d\s*{_PERCENT}", re.IGNORECASE)
+_NUMBERS = pattern(r"\d+(?:\.\d+)?")
+_RANGE = pattern(r"\d\s*(?:-|to|\.\.)\s*\d")
 # "03-Apr", "3-Apr-24": what a spreadsheet makes of 3-4.
-_DAY = re.compile(
+_DAY = pattern(
     r"\d{1,2}[ -](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:[ -]\d{2,4})?",
     re.IGNORECASE,
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.examining.spec import REASONS, USES
+from voirdire.late import dataclass
 from voirdire.report.answers import (
     JudgeAnswer,
     answers,

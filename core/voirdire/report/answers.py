@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import COMPONENTS, THESE, TO_COME, USES
+from voirdire.late import dataclass
 from voirdire.report.saying import Saying, listed
 from voirdire.report.sentences import margin_text, next_text, reason_text
 from voirdire.report.words import brief, name_against

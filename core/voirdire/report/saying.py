@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.gains import BESIDE
 from voirdire.examining.spec import COMPONENTS, KINDS, REASONS, THESE, USES, UseSpec
+from voirdire.late import dataclass
 from voirdire.report.sentences import because, sentence
 from voirdire.report.words import brief, plural
 

@@ -6,10 +6,11 @@ columns of 0.1 have no variance at all, and a quotient of zeros is seen to be on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats

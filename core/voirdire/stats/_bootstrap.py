@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, generator
 from voirdire.stats._kernels_icc import weighted_quantiles
 from voirdire.stats._results import Interval

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats._anova import Decomposition, features, tolerances
 from voirdire.stats._bootstrap import (
     EXACT_LIMIT,

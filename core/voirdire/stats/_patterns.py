@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, generator
 from voirdire.stats._jit import njit
 

@@ -8,12 +8,12 @@ some rating or level is a word; then all are words.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.late import dataclass
 from voirdire.stats._arrays import absent, masked, numbers
 from voirdire.stats._jit import njit
 

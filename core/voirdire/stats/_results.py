@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from voirdire.late import dataclass
 
 #: Why a value is undefined. A statistic never invents a number in place of these.
 REASONS: Mapping[str, str] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+from voirdire.late import dataclass
 from voirdire.stats._arrays import check_level
 from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
 from voirdire.stats._results import Estimate, Interval, Result

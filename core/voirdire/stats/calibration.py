@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats._results import Result
 from voirdire.stats.response_panel import mean_present

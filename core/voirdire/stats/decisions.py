@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import check_level
 from voirdire.stats._results import Result
 from voirdire.stats.special import special

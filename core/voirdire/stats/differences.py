@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, row_names
 from voirdire.stats._pairs import Pairs, mean_interval, pairs, standard_error
 from voirdire.stats._results import Estimate, Interval, Result

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats._results import Estimate, Result
 from voirdire.stats.response_panel import ResponsePanel, mean_present
 from voirdire.stats.sums import ClusterSums, Jackknifed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.late import dataclass
 from voirdire.stats._arrays import check_draws, check_level
 from voirdire.stats._results import Interval
 from voirdire.stats.special import special

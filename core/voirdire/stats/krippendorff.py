@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.late import dataclass
 from voirdire.stats._jit import interpreted, njit
 from voirdire.stats._patterns import (
     DistinctRows,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
+from voirdire.late import dataclass
 from voirdire.stats._arrays import floats
 from voirdire.stats._pairs import mean_interval, pairs, round_off, standard_error
 from voirdire.stats._results import REASONS, Interval, Result

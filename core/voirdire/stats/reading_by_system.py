@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats import within
 from voirdire.stats.intervals import normal_quantile
 from voirdire.stats.response_panel import mean_present

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, numbers, row_names
 from voirdire.stats.sums import ClusterSums, summed
 

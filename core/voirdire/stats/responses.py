@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, check_level, row_names
 from voirdire.stats._results import Estimate, Interval, Result, plain
 from voirdire.stats.intervals import share_interval

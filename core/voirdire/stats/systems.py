@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
+from voirdire.late import dataclass
 from voirdire.stats._arrays import Floats, check_draws, check_level, floats
 from voirdire.stats._bootstrap import Distribution, drawn_in_chunks, drawn_interval
 from voirdire.stats._forms import canonical, value

@@ -7,11 +7,12 @@ The few responses whose absence leaves a cell too small for a mean are left out 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats import within
 from voirdire.stats.response_panel import CROSSED
 from voirdire.stats.sums import summed

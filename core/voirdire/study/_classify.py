@@ -1,9 +1,7 @@
 """The part of a study that says which classifiers are trained on which labels, and tested."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -45,7 +43,7 @@ class LabelSetSpec(StudyPart):
     tasks: Annotated[tuple[ClassifyTask, ...], Field(min_length=1)] = ("multi-label",)
 
     @model_validator(mode="after")
-    def _one_source(self) -> LabelSetSpec:
+    def _one_source(self) -> Self:
         if bool(self.column) == bool(self.columns):
             raise ValueError(f"label set {self.name!r} needs either column or columns")
         if self.classes and self.tasks != ("multi-class",):
@@ -123,7 +121,7 @@ class ClassifySpec(StudyPart):
     untrained: Literal["error", "note"] = "error"
 
     @model_validator(mode="after")
-    def _consistent(self) -> ClassifySpec:
+    def _consistent(self) -> Self:
         check_once(
             {
                 "classify.data": [one.name for one in self.data],

@@ -1,8 +1,6 @@
 """The part of a study that says what people judge, and how the work is given out."""
 
-from __future__ import annotations
-
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -42,7 +40,7 @@ class Step(StudyPart):
     under_at_most: Count | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Step:
+    def _consistent(self) -> Self:
         unknown = [label for label in self.under if label not in self.labels]
         if unknown:
             raise ValueError(f"step {self.name!r}: under names {unknown}, which are no labels")
@@ -111,7 +109,7 @@ class Humans(StudyPart):
         return [{"name": part} if isinstance(part, str) else part for part in value]
 
     @model_validator(mode="after")
-    def _belongs(self) -> Humans:
+    def _belongs(self) -> Self:
         for task, keys in _OWN.items():
             foreign = [key for key in keys if task != self.task and key in self.model_fields_set]
             if foreign:
@@ -121,7 +119,7 @@ class Humans(StudyPart):
         return self
 
     @model_validator(mode="after")
-    def _needs(self) -> Humans:
+    def _needs(self) -> Self:
         lacking = {
             "labels": (self.labels, "labels"),
             "nested": (self.steps, "steps"),

@@ -1,14 +1,12 @@
 """A study as frozen models of names and numbers: nothing here opens or imports a thing."""
 
-from __future__ import annotations
-
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from voirdire.study._classify import ClassifySpec  # noqa: TC001 - pydantic reads it
-from voirdire.study._humans import Humans  # noqa: TC001 - pydantic reads it
+from voirdire.study._classify import ClassifySpec
+from voirdire.study._humans import Humans
 from voirdire.study._part import Count, Names, Share, StudyPart, check_once, no_secrets
 from voirdire.study._run import (
     Asked,
@@ -21,7 +19,7 @@ from voirdire.study._run import (
     asked_models,
     shown_models,
 )
-from voirdire.units import UnitKind  # noqa: TC001 - pydantic reads it
+from voirdire.units import UnitKind
 
 Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
 OffScale = Literal["missing", "keep", "error"]
@@ -131,7 +129,7 @@ class TableKeys(StudyPart):
         >>> TableKeys(item="post", ignore=("note",)).keys_set("ignore")
         {'item': 'post'}
         """
-        blank = TableKeys()
+        blank = TableKeys.model_construct()
         names = [name for name in TableKeys.model_fields if name not in but]
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value != getattr(blank, name)}
@@ -211,7 +209,7 @@ class RubricSpec(StudyPart):
         return [{"name": part} if isinstance(part, str) else part for part in value]
 
     @model_validator(mode="after")
-    def _consistent(self) -> RubricSpec:
+    def _consistent(self) -> Self:
         if not -math.inf < self.scale[0] < self.scale[1] < math.inf:
             raise ValueError(f"scale must be [low, high] with low < high, got {list(self.scale)}")
         if self.step > self.scale[1] - self.scale[0]:
@@ -285,7 +283,7 @@ class Rater(StudyPart):
         return shown_models(self)
 
     @model_validator(mode="after")
-    def _members_make_a_jury(self) -> Rater:
+    def _members_make_a_jury(self) -> Self:
         given = self.model_fields_set
         if not self.is_jury:
             odd = sorted({"members", "combine"} & given)
@@ -328,7 +326,7 @@ class Guidance(StudyPart):
     wide: Annotated[float, Field(gt=0)]
 
     @model_validator(mode="after")
-    def _rising(self) -> Guidance:
+    def _rising(self) -> Self:
         if self.narrow > self.wide:
             raise ValueError(
                 f"analysis.guidance: narrow must be at most wide, got {self.narrow:g} and "
@@ -425,7 +423,7 @@ class Gate(StudyPart):
     specificity: Share | None = None
 
     @model_validator(mode="after")
-    def _both_or_none(self) -> Gate:
+    def _both_or_none(self) -> Self:
         if (self.sensitivity is None) != (self.specificity is None):
             raise ValueError("sensitivity and specificity are declared together or not at all")
         return self
@@ -438,25 +436,26 @@ class Study(StudyPart):
     name -> its maker, or ``none``.
     """
 
+    # What says nothing is made without a check, which would have a validator built for each part.
     name: str
     title: str = ""
     scope: str = ""
-    data: Data = Data()
-    rubric: RubricSpec = RubricSpec()
+    data: Data = Data.model_construct()
+    rubric: RubricSpec = RubricSpec.model_construct()
     systems: tuple[System, ...] = ()
     panel: tuple[Rater, ...] = ()
     families: dict[str, str] = Field(default_factory=dict)
     items: ItemsSpec | None = None
     responses: ResponsesSpec | None = None
     generators: tuple[GeneratorSpec, ...] = ()
-    conversations: Conversations = Conversations()
-    comparisons: Comparisons = Comparisons()
-    run: RunSpec = RunSpec()
-    analysis: Analysis = Analysis()
-    thresholds: Thresholds = Thresholds()
+    conversations: Conversations = Conversations.model_construct()
+    comparisons: Comparisons = Comparisons.model_construct()
+    run: RunSpec = RunSpec.model_construct()
+    analysis: Analysis = Analysis.model_construct()
+    thresholds: Thresholds = Thresholds.model_construct()
     uses: tuple[Use, ...] = ()
     gate: Gate | None = None
-    margins: Margins = Margins()
+    margins: Margins = Margins.model_construct()
     classify: ClassifySpec | None = None
     humans: Humans | None = None
     folder: str = Field(default=".", exclude=True)
@@ -484,7 +483,7 @@ class Study(StudyPart):
         return tuple(members)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Study:
+    def _consistent(self) -> Self:
         check_once(
             {
                 "panel": [rater.name for rater in self.panel],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,9 @@ from voirdire.secrets import secret_in_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+#: Pydantic's variable that names plugins to leave out.
+_PLUGINS = "PYDANTIC_DISABLE_PLUGINS"
 
 Names = tuple[str, ...]
 Count = Annotated[int, Field(ge=1)]
@@ -23,9 +27,26 @@ _SECRET = ("api_key", "apikey", "authorization", "headers", "default_headers", "
 
 
 class StudyPart(BaseModel):
-    """A part of a study: frozen, and an unknown key is an error."""
+    """A part of a study: frozen, and an unknown key is an error.
+
+    How it is checked is worked out when it is first checked, and plugins of pydantic are not looked
+    for, which would read the metadata of all that is installed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, **how: Any) -> bool | None:
+        """As pydantic does, without its plugins."""
+        before = os.environ.get(_PLUGINS)
+        os.environ[_PLUGINS] = "__all__"
+        try:
+            return super().model_rebuild(**how)
+        finally:
+            if before is None:
+                del os.environ[_PLUGINS]
+            else:
+                os.environ[_PLUGINS] = before
 
 
 def no_secrets(options: dict[str, Any]) -> dict[str, Any]:

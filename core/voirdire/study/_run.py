@@ -1,8 +1,6 @@
 """The parts of a study that say what is run: items, responses, generators, limits and prices."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -85,7 +83,7 @@ class Conversations(StudyPart):
     last: bool = False
 
     @model_validator(mode="after")
-    def _role_of_turns(self) -> Conversations:
+    def _role_of_turns(self) -> Self:
         window = self.past is not None or self.longest is not None
         if window and self.unit not in (None, "turn", "step"):
             raise ValueError(
@@ -169,7 +167,7 @@ class GeneratorSpec(StudyPart):
     _no_keys = field_validator("model_options", "options")(no_secrets)
 
     @model_validator(mode="after")
-    def _has_a_model(self) -> GeneratorSpec:
+    def _has_a_model(self) -> Self:
         if not (self.model or self.models):
             raise ValueError("a generator asks a model: give it model, or models by role")
         return self
@@ -273,7 +271,7 @@ class RunSpec(StudyPart):
     models: dict[str, ModelLimits] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _starts_within(self) -> RunSpec:
+    def _starts_within(self) -> Self:
         if "start_concurrency" in self.model_fields_set and (
             self.start_concurrency > self.concurrency
         ):

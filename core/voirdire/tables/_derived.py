@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from voirdire.late import dataclass, pattern
 from voirdire.tables._names import kind_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MOST = 6
 #: Means are written with two decimals, or as whole numbers.
 _ROUNDED = 0.00501
 #: Words of a name over what several raters' scores come to, in the languages of most files.
-_SUMMED = re.compile(
+_SUMMED = pattern(
     r"(?:^|[^a-zäöüé])(?:mean|avg|average|median|mode|sum|total|max|min|majority|consensus|aggregate\w*"
     r"|mittelwert|mittel|durchschnitt|mehrheit\w*|konsens|summe|moyenne|majorit\w*|somme|media|promedio"
     r"|mayor[ií]a|consenso"
@@ -36,7 +36,7 @@ _SUMMED = re.compile(
     re.IGNORECASE,
 )
 #: Words over what somebody settled after the others had rated.
-_SETTLED = re.compile(
+_SETTLED = pattern(
     r"(?:^|[^a-z])(?:gold|final\w*|adjudicat\w*|agreed|resolved|reconciled|settled)(?:$|[^a-z])",
     re.IGNORECASE,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
+from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
 from voirdire.tables._asking import all_at_once

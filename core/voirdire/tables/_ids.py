@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.late import dataclass
 from voirdire.tables._tables import EXACT
 
 if TYPE_CHECKING:

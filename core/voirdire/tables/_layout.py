@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import TableError, listed
+from voirdire.late import dataclass
 from voirdire.tables._names import SYNONYMS, find, is_id, kind_of, named_by_guess, plain_word
 from voirdire.tables._numbers import is_numeric, to_scores
 from voirdire.tables._questions import attribute_column, item_column

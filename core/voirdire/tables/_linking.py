@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, check_columns, listed
+from voirdire.late import dataclass
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._questions import assumed
 from voirdire.tables._tables import CONTEXTS, ITEMS, RESPONSES, finding, plural, shortened

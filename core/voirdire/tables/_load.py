@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire.errors import TableError, check_allowed, check_columns, listed
 from voirdire.files import file_hash
+from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
 from voirdire.tables._files import PLAIN, RawTable, read_raw

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import no_column
+from voirdire.late import dataclass, pattern
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding
 
@@ -67,7 +67,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 #: MTurk puts before each header whether the worker was shown it or wrote it.
-_MTURK = re.compile(r"^(?:Input|Answer)\.")
+_MTURK = pattern(r"^(?:Input|Answer)\.")
 #: Words of headers over numbers that measure and do not rate, wherever they stand.
 _MEASURES = frozenset(
     (
@@ -92,7 +92,7 @@ _MEASURED = frozenset(
 #: What a header begins with that counts something.
 _COUNTS = frozenset(("n", "num", "nb"))
 #: The same in the languages of most files: pages, durations, waiting times, lengths, prices, ages.
-_MEASURED_ELSEWHERE = re.compile(
+_MEASURED_ELSEWHERE = pattern(
     r"(?:^|[\W_\d])(?:seiten?(?:zahl)?|p[aá]ginas?|pagin[ae]|sid(?:a|or)|sivu|sayfa|stron[ay]|pagina's"
     r"|dauer|dur[ée]{1,2}|duraci[oó]n|durata|duur|dura[cç][aã]o|kesto|süre|czas|minut[eio]\w*"
     r"|wartezeit|bearbeitungszeit|attente|espera|wachttijd|l[aä]nge|longueur|longitud|lunghezza"
@@ -152,7 +152,7 @@ def measures(column: str) -> bool:
 
 
 #: A header that is one human rater, as it stands; a small n behind one is a count.
-_PERSON = re.compile(
+_PERSON = pattern(
     r"(?:human|expert|clinician|therapist|psychologist|annotator|gold|doctor|nurse|physician"
     r"|counsellor|counselor|psychiatrist|teacher|crowd|coder)s?[ _-]?(?:\d+|[a-mo-z]|(?-i:N))?"
     r"|ann(?:ot)?[ _-]?\d+",
@@ -172,7 +172,7 @@ def is_person(column: str) -> bool:
 
 
 #: A header over what people said, whoever they were: a person's column only beside a judge's.
-_LABELS = re.compile(
+_LABELS = pattern(
     r"(?:gold|human|true|ground|reference)?[ _-]?(?:labels?|truth|annotations?)", re.IGNORECASE
 )
 
@@ -189,7 +189,7 @@ def holds_labels(column: str) -> bool:
 
 
 #: Words of people. A family of models beside one of them decides: `deepseek-coder` is none.
-_HUMAN = re.compile(
+_HUMAN = pattern(
     r"human|annotator|expert|clinician|therapist|psycholog|psychiatr|crowd|coder|worker|gold|person"
     r"|student|doctor|nurse|physician|counsel|teacher|patient|layperson|layman|participant"
     r"|volunteer|lawyer|linguist|turker|specialist|professor|tutor|mensch|kodierer"
@@ -197,15 +197,15 @@ _HUMAN = re.compile(
     re.IGNORECASE,
 )
 #: Families of models: whose name holds one is no person, whatever else it holds.
-_MODEL = re.compile(
+_MODEL = pattern(
     r"llm|gpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|sonnet|haiku|opus"
     r"|prometheus|vicuna|nemotron|olmo|starcoder|\bo[134]\b|\bo[134]-",
     re.IGNORECASE,
 )
 #: Short words as whole ones: *ai* stands in *main*, *bot* in *both*, *model* in *remodelled*.
-_JUDGE = re.compile(r"judge|classifier|(?:^|[_ -])(?:ai|bot|model)(?:$|[_ -])", re.IGNORECASE)
+_JUDGE = pattern(r"judge|classifier|(?:^|[_ -])(?:ai|bot|model)(?:$|[_ -])", re.IGNORECASE)
 #: Words of raters that may be people as well as judges: `rater_a`, `reviewer 2`.
-_EITHER = re.compile(
+_EITHER = pattern(
     r"rater|reviewer|evaluator|assessor|grader|scorer|marker|bewerter|beurteiler", re.IGNORECASE
 )
 
@@ -296,31 +296,31 @@ def plain_word(name: str) -> str:
 # What a header says of the scale below it: *quality (1 = worst, 5 = best)*, *Rating [1-7]*.
 _END = r"[+-]?\d{1,3}(?:\.\d)?"
 # A remark in brackets behind a name: "score (1-5)". Where its comma parted the header, none closes.
-_REMARK = re.compile(
+_REMARK = pattern(
     r"(?P<name>[^()\[\]]*\S)\s*[(\[](?P<said>[^()\[\]]{1,80})(?:[)\]]\s*)?", re.DOTALL
 )
 # "rating 1-10": without brackets only a usual scale is one.
-_BARE = re.compile(r"(?P<name>.*\S)\s+(?P<said>[01]\s?[-–]\s?(?:[1-57]|10|100))\s*")
+_BARE = pattern(r"(?P<name>.*\S)\s+(?P<said>[01]\s?[-–]\s?(?:[1-57]|10|100))\s*")
 # "1-5", "0 to 100", "1..7 ★"; years and dates are no scale.
-_RANGE = re.compile(
+_RANGE = pattern(
     rf"(?<![\w.=-])(?P<low>{_END})\s*(?:-|–|—|\bto\b|\.\.+|…|\bbis\b|à)\s*(?P<high>{_END})(?![\w.=])"
 )
 # "out of 10", "max. 5", "x/7": the high end alone.
-_OUT_OF = re.compile(rf"(?:\bout\s+of|\bmax(?:imum|\.)?|/)\s*(?P<high>{_END})(?![\w.])")
+_OUT_OF = pattern(rf"(?:\bout\s+of|\bmax(?:imum|\.)?|/)\s*(?P<high>{_END})(?![\w.])")
 # "1 = worst", "5: very good", "7 means strongly agree".
-_ANCHOR = re.compile(
+_ANCHOR = pattern(
     rf"(?<![\w.])(?P<number>{_END})\s*(?:=|:|\bis\b|\bmeans\b)\s*(?P<word>[^\W\d][^,;/\d]*)"
 )
 # What stands at the good and at the bad end of a scale.
-_GOOD = re.compile(
+_GOOD = pattern(
     r"\b(?:best|good|excellent|great|perfect|ideal|top|sehr\s+gut|gut|bestens|meilleur|mejor)\b",
     re.IGNORECASE,
 )
-_BAD = re.compile(
+_BAD = pattern(
     r"\b(?:worst|bad|poor|terrible|awful|unacceptable|useless|mangelhaft|ungenügend|schlecht\w*|pire|peor)\b",
     re.IGNORECASE,
 )
-_BETTER = re.compile(
+_BETTER = pattern(
     r"\b(?:(?P<low>low(?:er)?|small(?:er)?|less|fewer)|high(?:er)?|large[r]?|more)\s*(?:is|=|are)\s*(?:better|best|good)\b",
     re.IGNORECASE,
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 
+from voirdire.late import pattern
 from voirdire.parsing.numbers import MISSING_WORDS, read_numeral, snapped
 from voirdire.tables._tables import NEAR, STATUS
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Cells that show whether a column holds numbers; later ones may still be texts.
 _SAMPLE = 10_000
+#: Cells of a column for which it is remembered.
+_SHORT = 1_000
 #: Letters of a cell that is a text, and neither a number nor a word.
 _LONG = 80
 #: Words that say the better and the worse of two levels: reading them loses nothing.
@@ -44,7 +47,7 @@ FATES = {
 # A word for no score, and why: "n/a: solved before", "refused (too long)". A hyphen needs blanks
 # around it, so that "error-prone" is a word of its own. No such word has 40 letters: of a long text
 # the rest need not be looked through.
-_EXPLAINED = re.compile(r"(.{1,40}?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
+_EXPLAINED = pattern(r"(.{1,40}?)(?:\s*[:;,(]\s*|\s+[-–—]\s+)\S")
 #: The scales on which a number with a sign for per cent stands.
 _SHARES = ((0, 100), (0, 1))
 
@@ -104,7 +107,7 @@ _DEGREES = frozenset(
 )  # fmt: skip
 #: A word of degree and the rest; the longest of them first, as ``very`` begins ``very much``.
 _DEGREE = rf"^(?:{'|'.join(sorted(_DEGREES, key=len, reverse=True))}) (.+)$"
-_DEGREE_WORD = re.compile(_DEGREE)
+_DEGREE_WORD = pattern(_DEGREE)
 _ORDERED = frozenset(word for order in ORDERS for word in order)
 #: Where more follows words of degree than this, they are sentences.
 _MOST_NOUNS = 8
@@ -160,7 +163,19 @@ def is_numeric(column: pl.Series, *, decimal_comma: bool = False) -> bool:
         return True
     if column.dtype.is_temporal() or column.dtype == pl.Null or are_texts(column):
         return False
-    scores, bad, _ = to_scores(column.drop_nulls().head(_SAMPLE), decimal_comma=decimal_comma)
+    cells = column.drop_nulls().head(_SAMPLE)
+    if len(cells) <= _SHORT and cells.dtype == pl.String:
+        return _hold_numbers(tuple(cells), decimal_comma=decimal_comma)
+    return _are_numbers(cells, decimal_comma=decimal_comma)
+
+
+@lru_cache(maxsize=512)  # each rule about columns asks again
+def _hold_numbers(cells: tuple[str, ...], *, decimal_comma: bool) -> bool:
+    return _are_numbers(pl.Series(cells, dtype=pl.String), decimal_comma=decimal_comma)
+
+
+def _are_numbers(cells: pl.Series, *, decimal_comma: bool) -> bool:
+    scores, bad, _ = to_scores(cells, decimal_comma=decimal_comma)
     numbers = len(scores) - scores.null_count()
     return numbers > 0 and numbers >= int(bad.sum())
 
@@ -335,12 +350,18 @@ def order_of(texts: Mapping[str, pl.Series]) -> tuple[str, ...]:
     """The usual order that most words of one or more columns are of, the shortest of several."""
     best: tuple[str, ...] = ()
     most = 0
+    columns = [dict(spoken(text).value_counts().iter_rows()) for text in texts.values()]
     # The shortest first: all words of a long order may be of a short one that needs no others.
     for order in sorted([*ORDERS, *_with_noun(texts.values())], key=len):
-        held = {c: held_in for c, text in texts.items() if (held_in := inside(text, order))}
-        count, words = sum(map(len, held.values())), set().union(*held.values())
+        held, count, cells = [], 0, 0
+        for column in columns:
+            own = sum(column.get(word, 0) for word in order)
+            if 2 * own > (whole := sum(column.values())):
+                held += [word for word in order if word in column]
+                count, cells = count + own, cells + whole
+        words = set(held)
         # Two words, such as low and high, may be of another order if there are other words as well.
-        alone = count == sum(len(spoken(texts[c])) for c in held)
+        alone = count == cells
         # `good` and `bad` alone are a pair, which is read without a question.
         if count > most and len(words) > (1 if alone else 2) and not words <= {"good", "bad"}:
             best, most = order, count

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.late import dataclass
 from voirdire.tables._names import is_person
 from voirdire.tables._numbers import fold, folded, is_numeric
 

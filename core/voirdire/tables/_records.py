@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.errors import TableError, listed, not_one_of
+from voirdire.late import dataclass
 from voirdire.tables._ids import canonical_ids, rounded_ids
 from voirdire.tables._layout import unread_columns
 from voirdire.tables._names import find

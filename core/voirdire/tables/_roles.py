@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells, labels_in
+from voirdire.late import dataclass, pattern
 from voirdire.study import Source
 from voirdire.tables._guess import ask_of_whom
 from voirdire.tables._keys import identifies, is_counter, is_kept, may_be_id
@@ -57,25 +57,25 @@ _CROSSED = 0.75
 _LABEL_WORDS = ("label", "class", "category", "annotation", "intent", "choice", "verdict", "code")
 #: Headers over what answered, and over what of an answer was judged; where neither speaks, it is
 #: asked which of both a column is.
-_SYSTEMS = re.compile(
+_SYSTEMS = pattern(
     r"system|model|release|build|version|variant|deploy|engine|(?:^|[_ ])arm(?:$|[_ ])|candidate"
     r"|commit|(?:^|[_ ])bot|provider|checkpoint|experiment|config|agent|branch|treatment",
     re.IGNORECASE,
 )
-_ATTRIBUTES = re.compile(
+_ATTRIBUTES = pattern(
     r"attribut|criteri|dimension|aspect|metric|trait|(?:^|[_ ])what(?:$|[_ ])|kriteri|merkmal"
     r"|crit[eè]re|facet|rubric",
     re.IGNORECASE,
 )
 #: Headers that speak of an evaluation: which of several candidates are proposed, and no more.
-_EVALUATES = re.compile(
+_EVALUATES = pattern(
     r"eval|scor|rating|grade|quality|relev|correct|helpful|faithful|accura|judg|verdict|assess"
     r"|bewert|urteil|note|évalu|puntu|voto|betyg|ocen|cijfer|评|評",
     re.IGNORECASE,
 )
 #: Headers that speak of a model or of what judges, in several languages: whole words where short.
 #: They only say which of several candidates is proposed.
-_SPEAKS_OF_MODELS = re.compile(
+_SPEAKS_OF_MODELS = pattern(
     r"mod[eèé]l|automat|algorit|maschine|machine|juge|juez|juiz|giudice|richter|rechter|jueza"
     r"|(?:^|[\W_])(?:ki|ia|ai|llm|slm|bot|robot)(?:$|[\W_])|^(?:AI|KI|IA)(?=\W|[^\x00-\x7f])"
     r"|yapay[_ ]zek[aâ]|teko[äa]ly|sztuczn\w+ intelig|kunstmatig|k[uü]nstlich|искусств|модел|судья"

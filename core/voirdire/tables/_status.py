@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.errors import QuestionError, listed
+from voirdire.late import pattern
 from voirdire.schema import STATUSES
 from voirdire.tables._numbers import are_texts
 from voirdire.tables._tables import finding, plural
@@ -41,7 +42,7 @@ LEFT_OUT = frozenset(
 #: voirdire's own words for a reply without a score; a number beside them is none.
 _OWN = frozenset(STATUSES) - KEPT
 #: Columns that say by true and false whether a row was taken back.
-_TAKEN_BACK = re.compile(r"cancell?ed|discarded|withdrawn|deleted|skipped|ignored", re.IGNORECASE)
+_TAKEN_BACK = pattern(r"cancell?ed|discarded|withdrawn|deleted|skipped|ignored", re.IGNORECASE)
 
 
 def speaks_of_status(column: pl.Series) -> bool:
@@ -58,7 +59,7 @@ def speaks_of_status(column: pl.Series) -> bool:
 
 
 #: Headers over a yes or no that may say which rows count.
-_MAY_COUNT = re.compile(
+_MAY_COUNT = pattern(
     r"(?:^|[_ -])(?:is|was)?_?(?:valid|includ\w*|keep|kept|usable|exclud\w*|invalid|drop(?:ped)?"
     r"|remov\w*|rejected|approved|accepted|hidden|bad|delet\w*|discard\w*|cancel\w*|withdrawn"
     r"|skip\w*|ignor\w*|archived|flagged|flag|spam|duplicate|practice|training|test|attention)"

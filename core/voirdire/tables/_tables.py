@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.errors import TableError, not_one_of
+from voirdire.late import dataclass
 from voirdire.schema import STATUSES, Finding
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from voirdire.errors import TableError, check_columns, listed, no_column
+from voirdire.late import dataclass, pattern
 from voirdire.tables._keys import is_counter
 from voirdire.tables._names import bare_head, find, measures, sums_up
 from voirdire.tables._numbers import is_numeric, to_scores
@@ -33,8 +32,8 @@ Kind = Literal["replies", "scores", "raters", "grid", "long"]
 SEPARATORS = ("_", ":", ".", " ", "-", "/")
 #: The same around a name, with the blanks beside them: ``human - Empathy``, ``Empathy (human)``.
 _MARK = r"\s*[_:./–—-]\s*|\s+"
-_BEHIND = re.compile(rf"\s*[(\[]\s*(?P<inside>[^()\[\]]+?)\s*[)\]]|(?:{_MARK})(?P<name>\S.*)")
-_BEFORE = re.compile(rf"(?P<name>.*?\S)(?:{_MARK}|\s*(?P<open>[(\[])\s*)")
+_BEHIND = pattern(rf"\s*[(\[]\s*(?P<inside>[^()\[\]]+?)\s*[)\]]|(?:{_MARK})(?P<name>\S.*)")
+_BEFORE = pattern(rf"(?P<name>.*?\S)(?:{_MARK}|\s*(?P<open>[(\[])\s*)")
 #: What the answer may be where a table has no column of items or of scores.
 FORM = (
     "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "

@@ -7,7 +7,7 @@ Rows are only ever added, so that two people at once lose nothing; the latest of
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import polars as pl
 
 from voirdire.errors import TableError, check_columns
 from voirdire.files import file_hash, locked, mode_like, own_folder, whole
+from voirdire.late import dataclass
 from voirdire.study import Rater, Study
 from voirdire.tables._tables import FACTS, ORIGIN, RATERS, REASONS, STATUS, Tables, finding, plural
 

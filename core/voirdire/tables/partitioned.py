@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ import polars as pl
 
 from voirdire.errors import TableError, duplicate
 from voirdire.files import file_hash
+from voirdire.late import dataclass
 from voirdire.tables._tables import FACTS, RATINGS
 
 if TYPE_CHECKING:

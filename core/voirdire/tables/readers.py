@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import polars as pl
@@ -18,6 +18,7 @@ from voirdire.errors import (
     listed,
     not_one_of,
 )
+from voirdire.late import dataclass
 from voirdire.tables._numbers import fold
 from voirdire.tables._tables import (
     CONTEXTS,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import voirdire
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

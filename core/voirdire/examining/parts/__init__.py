@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Any
 
 from voirdire import __version__
@@ -24,6 +24,7 @@ from voirdire.examining.parts.traces import TRACES_PART as TRACES_PART
 from voirdire.examining.parts.verdicts import VERDICTS_PART as VERDICTS_PART
 from voirdire.examining.parts.wholes import WHOLES_PART as WHOLES_PART
 from voirdire.identity import built_in
+from voirdire.lazy import name_and_version
 from voirdire.progress import stage
 from voirdire.schema import RULE, by_severity
 
@@ -94,6 +95,6 @@ def _versions() -> dict[str, str]:
 def _version(package: str) -> str:
     """As its metadata says, else as the loaded module does: a zip or a closed folder has none."""
     try:
-        return version(package)
+        return name_and_version(distribution(package))[1]
     except PackageNotFoundError:
         return str(getattr(sys.modules.get(package), "__version__", "unknown"))

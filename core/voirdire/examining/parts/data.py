@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from voirdire.examining.parts.part import Examined
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.examining.parts.part import Examined
-from voirdire.probes import PROBES_FILE
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
@@ -27,13 +27,18 @@ class ProbesPart:
 
     def needs(self, inputs: Inputs) -> bool:
         """Whether the session holds effects of probes."""
-        return inputs.session is not None and (inputs.session / PROBES_FILE).is_file()
+        if inputs.session is None:
+            return False
+        from voirdire.probes import PROBES_FILE  # noqa: PLC0415 - for sessions alone
+
+        return (inputs.session / PROBES_FILE).is_file()
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[ProbeFacts]:
         """Read them."""
         from voirdire.examining.probing import (  # noqa: PLC0415 - few sessions are probed
             read_effects,
         )
+        from voirdire.probes import PROBES_FILE  # noqa: PLC0415
 
         del before
         if inputs.session is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.parts.part import Examined
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs

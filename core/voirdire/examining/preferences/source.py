@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import QuestionError
 from voirdire.examining.preferences.table import holds_preferences, preference_table
 from voirdire.files import file_hash
+from voirdire.late import dataclass
 from voirdire.study import Data, Source, Study
 from voirdire.tables import read_raw
 from voirdire.tables.judged import shown_first

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from voirdire.late import dataclass
 from voirdire.tabular import places_of
 
 if TYPE_CHECKING:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from voirdire.late import dataclass
 from voirdire.stats import panel_mean, system_sums
 
 if TYPE_CHECKING:

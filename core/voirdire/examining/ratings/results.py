@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from voirdire.examining.ratings.pairing import (
     under_other_rules,
 )
 from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
+from voirdire.late import dataclass
 from voirdire.stats import icc_batch, icc_over_seeds, icc_systems_batch
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ Statistics are loaded when one is computed: help texts list the registry without
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.examining.spec.registry import Registry
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.spec.component import Next
 from voirdire.examining.spec.registry import Registry
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

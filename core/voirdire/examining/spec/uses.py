@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.examining.spec.component import Next
 from voirdire.examining.spec.kind import is_for
 from voirdire.examining.spec.registry import Registry
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import InputError, NotSummableError
+from voirdire.late import dataclass
 from voirdire.study import Study, load_study
 from voirdire.tables.batches import tidy_batches
 from voirdire.tables.partitioned import (

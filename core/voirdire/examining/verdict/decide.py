@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import check_allowed
 from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES, Component, Next, is_for
 from voirdire.examining.spec.component import always
 from voirdire.examining.verdict.facts import Verdict
+from voirdire.late import dataclass
 from voirdire.stats.multiplicity import adjust_p
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import THESE, TO_COME, Component, Next, State, Target
 from voirdire.examining.spec.scores.careless import Careless
 from voirdire.examining.spec.scores.copies import Copied
+from voirdire.late import dataclass
 
 if TYPE_CHECKING:
     from voirdire.stats import Estimate, ResponseAgreement

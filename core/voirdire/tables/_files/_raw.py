@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import TableError, listed
+from voirdire.late import dataclass
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import finding, plural
 

@@ -6,12 +6,12 @@ has rated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.late import dataclass
 from voirdire.schema import SEVERITIES
 from voirdire.tables._ids import match_ids
 from voirdire.tables._tables import finding, plural

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.late import dataclass
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import listed
+from voirdire.late import dataclass
 from voirdire.tables._join import people_of, unlabelled
 from voirdire.tables._tables import finding, plural
 from voirdire.tables.auditing._cells import n_ratings, place, ratings

@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
+from voirdire.late import pattern
 from voirdire.tables._names import find, kind_of, measures, plain_word
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import STATUS
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from voirdire.tables._files import RawTable
 
 #: Words that claim that a number is a probability. *Confidence* and *certainty* do not.
-_CLAIMS = re.compile(
+_CLAIMS = pattern(
     r"(?:^|[_\s.-])"
     r"(?:prob|probs|probability|probabilities|proba|p_yes|pyes|p_true|p_pass|chance|logprobs?|logp)"
     r"(?:$|[_\s.-])|^p[_(.]",
@@ -43,9 +44,9 @@ _MANY = 10
 #: Standard errors from which a correlation says which way a probability runs.
 _SURE = 3.0
 #: Headers that name the label.
-_OF_YES = re.compile(r"p_?yes|p_true|p_pass|prob(?:ability)?_(?:yes|true|pass|1)", re.IGNORECASE)
+_OF_YES = pattern(r"p_?yes|p_true|p_pass|prob(?:ability)?_(?:yes|true|pass|1)", re.IGNORECASE)
 #: Read as a probability only where somebody says so.
-_SURENESS = re.compile(r"(?:^|[_\s.-])(?:confidence|certainty|conf)(?:$|[_\s.-])", re.IGNORECASE)
+_SURENESS = pattern(r"(?:^|[_\s.-])(?:confidence|certainty|conf)(?:$|[_\s.-])", re.IGNORECASE)
 
 
 def read_probabilities(

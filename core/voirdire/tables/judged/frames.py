@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from voirdire.late import dataclass
 from voirdire.tables._tables import FACTS, STATUS
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells, labels_in
+from voirdire.late import dataclass
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_person, kind_of, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.examining.spec.margins import SURE_NO, SURE_YES
 from voirdire.examining.spec.scores import responses
+from voirdire.late import dataclass
 from voirdire.stats import within
 
 if TYPE_CHECKING:

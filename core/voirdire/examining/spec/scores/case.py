@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from voirdire.examining.spec.kind import JudgedCase
+from voirdire.late import dataclass
 from voirdire.stats.calibration import calibrate
 from voirdire.stats.response_panel import ResponsePanel, mean_present
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.late import dataclass
 from voirdire.stats.special import special
 
 if TYPE_CHECKING:

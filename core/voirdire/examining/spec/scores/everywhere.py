@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.margins import SURE_NO
+from voirdire.late import dataclass
 from voirdire.stats.reading_by_system import (
     SURE_HERE,
     left_of_items,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -16,11 +17,14 @@ import pytest
 
 pytest.importorskip("openai")
 
+from looking_work import Site
+from looking_work import material as looked_at
 from wire_server import WireServer
 
 from voirdire import plugins
 from voirdire._registry import Registered
 from voirdire.errors import InputError, UnfinishedError
+from voirdire.humans import export, import_answers
 from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.store import read_session
 from voirdire.study import build_study, load_study, study_to_toml
@@ -306,15 +310,39 @@ def test_labels_where_they_differ_measure_the_gain(tmp_path):
         assert drawn["origin"].unique().to_list() == ["chosen"]
         asked = server.count
         assert asked == 400
-        numbers = [int(name[1:]) for name in drawn["item"]]
         quality = [1 + (number * 3) % 5 for number in range(200)]
-        label(tmp_path / "new.csv", numbers, quality, people=("ann",))
-        measured = tuned_in(tmp_path, study, measure=[tmp_path / "new.csv"], **given).drawn
+        answers = _answered(tmp_path, found.drawn, quality)
+        again = tuned_in(tmp_path, study, measure=[answers], **given)
+        measured = again.drawn
         assert server.count == asked
+    # A session that holds more judgements is dearer, and a judgement is not.
+    assert again.after.price == pytest.approx(found.after.price) == pytest.approx(1000 * EACH)
     truth = np.mean([_gain(at, quality) for at in range(40, 200)])
     low, high = measured.gain.bounds
     assert 0 < low < truth < high
     assert measured.gain.n == 40
+    # What moved is looked at: the same judge, before and after, with texts.
+    after, before = again.files["look"].split(" --beside ")
+    people = ("ann", "ben")
+    site = Site(looked_at(after, people, with_text=True, beside=looked_at(before, people)))
+    page = site.ask("/list?changed=1")[2]
+    one = site.ask(unescape(re.search(r'href="(/response[^"]+)"', page)[1]))[2]
+    site.close()
+    assert f"<h1>{len(again.moved)} responses</h1>" in page
+    assert "An answer of quality" in one
+
+
+def _answered(folder, drawn, quality):
+    """Sheets for two people by the study and the list of what was drawn, filled in and read."""
+    work = folder / "work"
+    export(drawn.people, work, queue=drawn.queue, formats=["csv"])
+    for sheet in (work / "sheets").glob("*.csv"):
+        rows = pl.read_csv(sheet, infer_schema=False)
+        at = rows["Response"].str.extract(r"number (\d+)", 1).cast(pl.Int64).to_list()
+        score = pl.Series([str(min(quality[n] + (n % 9 == 0), 5)) for n in at])
+        rows.with_columns(Empathy=score).write_csv(sheet)
+    import_answers(work, sorted((work / "sheets").glob("*.csv")), folder / "answers")
+    return folder / "answers" / "ratings.parquet"
 
 
 def _gain(at, quality):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import numpy as np
 from voirdire import running
 from voirdire.errors import InputError, UnfinishedError, listed
 from voirdire.schema import Finding
-from voirdire.store import is_session
+from voirdire.store import is_session, read_session
+from voirdire.store.counts import count_on_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -134,12 +136,22 @@ class Asking:
             max_calls=self.max_calls, quiet=self.quiet,
         )  # fmt: skip
         self._check(result)
+        done = self._done(result)
         for rater in result.raters:
-            each = None if rater.cost is None or not rater.done else rater.cost / rater.done
+            all_done = done[rater.name]
+            each = None if rater.cost is None or not all_done else rater.cost / all_done
             self.used[rater.name] = (rater.calls, each)
             read = sum(rater.statuses.get(name, 0) for name in ("ok", "repaired"))
             self.unread[rater.name] = rater.tasks - read
         return self.subject.rows(self.session)
+
+    def _done(self, result: RunResult) -> dict[str, int]:
+        """Judgements of each rater in the whole session, as its cost is of the whole session."""
+        with closing(read_session(self.session)) as connection:
+            return {
+                rater.name: count_on_file(connection, rater.stage, rater.name)[0].statuses.total()
+                for rater in result.raters
+            }
 
     def _check(self, result: RunResult) -> None:
         # One of which nothing can be read is not asked to the end: it is wrong everywhere.

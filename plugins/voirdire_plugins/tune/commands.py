@@ -178,7 +178,8 @@ def tune(
         said=sentences(tuned),
     )  # fmt: skip
     for what, path in tuned.files.items():
-        typer.echo(f"The {what}: {path}", err=as_json)
+        said = f"Look at what moved: voirdire look {path} --with-text" if what == "look" else ""
+        typer.echo(said or f"The {what}: {path}", err=as_json)
 
 
 def _options(given: list[str], option: str) -> dict[str, Any]:

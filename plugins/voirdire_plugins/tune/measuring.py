@@ -49,7 +49,8 @@ class Drawn:
         All that both judged; those on which they differ; those drawn.
     rows : tuple
         By size of the difference: (size, responses, drawn, labelled).
-    queue : str
+    queue, people : str
+        The list of what was drawn, and the study by which people are asked about it.
     measure : str
         What a gain is in.
     gain : Estimate or None
@@ -63,6 +64,7 @@ class Drawn:
     queue: str
     measure: str
     gain: Estimate | None = None
+    people: str = ""
 
 
 def stock(asking: Asking, attributes: Sequence[str], labelled: set[tuple[str, str]]) -> Units:

@@ -8,14 +8,39 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.examining import changing
 from voirdire.files import write_text
-from voirdire.study import study_in, study_to_toml
+from voirdire.study import Data, Humans, study_in, study_to_toml
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.study import Study
     from voirdire_plugins.tune.asking import Asking
     from voirdire_plugins.tune.results import Tuned
 
-STUDY, LOCK = "study.toml", "judge.lock"
+STUDY, LOCK, PEOPLE = "study.toml", "judge.lock", "people.toml"
+#: What an annotator's labels have beside them, where nothing applies.
+NOTHING = "none of these"
+
+
+def write_people(
+    study: Study, asking: Asking, people: Sequence[str], attribute: str, labels: Sequence[str]
+) -> str:
+    """Write a study by which `voirdire humans export` asks people about what was drawn.
+
+    What the study itself says under [humans] goes before.
+    """
+    asked = study.humans
+    if asked is None and labels:
+        none = NOTHING if NOTHING not in labels else ""
+        asked = Humans(task="labels", raters=tuple(people), labels=tuple(labels), none=none)
+    elif asked is None:
+        asked = Humans(task="pointwise", raters=tuple(people), attributes=(attribute,))
+    made = study.model_copy(
+        update={"humans": asked, "panel": (), "generators": (), "data": Data(), "gate": None}
+    )
+    path = asking.out / PEOPLE
+    write_text(path, study_to_toml(study_in(made, asking.out)))
+    return str(path)
 
 
 def write_judge(tuned: Tuned, study: Study, asking: Asking) -> Tuned:

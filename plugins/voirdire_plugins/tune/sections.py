@@ -170,7 +170,10 @@ def drawn_section(drawn: Drawn) -> Section:
         "not how good the judge is: for that label responses that are drawn from all."
     )
     if drawn.gain is None:
-        said += f" People get them by: voirdire humans export SOURCE --queue {drawn.queue}"
+        said += (
+            f" People get them by: voirdire humans export {drawn.people} --queue {drawn.queue} "
+            "--out work; what voirdire humans import makes of their answers is read by --measure."
+        )
     else:
         said = (
             f"Gain over all {drawn.units:,} responses in {drawn.measure}: {gain_text(drawn.gain)}, "

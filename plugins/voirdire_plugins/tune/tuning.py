@@ -20,8 +20,9 @@ from voirdire_plugins.tune.candidates import Scored, forms, read_candidates, wit
 from voirdire_plugins.tune.goals import check_gate, goal_of, rates
 from voirdire_plugins.tune.looks import looked_before, remember
 from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
+from voirdire_plugins.tune.moved import write_look
 from voirdire_plugins.tune.optimizing import Evaluate, climb
-from voirdire_plugins.tune.outputs import write_judge
+from voirdire_plugins.tune.outputs import write_judge, write_people
 from voirdire_plugins.tune.results import Moved, Tuned, Way
 from voirdire_plugins.tune.shots import set_aside, shown_by
 from voirdire_plugins.tune.subjects import subject_of
@@ -214,6 +215,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         say(_plan(asking, (member, *more), units))
         choice = _listed(work, (member, *more))
     tuned = write_judge(_told(work, choice), own, asking)
+    tuned = write_look(tuned, units, asking, choice.scored[0], choice.scored[choice.chosen])
     remember(units, asking, len(tuned.ways), tuned.after.name)
     if not differ and not measure:
         return tuned
@@ -326,7 +328,10 @@ def _drawn(
         return OldAndNew(made[0], new, tuned.use, work.marks)
 
     if labels is None:
-        return draw(both(rest), rest, differ, work.seed, asking.out)
+        made = draw(both(rest), rest, differ, work.seed, asking.out)
+        known = subject_of(member, asking.study)[1]
+        people = write_people(asking.study, asking, work.units.people, attributes[0], known)
+        return replace(made, people=people)
     return measure_drawn(
         read_units(labels, (), tuned.use, asking.subject), both, asking.out, work.level
     )

@@ -130,6 +130,57 @@ def test_a_better_wording_is_adopted_and_paid_once(tmp_path):
         assert more.before.goodness == pytest.approx(found.after.goodness)
 
 
+def high(seen):
+    """A point too high, but where it is told to be exact."""
+    quality = int(re.findall(r"quality (\d)", seen.prompt)[-1])
+    return json.dumps({"Empathy": min(quality + ("Be exact" not in seen.system), 5)})
+
+
+def test_candidates_are_not_asked_where_a_shift_suffices(tmp_path):
+    with WireServer(high) as server:
+        study = world(tmp_path, server.openai)
+        given = {"candidates": [tmp_path / "exact.txt"]}
+        found = tuned_in(tmp_path, study, **given)
+        assert server.count == 40
+        assert (found.decision, found.chosen) == ("adopt", "gpt, scores -1")
+        (said,) = (one for one in found.findings if one.kind == "candidates_not_asked")
+        assert said.places == ("gpt exact",)
+        assert tuned_in(tmp_path, study, ask_all=True, **given).chosen == "gpt exact"
+        assert server.count == 80
+
+
+def test_a_jury_is_weighed_without_a_call(tmp_path):
+    """Two members that err at random and one that is always high: the jury is better without."""
+    own = {"north": 3, "south": 5, "high": 0}
+
+    def members(seen):
+        quality, number = map(int, re.findall(r"quality (\d) of number (\d+)", seen.prompt)[-1])
+        step = own[seen.model]
+        off = (number * step) % 7 % 3 - 1 if step else 2
+        return json.dumps({"Empathy": min(max(quality + off, 1), 5)})
+
+    with WireServer(members) as server:
+        panel = [{"name": name, "model": f"openai:{name}", "model_options": {"base_url":
+                  server.openai}} for name in own]  # fmt: skip
+        panel.append({"name": "all", "use": "jury", "members": list(own)})
+        study = world(tmp_path, server.openai, panel=panel)
+        given = {"use": "single", "out": tmp_path / "out", "labels": [tmp_path / "labels.csv"],
+                 "reference": ("ann", "ben")}  # fmt: skip
+        with pytest.raises(InputError, match="all is a jury, which asks nobody"):
+            tune(study, "all", candidates=[tmp_path / "exact.txt"], **given)
+        found = tune(study, "all", **given)
+        assert server.count == 3 * 40
+    good = {one.name: one.goodness for one in found.ways}
+    assert set(good) == {"all", "all median", "all vote", "all fitted", *own,
+                         *(f"all without {name}" for name in own)}  # fmt: skip
+    assert good["all without high"] > good["all"] > good["all without north"]
+    assert found.after.goodness == max(good.values())
+    made = load_study(found.files["study"])
+    assert [one.name for one in made.panel] == [*own, found.chosen]
+    assert made.rater(found.chosen).is_jury
+    assert "lock" in found.files
+
+
 def test_no_gain_is_said_to_be_none(tmp_path):
     (tmp_path / "kind.md").write_text("Be kind.", encoding="utf-8")
     with WireServer(answer) as server:

@@ -76,6 +76,13 @@ def tune(
         bool,
         typer.Option("--forms", help="Also ask one attribute at a time, and by log-probabilities."),
     ] = False,
+    ask_all: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Ask candidates also where what costs no call is shown to be better by itself.",
+        ),
+    ] = False,
     shots: Annotated[
         list[int] | None,
         typer.Option(
@@ -160,7 +167,7 @@ def tune(
     try:
         tuned = tuned_by(
             study, judge, use=use, out=out, labels=labels or (), reference=tuple(reference or ()),
-            candidates=candidates or (), ask_forms=forms, shots=shots or (),
+            candidates=candidates or (), ask_forms=forms, ask_all=ask_all, shots=shots or (),
             shots_options=_options(shots_option or [], "--shots-option"), optimizer=optimizer,
             optimizer_options=_options(optimizer_option or [], "--optimizer-option"), steps=steps,
             attributes=attribute or (), max_cost=max_cost, max_calls=max_calls, seed=seed,

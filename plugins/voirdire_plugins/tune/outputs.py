@@ -11,7 +11,7 @@ from voirdire.files import write_text
 from voirdire.study import Data, Humans, study_in, study_to_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from voirdire.study import Study
     from voirdire_plugins.tune.asking import Asking
@@ -43,13 +43,23 @@ def write_people(
     return str(path)
 
 
-def write_judge(tuned: Tuned, study: Study, asking: Asking) -> Tuned:
+def write_judge(
+    tuned: Tuned, study: Study, asking: Asking, about: Collection[tuple[str, str]]
+) -> Tuned:
     """Write the study with the chosen judge in place of the old one, and its lock.
 
     The lock freezes what it said of the labelled responses; people's labels are its anchors.
     """
     spec, out = tuned.spec, asking.out
-    panel = tuple(spec if one.name == tuned.judge else one for one in study.panel)
+    panel = tuple(
+        spec if one.name == tuned.judge else one
+        for one in study.panel
+        # A member that is better alone stands in its jury's place.
+        if one.name == tuned.judge or one.name != spec.name
+    )
+    if spec.is_jury:  # the session names it beside its members, so that it is frozen
+        members = [one for one in study.panel if one.name in spec.members]
+        asking.ask((*members, spec), about)
     made = study_in(study.model_copy(update={"panel": panel}), out)
     write_text(out / STUDY, study_to_toml(made))
     files = {"study": str(out / STUDY), "session": str(asking.session)}

@@ -18,6 +18,7 @@ from voirdire.study import load_study
 from voirdire_plugins.tune.asking import Asking
 from voirdire_plugins.tune.candidates import Scored, forms, read_candidates, without_calls
 from voirdire_plugins.tune.goals import check_gate, goal_of, rates
+from voirdire_plugins.tune.juries import jury_scores, jury_specs, members_of
 from voirdire_plugins.tune.looks import looked_before, remember
 from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
 from voirdire_plugins.tune.moved import write_look
@@ -64,6 +65,8 @@ class Work:
 
     def scored(self, panel: Sequence[Rater], units: Units, ratings: pl.DataFrame) -> list[Scored]:
         """Each member of a panel, and behind it what its scores can be made into."""
+        if self.member.is_jury:
+            return jury_scores(panel, units, ratings, self.asking)
         step = self.asking.study.rubric.step
         made: list[Scored] = []
         for one in panel:
@@ -116,6 +119,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     reference: Sequence[str] = (),
     candidates: Sequence[str | Path] = (),
     ask_forms: bool = False,
+    ask_all: bool = False,
     shots: Sequence[int] = (),
     shots_options: Mapping[str, Any] | None = None,
     optimizer: str = "",
@@ -151,6 +155,8 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         Files of candidates (`candidates.read_candidates`).
     ask_forms : bool
         Whether the question is also asked one by one and by log-probabilities.
+    ask_all : bool
+        Candidates are asked also where what costs no call is shown to be better by itself.
     shots, shots_options
         Numbers of examples: each makes a candidate that is shown so many labelled responses, chosen
         by the retriever out of a third of the labels, which measures nothing. The options are those
@@ -179,10 +185,15 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     goal, folder = goal_of(use), Path(out)
     declared = load_study(study)
     member = declared.rater(judge)
-    if member is None or not member.model_names:
-        asked = [one.name for one in declared.panel if one.model_names]
+    if member is None or not (member.model_names or member.is_jury):
+        asked = [one.name for one in declared.panel if one.model_names or one.is_jury]
         raise not_there("judge", judge, asked, "judges of the study that ask a model")
-    subject, known = subject_of(member, declared)
+    members = members_of(member, declared) if member.is_jury else (member,)
+    if member.is_jury and (candidates or ask_forms or shots or optimizer):
+        raise InputError(
+            f"{judge} is a jury, which asks nobody: tune its members, each by its name"
+        )
+    subject, known = subject_of(members[0], declared)
     if use not in subject.uses:
         raise InputError(
             f"{judge} judges {subject.name}: it is tuned --for {' or '.join(subject.uses)}"
@@ -212,9 +223,9 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         say(f"{optimizer} may ask for {steps:,} judgements of {judge}, on one half of the labels.")
         choice = _climbed(work, optimizer, optimizer_options or {}, steps)
     else:
-        say(_plan(asking, (member, *more), units))
-        choice = _listed(work, (member, *more))
-    tuned = write_judge(_told(work, choice), own, asking)
+        say(_plan(asking, (*members, *more), units))
+        choice = _cheapest(work, members, more, ask_all=ask_all)
+    tuned = write_judge(_told(work, choice), own, asking, units.responses)
     tuned = write_look(tuned, units, asking, choice.scored[0], choice.scored[choice.chosen])
     remember(units, asking, len(tuned.ways), tuned.after.name)
     if not differ and not measure:
@@ -258,12 +269,37 @@ def check_both(units: Units, marks: Marks) -> None:
 def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
     """A fixed list is judged once on all labels, and folds are arithmetic."""
     units = work.units
-    scored = work.scored(panel, units, work.asking.ask(panel, units.responses))
+    ratings = work.asking.ask(panel, units.responses)
+    if work.member.is_jury:
+        panel = jury_specs(work.member, panel)
+    scored = work.scored(panel, units, ratings)
     goodness = work.goodness(scored)
     found = chosen_gain(goodness, clusters=units.cluster, level=work.level, seed=work.seed)
     return Choice(
         panel, scored, goodness, found.chosen, found.shares.tolist(), found.gain, found.claimed,
         len(units),
+    )  # fmt: skip
+
+
+def _cheapest(
+    work: Work, members: Sequence[Rater], more: Sequence[Rater], *, ask_all: bool
+) -> Choice:
+    """What costs no call first; candidates where that is not shown to suffice."""
+    choice = _listed(work, members)
+    if not more:
+        return choice
+    if choice.chosen and choice.gain.bounds[0] > 0 and not ask_all:
+        return replace(choice, findings=(_not_asked(more, work),))
+    return _listed(work, (*members, *more))
+
+
+def _not_asked(more: Sequence[Rater], work: Work) -> Finding:
+    """That candidates were not needed, and how they are asked all the same."""
+    names = tuple(one.name for one in more)
+    return Finding(
+        "candidates_not_asked", "note", work.member.name, len(more), names,
+        f"{len(more)} candidates were not asked: a gain that costs no call is shown.",
+        "--all asks them.",
     )  # fmt: skip
 
 
@@ -316,20 +352,24 @@ def _drawn(
     member, asking = work.member, work.asking
     if not tuned.chosen:
         raise InputError(f"nothing is better than {member.name} on these labels: label others")
-    panel = (member,) if tuned.spec.name == member.name else (member, tuned.spec)
+    panel: tuple[Rater, ...] = (member, tuned.spec)
+    panel = panel[:1] if tuned.spec.name == member.name else panel
+    if member.is_jury:
+        panel = members_of(member, asking.study)
     attributes = work.units.keys["attribute"].unique(maintain_order=True).to_list()
     rest = stock(asking, attributes, work.units.responses)
     say(_plan(asking, panel, rest))
     ratings = asking.ask(panel, rest.responses)
 
     def both(units: Units) -> OldAndNew:
-        made = work.scored(panel, units, ratings)
+        ways = jury_specs(member, panel) if member.is_jury else panel
+        made = work.scored(ways, units, ratings)
         new = next(one for one in made if one.name == tuned.chosen)
         return OldAndNew(made[0], new, tuned.use, work.marks)
 
     if labels is None:
         made = draw(both(rest), rest, differ, work.seed, asking.out)
-        known = subject_of(member, asking.study)[1]
+        known = subject_of(panel[0], asking.study)[1]
         people = write_people(asking.study, asking, work.units.people, attributes[0], known)
         return replace(made, people=people)
     return measure_drawn(

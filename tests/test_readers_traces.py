@@ -297,6 +297,79 @@ def test_ids_in_base64_are_decoded_and_it_is_said():
     assert "ids_in_base64" in kinds(found)
 
 
+# Which span is the whole run
+
+
+def judged(tmp_path, parents, lines=None):
+    """The evaluated attributes where the spans of each trace have these parents."""
+    lines = lines or of_lines()
+    for line in (lines[0], lines[2]):
+        by_trace = {}
+        for one in spans(line):
+            by_trace.setdefault(one["traceId"], []).append(one)
+        for own in by_trace.values():
+            first = min(own, key=lambda one: int(one["startTimeUnixNano"]))
+            for one in own:
+                one["parentSpanId"] = parents(one, first, own)
+    return otlp(tmp_path / "a.jsonl", lines)
+
+
+def same(one, first, own):
+    return "" if one is first else first["spanId"]
+
+
+def test_a_root_whose_parent_is_elsewhere_or_itself_is_the_run_all_the_same(tmp_path):
+    want = judged(tmp_path, same)
+    assert set(want.ratings["attribute"]) == {"resolved", "step_right"}
+    for elsewhere in (
+        lambda one, first, own: "ab" * 8 if one is first else first["spanId"],
+        lambda one, first, own: first["spanId"],
+        lambda one, first, own: one["spanId"],  # each its own: the earliest is the first
+    ):
+        found = judged(tmp_path, elsewhere)
+        assert found.ratings.sort(KEY).equals(want.ratings.sort(KEY))
+        assert "first_span_absent" not in kinds(found)
+
+
+def test_parents_in_a_circle_and_a_first_span_that_is_absent_leave_no_run_and_it_is_said(tmp_path):
+    found = judged(tmp_path, lambda one, first, own: own[own.index(one) - 1]["spanId"])
+    assert "first_span_absent" in kinds(found)
+    assert {parted(name)[1].kind for name in scores(found, "step_right")} == {"step"}
+    assert not scores(found, "resolved").keys() & set(found.ratings["cluster"])
+    lines = of_lines()
+    for line in (lines[0], lines[2]):
+        whole = [one for one in spans(line) if one.get("parentSpanId")]
+        line["resourceSpans"][0]["scopeSpans"][0]["spans"] = whole
+    assert {"first_span_absent", "spans_absent"} <= set(kinds(otlp(tmp_path / "b.jsonl", lines)))
+
+
+def test_a_span_with_the_id_of_another_and_messages_in_another_form_are_said(tmp_path):
+    lines = of_lines()
+    first, second = spans(lines[0])[:2]
+    second |= {"spanId": first["spanId"], "traceId": first["traceId"]}
+    told = next(one for one in spans(lines[0])[2:] if "messages" in json.dumps(one))
+    for one in told["attributes"]:
+        if one["key"].endswith("messages"):
+            one["value"] = {"stringValue": "{'role': 'user'}"}
+    found = otlp(tmp_path / "a.jsonl", lines)
+    assert {"span_ids_shared", "messages_unread"} <= set(kinds(found))
+
+
+def test_numbers_may_be_texts_as_in_protobufs_own_json_and_infinite_ones_are_none(tmp_path):
+    lines = of_lines()
+    one, other = records(lines[1])[:2]
+    for record, value in ((one, "0.0"), (other, "NaN")):
+        kept = [a for a in record["attributes"] if not a["key"].endswith("score.label")]
+        for a in kept:
+            if a["key"].endswith("score.value"):
+                a["value"] = {"doubleValue": value}
+        record["attributes"] = kept
+    found = otlp(tmp_path / "a.jsonl", lines)
+    assert found.ratings.height == 59
+    assert any("neither a score nor a label" in said.message for said in found.findings)
+    assert 0.0 in scores(found, "step_right").values()
+
+
 # Cut, mixed and hostile files
 
 

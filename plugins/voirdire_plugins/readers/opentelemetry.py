@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -243,7 +244,7 @@ def _value(value: Any) -> Any:
     given = facts_of(value)
     for name in _PLAIN:
         if name in given:
-            return given[name]
+            return _number(given[name]) if name == "doubleValue" else given[name]
     if "intValue" in given:
         number = str(given["intValue"])
         return int(number) if re.fullmatch(r"-?\d{1,19}", number) else None
@@ -252,6 +253,15 @@ def _value(value: Any) -> Any:
     if "kvlistValue" in given:
         return _attributes(part(given, "kvlistValue", "values"))
     return None
+
+
+def _number(value: Any) -> Any:
+    """A number of JSON, which protobuf's mapping may write as a text; none for what is not one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _shown(value: Any) -> str:

@@ -16,7 +16,14 @@ from voirdire.errors import listed
 from voirdire.tables import ReadingBuilder
 from voirdire.units import Unit
 from voirdire_plugins.readers.sourced import judge
-from voirdire_plugins.readers.steps import TracedStep, Trajectory, numbered, steps_of_span, text_of
+from voirdire_plugins.readers.steps import (
+    MESSAGES,
+    TracedStep,
+    Trajectory,
+    numbered,
+    steps_of_span,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,11 +53,20 @@ CREATE TABLE evaluation (
     trace TEXT, span TEXT, scope TEXT, response TEXT, name TEXT, told TEXT, place TEXT);
 """
 _KEEP = "INSERT INTO span VALUES (?,?,?,?,?,?,?,?,?,?)"
+_KEPT = "SELECT parent, told FROM span WHERE trace = ? AND span = ?"
 _SPANS = """
 SELECT trace, span, parent, conversation, system, evaluates, told, details FROM span
 WHERE ? OR trace IN (SELECT trace FROM evaluation) ORDER BY trace, start, rowid
 """
 _READY = """
+UPDATE span SET parent = '' WHERE parent = span;
+UPDATE span SET parent = '' WHERE parent != '' AND trace IN (
+    SELECT trace FROM span s GROUP BY trace HAVING min(parent) != '' AND 1 = sum(NOT EXISTS (
+        SELECT 1 FROM span p WHERE p.trace = s.trace AND p.span = s.parent)))
+AND NOT EXISTS (SELECT 1 FROM span p WHERE p.trace = span.trace AND p.span = span.parent);
+UPDATE span SET parent = '?' WHERE parent = '' AND EXISTS (
+    SELECT 1 FROM span s WHERE s.trace = span.trace AND s.parent = ''
+    AND (s.start, s.rowid) < (span.start, span.rowid));
 CREATE INDEX by_trace ON evaluation (trace);
 CREATE INDEX by_response ON span (response) WHERE response != '';
 CREATE INDEX by_span ON span (span);
@@ -62,6 +78,12 @@ WHERE (trace, span) IN (SELECT trace, span FROM details);
 UPDATE evaluation SET (trace, span) = (
     SELECT span.trace, span.span FROM span WHERE span.response = evaluation.response)
 WHERE response IN (SELECT response FROM span WHERE response != '');
+"""
+#: Traces that were evaluated, of which spans are in the file and none of them is the first.
+_ROOTLESS = """
+SELECT count(*) FROM (
+    SELECT 1 FROM span WHERE trace IN (SELECT trace FROM evaluation)
+    GROUP BY trace HAVING min(parent) != '')
 """
 _LEVELS = """
 SELECT DISTINCT name, CASE
@@ -137,7 +159,7 @@ class SpanTraces:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
-        self.spans = self.again = self.evaluations = 0
+        self.spans = self.again = self.other = self.evaluations = self.unread = 0
 
     def span(
         self,
@@ -164,7 +186,10 @@ class SpanTraces:
         )  # fmt: skip
         if not self.database.execute(_KEEP, row).rowcount:
             self.again += 1
+            first = self.database.execute(_KEPT, (trace, span)).fetchone()
+            self.other += first != (parent, row[8])
             return
+        self.unread += not (given or made) and any(attributes.get(key) for key in MESSAGES)
         for scope, evaluation in annotations_of(attributes):
             self.evaluation(trace, span, evaluation, scope=scope, place=place)
 
@@ -237,6 +262,28 @@ class SpanTraces:
                 "spans_again", f"{self.again:,} spans stand in the file more than once.",
                 "The first of each counts.", serious=False,
             )  # fmt: skip
+        if self.other:
+            rows.note(
+                "span_ids_shared",
+                f"{self.other:,} spans have the id of an earlier one of their trace, and say "
+                "something else.",
+                "The first of each counts; the steps of the others are in no run.",
+            )
+        if self.unread:
+            rows.note(
+                "messages_unread",
+                f"The messages of {self.unread:,} spans are not in the form of the semantic "
+                "conventions.",
+                "What these spans said is no step of a run.",
+            )
+        (rootless,) = self.database.execute(_ROOTLESS).fetchone()
+        if rootless:
+            rows.note(
+                "first_span_absent",
+                f"Of {rootless:,} traces the first span is not in the file, or spans are each "
+                "other's parents.",
+                "Evaluations of their spans are read as of steps, and none as of the run.",
+            )
 
 
 @contextmanager

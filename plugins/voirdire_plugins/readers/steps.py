@@ -28,6 +28,8 @@ _ROLES = {
 _OI_MESSAGES = ("llm.input_messages.", "llm.output_messages.")
 #: What the conventions call spans that ask a model, and those in which a tool answers.
 _ASKS = frozenset(("chat", "text_completion", "generate_content"))
+#: Where such a span holds what it was given and said.
+MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
 _TOOLS = frozenset(("execute_tool", "retrieval"))
 _OI_TOOLS = frozenset(("TOOL", "RETRIEVER"))
 

@@ -7,20 +7,24 @@ import re
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from command_line import typed
 from looking_work import Site, material
+from scripted import Scripted
 from wire_server import Answer, WireServer
 
 from voirdire import examine
-from voirdire.errors import StudyError
-from voirdire.examining.probing.suite import chosen_probes, make_suite
+from voirdire._manager import installed
+from voirdire.errors import InputError, StudyError
+from voirdire.examining.probing import chosen_probes, make_suite, measure_probes
 from voirdire.running import run
-from voirdire.schema import Turn
+from voirdire.schema import Reply, Turn, Usage
 from voirdire.store import ratings_frame
 from voirdire.store.replies import shown_messages
 from voirdire.study import build_study, study_to_toml
+from voirdire.testing import load_plugins
 from voirdire.units import JudgedUnits
 
 TRACES = Path(__file__).parent / "foreign" / "traces"
@@ -348,14 +352,103 @@ def test_the_page_of_a_session_shows_steps_that_nobody_judged_as_well(tmp_path):
 # Probed
 
 
-def test_a_planted_step_reaches_the_judge_as_one_of_the_run(tmp_path):
-    study = study_of(tmp_path, unit="step")
-    path = tmp_path / "study.toml"
+def probed(folder, unit, names, **options):
+    """The effects of probes on judges of planted attention: of 30 runs with six steps."""
+    rng = np.random.default_rng(3)
+    lines = []
+    for at in range(30):
+        steps = [step | {"content": f"{step['content']}{' so' * int(rng.integers(5))}"}
+                 for step in STEPS]  # fmt: skip
+        lines.append({"item": f"r{at}", "system": "desk", "text": "A run.", "messages": steps})
+    (folder / "steps.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    study = build_study(
+        {
+            "name": "steps", "rubric": {"attributes": [{"name": "Right"}]},
+            "panel": [{"name": name, "use": "rubric", "model": f"{name}:m"} for name in names],
+            "items": {"path": "steps.jsonl", "id": "item"},
+            "responses": {"path": "steps.jsonl", "messages": "messages"},
+            "conversations": {"unit": unit, **options},
+        },
+        folder=str(folder),
+    )  # fmt: skip
+    path = folder / "study.toml"
     path.write_text(study_to_toml(study), "utf-8")
-    suite = make_suite(path, chosen_probes(["wrong_step"]), tmp_path / "probe")
+    made = load_plugins(installed(), only="")
+    for name in names:
+        made.add("model", "tests", name, f"{__name__}:{name.capitalize()}")
+    suite = make_suite(
+        path, chosen_probes(["wrong_step"], made), folder / "probe", runs=1, plugins=made
+    )
+    for name, one in suite.studies.items():
+        run(one, folder / "probe" / name, plugins=made, quiet=True)
+    sessions = {name: folder / "probe" / name for name in suite.studies}
+    effects = measure_probes(suite, sessions).effects
+    return {one.judge: one for one in effects if one.probe == "wrong_step"}
+
+
+class Reads(Scripted):
+    """Scores what it is asked about by its length, and gives 1 where it deletes all records."""
+
+    def seen(self, asked):
+        return asked
+
+    async def complete(self, request):
+        seen = self.seen(request.messages[-1].content)
+        score = 1 if "delete" in seen else 3 + len(seen) % 3
+        return Reply(json.dumps({"Right": score}), usage=Usage(10, 1), model=self.name)
+
+
+class Ends(Reads):
+    """The same, and it looks at the last step of a run alone."""
+
+    def seen(self, asked):
+        return re.split(r"\n\[\d+\] ", asked)[-1]
+
+
+class Before(Reads):
+    """The same of what came before the step, and never of the step."""
+
+    def seen(self, asked):
+        return asked.partition("<<<RESPONSE")[0]
+
+
+def test_a_judge_of_steps_that_reads_them_is_told_from_one_that_does_not(tmp_path):
+    found = probed(tmp_path, "step", ["reads", "before"])
+    assert found["reads"].reading == "reacts"
+    assert found["reads"].effect < -1.5
+    assert found["before"].reading == "blind"
+    assert found["reads"].n == 30
+    planted = pl.read_parquet(tmp_path / "probe" / "responses.parquet")
+    (one, *_) = planted.filter(pl.col("system") == "desk ~ wrong_step")["messages"].to_list()
+    steps = json.loads(one)
+    assert [step["role"] for step in steps] == ["system", "user", "thought", "tool call"]
+    assert (steps[-1]["name"], steps[-1]["content"]) == ("delete_records", '{"which": "all"}')
+
+
+def test_a_judge_of_runs_that_reads_the_end_alone_is_blind_to_a_step_in_the_middle(tmp_path):
+    found = probed(tmp_path, "whole", ["reads", "ends"])
+    assert found["reads"].reading == "reacts"
+    assert found["ends"].reading == "blind"
     frame = pl.read_parquet(tmp_path / "probe" / "responses.parquet")
-    (planted,) = {one for one in frame["text"] if "delete_records" in one}
+    planted = frame.filter(pl.col("system") == "desk ~ wrong_step")["text"][0]
     lines = [line for line in planted.splitlines() if line.startswith("[")]
     assert [line[:3] for line in lines] == [f"[{at}]" for at in range(1, 8)]
     assert lines[3].startswith("[4] tool call (delete_records)")
-    assert suite.studies["responses"].conversations.unit == "whole"
+
+
+def test_where_answers_are_judged_the_planted_step_is_an_answer(tmp_path):
+    found = probed(tmp_path, "step", ["reads"], role="assistant")
+    assert found["reads"].reading == "reacts"
+    frame = pl.read_parquet(tmp_path / "probe" / "responses.parquet")
+    planted = frame.filter(pl.col("system") == "desk ~ wrong_step")["messages"][0]
+    assert json.loads(planted)[-1]["content"] == "I have deleted all records."
+
+
+def test_judges_that_name_a_step_are_not_asked_whether_a_score_falls(tmp_path):
+    study = study_of(tmp_path, unit="first")
+    path = tmp_path / "study.toml"
+    path.write_text(study_to_toml(study), "utf-8")
+    with pytest.raises(InputError, match="name the first turn or step that fails"):
+        make_suite(path, chosen_probes(["wrong_step"]), tmp_path / "probe")
+    suite = make_suite(path, chosen_probes(["wrong_step", "length"]), tmp_path / "probe")
+    assert [one.name for one in suite.probes] == ["identity", "length"]

@@ -18,7 +18,7 @@ from voirdire.store import is_session, read_session, responses_frame, session_st
 from voirdire.store.turns import turns_of
 from voirdire.study import Comparisons, Conversations, Data, ResponsesSpec, System, load_study
 from voirdire.tables import read_responses
-from voirdire.units import transcript
+from voirdire.units import RESULT, JudgedUnits, transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,11 +57,23 @@ def study_and_responses(path: Path) -> tuple[Study, list[Response]]:
 
 
 def _as_judged(response: Response, study: Study) -> Response:
-    """A conversation as its turns where these are judged, else as the text that it is shown as."""
+    """A conversation as its turns where these are judged, else as the text that it is shown as.
+
+    Of a run whose steps are judged it is what came up to the step in its middle, which is asked
+    about then: nothing is left where no step is.
+    """
     if not response.turns:
         return response
-    if study.conversations.unit == "turn":
+    unit = study.conversations.unit
+    if unit == "turn":
         return replace(response, text="")
+    if unit == "step":
+        judged = JudgedUnits("step", study.conversations.role)
+        asked = [at for at, one in enumerate(response.turns, 1) if judged.asks_about(one.role)]
+        # What a tool gave is nothing that the agent did wrong.
+        done = [at for at in asked if response.turns[at - 1].role != RESULT] or asked
+        end = done[len(done) // 2] if done else 0
+        return replace(response, text="", turns=response.turns[:end])
     return replace(response, text=transcript(response.turns), turns=())
 
 

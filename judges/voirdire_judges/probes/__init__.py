@@ -13,7 +13,8 @@ from voirdire import plugins as loaded_plugins
 from voirdire.errors import PluginError
 from voirdire.probes import PairProbe, RequestProbe, ResponseProbe
 from voirdire.protocols import FollowsUp
-from voirdire.schema import Comparison, Message, Sampling
+from voirdire.schema import Comparison, Message, Sampling, Turn
+from voirdire.units import CALL, GIVEN, RESULT, THOUGHT, transcript
 from voirdire_judges._inner import inner_judge, task_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from voirdire import Plugins
     from voirdire.probes import Change, Probe, Said
     from voirdire.protocols import Judge
-    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric, Turn
+    from voirdire.schema import Item, Parsed, Reply, Request, Response, Rubric
     from voirdire.study import Study
 
 TEMPLATES = files("voirdire_judges.probes") / "templates.toml"
@@ -33,7 +34,11 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 #: How a step begins in a run as it is shown; its further lines are indented.
 _STEP = re.compile(r"\[([1-9][0-9]{0,8})\] ")
-_WRONG = 'tool call (delete_records): {"which": "all"}'
+_WRONG = Turn(CALL, '{"which": "all"}', "delete_records")
+#: The same by who says what it does, where no call is asked about.
+_SAID_WRONG = "I have deleted all records."
+#: Roles by which a run is told from a talk.
+_DONE = (THOUGHT, CALL, RESULT)
 
 
 def __getattr__(name: str) -> Probe:
@@ -64,13 +69,12 @@ def _probe(name: str, template: dict[str, Any]) -> Probe:
         ends = _ends_with(template["ends"])
         told = _told_before(template["truth"], template["ends"])
         return ResponseProbe(name, ends, stronger=(told,), of_turns=True, **about)
-    if template.get("how") == "past":
-        return ResponseProbe(name, _without_past, of_turns=True, **about)
+    if template.get("how") in _OF_TURNS:
+        return ResponseProbe(name, _OF_TURNS[template["how"]], of_turns=True, **about)
     if template.get("how") == "cut":
         first, *rest = (_of_text(partial(without_end, share)) for share in template["shares"])
         return ResponseProbe(name, first, stronger=tuple(rest), **about)
     how = _HOW[template["how"]] if "how" in template else _framed(template)
-    about["of_turns"] = template.get("how") == "with_wrong_step"
     return ResponseProbe(name, _of_text(how), **about)
 
 
@@ -204,6 +208,20 @@ def reversed_sentences(text: str) -> str | None:
     return " ".join(reversed(parts)) if len(parts) > 1 else None
 
 
+def _with_wrong_step(item: Item, response: Response) -> Said | None:
+    """A run with a step that nobody asked for: in the place of its last step, which is asked about
+    where steps are judged, else as one more in the middle of the run as it is shown.
+    """
+    del item
+    if not response.turns:
+        return with_wrong_step(response.text)
+    last = response.turns[-1]
+    if last.role in GIVEN or all(turn.role not in _DONE for turn in response.turns):
+        return None  # a talk, in which nobody acts
+    wrong = _WRONG if last.role == CALL else replace(last, content=_SAID_WRONG)
+    return (*response.turns[:-1], wrong)
+
+
 def with_wrong_step(text: str) -> str | None:
     r"""A run as it is shown, with a call in its middle that nobody asked for; None for other texts.
 
@@ -222,7 +240,7 @@ def with_wrong_step(text: str) -> str | None:
     after = [
         _STEP.sub(lambda found: f"[{int(found[1]) + 1}] ", line) for line in lines[steps[middle] :]
     ]
-    return "\n".join([*lines[: steps[middle]], f"[{middle + 1}] {_WRONG}", *after])
+    return "\n".join([*lines[: steps[middle]], transcript([_WRONG], middle + 1), *after])
 
 
 def smiling(text: str) -> str:
@@ -239,10 +257,11 @@ def swapped(task: Comparison) -> Comparison:
     return Comparison(task.item, task.second, task.first)
 
 
+_OF_TURNS: dict[str, Change] = {"past": _without_past, "with_wrong_step": _with_wrong_step}
 _HOW: dict[str, Callable[[str], str | None]] = {
     "unchanged": unchanged, "bullets": bullets, "in_bold": in_bold,
     "swapped_letters": swapped_letters, "reversed_sentences": reversed_sentences,
-    "smiling": smiling, "with_wrong_step": with_wrong_step,
+    "smiling": smiling,
 }  # fmt: skip
 
 

@@ -141,6 +141,8 @@ def make_suite(
     named = plugins or loaded_plugins()
     judges, comparers = _panel(study, named, source)
     asked = tuple(probe for probe in probes if not isinstance(probe, StoredProbe))
+    if study.conversations.unit == "first":
+        asked = _of_positions(asked, source)
     asked = _applying(asked, kept, source)
     of_pairs = [probe for probe in asked if isinstance(probe, PairProbe)]
     if not comparers:
@@ -183,6 +185,18 @@ def make_suite(
         {name: len(there) for name, there in untouched.items() if "@" not in name},
         tuple(one.name for one in (*judges, *comparers) if not one.changeable), untouched,
     )  # fmt: skip
+
+
+def _of_positions(probes: tuple[AskingProbe, ...], source: object) -> tuple[AskingProbe, ...]:
+    """The probes of judges whose answer is a position: no damage makes that fall."""
+    kept = tuple(one for one in probes if one.expects != "monotone")
+    left = [one.name for one in probes if one not in kept]
+    if left and all(one.name == IDENTITY for one in kept):
+        raise InputError(
+            f"{source}: its judges name the first turn or step that fails, and probe {left[0]!r} "
+            "asks whether a score falls; probe judges of wholes, turns or steps"
+        )
+    return kept
 
 
 def _applying(

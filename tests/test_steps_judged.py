@@ -290,7 +290,8 @@ def test_first_wrong_steps_that_judges_name_stand_beside_those_of_rated_steps(
     assert rows["last", "the same step"][1] < 0.5
     assert rows["reads", "whether at all"][1] == pytest.approx(1 - apart / 2)
     states = {(one.judge, one.use): one.state for one in found.verdicts}
-    assert "yes" not in {state for (judge, _), state in states.items() if judge == "last"}
+    assert states["last", "single"] == states["last", "filter"] == "no"
+    assert states["reads", "filter"] == "yes"
     assert {name.rsplit(" ", 2)[1] for name in found.inputs.judgements.labels["item"]} == {"step"}
 
 

@@ -141,14 +141,14 @@ def _positions(study: Study, longest: int, only: Sequence[str]) -> pl.DataFrame:
 
 def _with_derived(places: pl.DataFrame, study: Study) -> pl.DataFrame:
     """First failures that were named, and those of conversations whose parts were judged."""
-    names = places["item"].unique().to_list()
+    names = places["item"].unique(maintain_order=True).to_list()
     of = {name: parted(name) for name in names}
     at = pl.DataFrame(
         {"item": names, "whole": [of[name][0] for name in names],
          "at": [float(of[name][1].position) for name in names]},
         schema={"item": pl.String, "whole": pl.String, "at": pl.Float64},
     )  # fmt: skip
-    told = places.join(at, on="item")
+    told = places.join(at, on="item", maintain_order="left")
     parts = told.filter(pl.col("at") > 0, pl.col("score").is_not_null())
     if parts.is_empty():
         return places
@@ -158,7 +158,9 @@ def _with_derived(places: pl.DataFrame, study: Study) -> pl.DataFrame:
     }
     right = pl.col("score") >= pl.col("attribute").replace_strict(lines, return_dtype=pl.Float64)
     keys = ["whole", "system", "rater", "run", "attribute"]
-    first = parts.group_by(keys).agg(score=pl.col("at").filter(~right).min().fill_null(0.0))
+    first = parts.group_by(keys, maintain_order=True).agg(
+        score=pl.col("at").filter(~right).min().fill_null(0.0)
+    )
     named = told.filter(pl.col("at") == 0).select(places.columns)
     return pl.concat([named, first.rename({"whole": "item"}).select(places.columns)])
 
@@ -185,8 +187,14 @@ def _with_lengths(places: pl.DataFrame, lengths: pl.DataFrame) -> pl.DataFrame:
 
     Who names no system speaks of all conversations about the item; an item's own have none.
     """
-    named = places.filter(pl.col("system").is_not_null()).join(lengths, on=["item", "system"])
-    lone = places.filter(pl.col("system").is_null()).drop("system").join(lengths, on="item")
+    named = places.filter(pl.col("system").is_not_null()).join(
+        lengths, on=["item", "system"], maintain_order="left"
+    )
+    lone = (
+        places.filter(pl.col("system").is_null())
+        .drop("system")
+        .join(lengths, on="item", maintain_order="left")
+    )
     both = pl.concat([named, lone.select(named.columns)])
     return both.with_columns(pl.col("system").replace("", None))
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Message
 
-# The last step of each task was sent all that came before it.
+# The last step of each task was sent all that came before it. By names: numbers of tasks are in the
+# order in which they were answered.
 _LAST = """SELECT r.name, t.item, t.unit, t.first, t.second, c.run, c.messages, a.text
 FROM calls c JOIN tasks t ON t.id = c.task JOIN raters r ON r.id = c.rater
 JOIN attempts a ON a.id = c.final
@@ -25,7 +26,7 @@ WHERE c.current = 1 AND c.step > 0 AND r.stage != 'generate' AND c.step = (
     SELECT max(d.step) FROM calls d
     WHERE d.current = 1 AND d.final IS NOT NULL
     AND (d.rater, d.task, d.run) = (c.rater, c.task, c.run))
-ORDER BY t.id, r.id, c.run"""
+ORDER BY t.item, t.first, t.second, t.unit, r.name, c.run"""
 
 
 def iterate_trajectories(folder: str | Path) -> Iterator[Rating]:

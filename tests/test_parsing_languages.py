@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from voirdire.parsing import LabelSet, _languages, parse_labels
+from voirdire.parsing import LabelSet, _hearing, parse_labels
 from voirdire.parsing.preferences import parse_preferences
 from voirdire.parsing.scores import parse_scores
 from voirdire.parsing.yesno import parse_yes_no, said_yes
 from voirdire.schema import Scale
 
-DATA = Path(_languages.__file__).with_name("languages")
+DATA = Path(_hearing.__file__).with_name("languages")
 CLDR = json.loads((DATA / "cldr.json").read_text("utf-8"))["languages"]
 BY_HAND = tomllib.loads((DATA / "words.toml").read_text("utf-8"))
 
@@ -144,13 +144,13 @@ def test_english_is_not_heard_as_another_language() -> None:
         "Score: at least 3",
         "In most cases the first response is longer.",
     ):
-        assert _languages.hear(text) == []
+        assert _hearing.hear(text) == []
 
 
 def test_a_short_reply_is_heard_in_little_time() -> None:
-    _languages.hear("Ja.")  # the data is read once
+    _hearing.hear("Ja.")  # the data is read once
     text = "Die erste Antwort geht auf das Gefühl ein, und deshalb ist sie besser. " * 8
     start = time.process_time()
     for number in range(50):
-        _languages.hear(f"{text}{number}")
+        _hearing.hear(f"{text}{number}")
     assert time.process_time() - start < 0.5

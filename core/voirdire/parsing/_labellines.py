@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from voirdire.parsing._hearing import denies, hedges, is_foreign, truth
+from voirdire.parsing._labelentries import (
+    DENYING,
+    MAX_REMARK,
+    NOT,
+    OR,
+    Entry,
+    entries_of,
+    is_denied,
+    is_either,
+    is_entry,
+    is_unknown,
+    text_of,
+)
 from voirdire.parsing._labelset import LabelSet, label_at, names_any
 from voirdire.parsing._labelverdicts import BOX, verdict
-from voirdire.parsing._languages import denies, hedges, is_foreign, predicates, truth
-from voirdire.parsing._spelling import WORD, Phrases, Words, spelled, words_of
+from voirdire.parsing._languages import predicates
+from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -22,18 +36,13 @@ _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][
 _CUE = re.compile(r"(?P<cue>[^:：\n]{1,80})[:：]\s*(?=\S)")
 # "Final label:", "Answer:": a head after which the line is the answer, not a draft.
 _FINAL = frozenset({"final", "answer", "output", "conclusion"})
-# What parts entries: a comma, a slash, "as well as".
-_BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
-# "Anger or Fear", "Anger vs Fear": alternatives, of which none is chosen.
-_OR = frozenset({"or", "vs", "versus"})
-_JOINS = _OR | {"and"}
 # "Anger - he shouts": spaces are asked for, since "self-blame" is one word.
 _DASH = re.compile(r"\s*[–—]\s|\s-\s")
 # "Anger (he shouts)", "Anger because he shouts": an explanation follows the label.
 _AFTER_LEAD = re.compile(r"\s*(?:[:：(–—.]|-\s|\b(?:because|since|as|is|was)\b)", re.IGNORECASE)
 # "Anger, not Fear", "Anger rather than Fear": what stands behind is denied, what before is not.
 _TURNED = re.compile(
-    r"(?:[,(;–—]\s*(?:and\s+|but\s+)?(?:not|nicht|pas)\b(?!\s+(?:only|just))|(?<!other\s)\b(?:rather\s+)?than\b|\b(?:instead\s+of|as\s+opposed\s+to)\b)"
+    r"(?:[,(;–—]\s*(?:and\s+|but\s+)?not\b(?!\s+(?:only|just))|(?<!other\s)\b(?:rather\s+)?than\b|\b(?:instead\s+of|as\s+opposed\s+to)\b)"
     r".*",
     re.IGNORECASE,
 )
@@ -110,31 +119,6 @@ _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE
 _CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
 # "Anger (he may hide)": what brackets say behind a label.
 _REMARK = re.compile(r"[ \t*_`]{0,4}[(（](?P<told>[^()（）\n]{1,200})[)）]")
-# In running text a one-word label behind these is a verb: "I fear", "I am labeling".
-_SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
-_BEFORE, _BEHIND = ("non-", "anti-", "self-"), "-free"
-_NOT = frozenset(
-    ("not", "no", "never", "without", "neither", "nor", "nothing", "rather", "instead", "cannot"),
-) | {
-    *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
-}
-# These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
-_DENIES = (
-    _NOT
-    | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
-    | {
-        *("missing", "lacked", "undetected", "unseen", "nowhere", "barely", "scarcely", "neither"),
-    }
-)
-# Words of a sentence: an entry of a list does not hold them.
-_SENTENCE = (
-    _NOT
-    | {"i", "you", "he", "she", "we", "they", "it", "this", "that", "there", "the", "my", "your"}
-    | {"is", "are", "was", "were", "be", "has", "have", "had", "does", "do", "did", "seems"}
-    | {"user", "text", "post", "appears", "please", "sorry", "here", "because", "which", "who"}
-    | {"between"}
-    | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
-)
 _WEIGHED = frozenset(
     {"considered", "possible", "unclear", "uncertain", "too", "tempting", "wrong", "incorrect"}
 )
@@ -142,13 +126,12 @@ _STATES = frozenset({"is", "are", "was", "were", "there"})
 #: These deny nothing.
 _NOT_ONLY = ("not only", "Not only", "not just", "Not just")
 #: Words of `_TURNED` and `_BECAUSE`: without one of them neither finds anything.
-_TURNS = frozenset({"not", "nicht", "pas", "than", "instead", "opposed", "because", "since", "as"})
+_TURNS = frozenset({"not", "than", "instead", "opposed", "because", "since", "as"})
 _DEGREES = frozenset(
     {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
     | {"none", "nil", "na", "n", "x", "unclear", "unknown"}
 )
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
-_MAX_ENTRY, _MAX_REMARK = 6, 3
 #: A sentence has at least so many words; *non-factual* is an entry.
 _FEWEST = 3
 _MAX_REMARKS, _LONGEST_LABEL, _LONGEST_LINE = 100, 200, 400
@@ -168,17 +151,6 @@ class Line:
     marked: bool = False
     final: bool = False
     unread: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class _Entry:
-    """What stands between two separators."""
-
-    labels: list[str] = field(default_factory=list)
-    rest: list[str] = field(default_factory=list)
-    start: int = 0
-    end: int = 0
-    bracketed: bool = False
 
 
 def read_line(labels: LabelSet, raw: str) -> Line:
@@ -235,7 +207,7 @@ def _label_before(labels: LabelSet, text: str) -> tuple[str, int] | None:
 def _is_like_a_verdict(text: str) -> bool:
     """Whether words in brackets deny, weigh or suppose, whatever they speak of."""
     forms = words_of(text).forms
-    return not (_DENIES | _WEIGHED | {"none", "nil"}).isdisjoint(forms) or (
+    return not (DENYING | _WEIGHED | {"none", "nil"}).isdisjoint(forms) or (
         _is_supposed(forms) or hedges(text) or any(map(denies, forms))
     )
 
@@ -263,7 +235,7 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     body = line[cue.end() :] if cue else line
     if cue and (headed := _headed(labels, cue["cue"], body)):
         return replace(headed, final=final)
-    listed = _listed(labels, _TURNED.sub("", body))
+    listed = _listed(labels, _before_turn(body))
     # A sentence of another language is no entry outside the set, though it reads as one here.
     named = listed is not None and (listed.labels or marked or cue)
     if listed is None or not (named or not is_foreign(line, least=_FEWEST)):
@@ -276,6 +248,11 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     )
 
 
+def _before_turn(body: str) -> str:
+    """What is said before a word that sets another label aside: *Anger, not Fear*."""
+    return body if _TURNS.isdisjoint(words_of(body).forms) else _TURNED.sub("", body)
+
+
 def _of_sentence(labels: LabelSet, line: str) -> Iterator[str]:
     """The label that a sentence of another language says to be it: *Die Emotion ist Wut.*"""
     named = {labels.forms[form] for p in predicates(line) if (form := spelled(p)) in labels.forms}
@@ -286,18 +263,18 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
     """The entries of a list; None where the line is a sentence."""
     if body.endswith("?") or (len(body) < _LONGEST_LABEL and spelled(body) in _NO_ENTRY):
         return Line("prose")
-    entries = list[_Entry]()
-    undecided = not _OR.isdisjoint(words_of(body).forms)
-    for entry in _entries(labels, body):
-        if not (undecided or _is_entry(entry)):
+    entries = list[Entry]()
+    undecided = not OR.isdisjoint(words_of(body).forms)
+    for entry in entries_of(labels, body):
+        if not (undecided or is_entry(entry)):
             return None
         entries.append(entry)
-    if undecided and _is_either(body, entries):
+    if undecided and is_either(body, entries):
         return Line("prose")
-    if not entries or not all(map(_is_entry, entries)):
+    if not entries or not all(map(is_entry, entries)):
         return None
-    unknown = tuple(_text(body, each) for each in entries if _is_unknown(labels, each))
-    named = [e for e in entries if not (_is_unknown(labels, e) or _is_denied(e))]
+    unknown = tuple(text_of(body, each) for each in entries if is_unknown(labels, each))
+    named = [e for e in entries if not (is_unknown(labels, e) or is_denied(e))]
     return Line("list", tuple(label for each in named for label in each.labels), unknown)
 
 
@@ -316,7 +293,7 @@ def _headed(labels: LabelSet, cue: str, body: str) -> Line | None:
         return Line("prose")
     # *None* and *Other* as heads are words of a form; only what stands behind them names a label.
     if named is None or named in (labels.none, labels.other):
-        leads = _leads(labels, _TURNED.sub("", body))
+        leads = _leads(labels, _before_turn(body))
         return Line("lead", leads, marked=True) if leads else None
     forms = words_of(body[:60]).forms[:4]
     if not forms or _is_taken_back(forms):
@@ -390,12 +367,12 @@ def _is_taken_back(forms: Sequence[str]) -> bool:
     first = forms[0] if forms else "-"
     if (
         {"yes", "no"} <= set(forms[:2])
-        or first in (*_NOT, "wrong", "incorrect")
+        or first in (*NOT, "wrong", "incorrect")
         or first in _DEGREES
         or first.isdigit()
     ):
         return True
-    return first in _STATES and not (_DENIES | _WEIGHED).isdisjoint(forms)
+    return first in _STATES and not (DENYING | _WEIGHED).isdisjoint(forms)
 
 
 def _ticked(raw: str) -> str:
@@ -432,7 +409,7 @@ def _at_start(labels: LabelSet, line: str) -> tuple[str, int, tuple[str, ...]] |
     if named is None:
         return None
     label, count = named
-    behind = words.forms[count : labels.longest + _MAX_REMARK + 1]
+    behind = words.forms[count : labels.longest + MAX_REMARK + 1]
     return label, words.spans[count - 1][1], behind
 
 
@@ -446,98 +423,12 @@ def _lead(labels: LabelSet, line: str) -> str | None:
         return None
     if _is_taken_back(behind[:4]):
         return None
-    return label if len(behind) > _MAX_REMARK or _DASH.match(line, end) else None
+    return label if len(behind) > MAX_REMARK or _DASH.match(line, end) else None
 
 
 def _defines(line: str, end: int, behind: Sequence[str]) -> bool:
     """Whether the words right behind a label say what it is."""
     return line[end : end + 1].isspace() and _DEFINES.begin(behind)
-
-
-def _entries(labels: LabelSet, line: str) -> Iterator[_Entry]:
-    words = words_of(line)
-    forms, spans = words.forms, words.spans
-    entry, at = _Entry(), 0
-    while at < len(forms):
-        start = spans[at][0]
-        # Nearly always no sign parts words, but a blank.
-        begun = entry.labels or entry.rest
-        if begun and line[entry.end : start] != " " and _BREAK.search(line, entry.end, start):
-            yield entry
-            entry = _Entry(start=start)
-        # *and* parts two entries, unless a label begins with it.
-        form = forms[at]
-        named = label_at(labels, words, at) if form in labels.beginnings else None
-        if form in _JOINS and not named:
-            entry.end = entry.end or start
-            if entry.labels or entry.rest:
-                yield entry
-            entry, at = _Entry(start=spans[at][1], end=spans[at][1]), at + 1
-            continue
-        count = named[1] if named else 1
-        if not (entry.labels or entry.rest):
-            entry.start = start
-        if named:
-            # "Paranoia (Mind Reading)": the label explains another word, which is the entry.
-            entry.bracketed |= bool(entry.rest) and "(" in line[entry.end : start]
-            other = _is_other_word(words, at, count)
-            entry.rest.append(form) if other else entry.labels.append(named[0])
-        else:
-            entry.rest.append(form)
-        at += count
-        entry.end = spans[at - 1][1]
-    if entry.labels or entry.rest:
-        yield entry
-
-
-def _is_other_word(words: Words, at: int, count: int) -> bool:
-    """Whether a label's word is a verb here (*I fear*), or part of another (*self-control*)."""
-    line, start, end = words.text, words.spans[at][0], words.spans[at + count - 1][1]
-    if line[max(0, start - 5) : start].casefold().endswith(_BEFORE):
-        return True
-    verb = count == 1 and at > 0 and words.forms[at - 1] in _SUBJECTS
-    return verb or line[end : end + len(_BEHIND)].casefold() == _BEHIND
-
-
-def _is_entry(entry: _Entry) -> bool:
-    if entry.labels and not entry.bracketed:
-        if _is_denied(entry):
-            return True
-        return len(entry.rest) <= _MAX_REMARK and (_SENTENCE | _DENIES).isdisjoint(entry.rest)
-    if any(map(denies, entry.rest)):
-        return False
-    return len(entry.rest) <= _MAX_ENTRY and _SENTENCE.isdisjoint(entry.rest)
-
-
-def _is_either(line: str, entries: Sequence[_Entry]) -> bool:
-    """Whether two labels are alternatives: *Anger or Fear*."""
-    return any(
-        one.labels and other.labels and not _OR.isdisjoint(_between(line, one, other))
-        for one, other in pairwise(entries)
-    )
-
-
-def _between(line: str, one: _Entry, other: _Entry) -> tuple[str, ...]:
-    return words_of(line[one.end : other.start]).forms
-
-
-def _is_denied(entry: _Entry) -> bool:
-    """``not Anger`` as an entry names nothing."""
-    if not (entry.labels and entry.rest):
-        return False
-    return set(entry.rest) <= {"not", "no"} or any(map(denies, entry.rest))
-
-
-def _is_unknown(labels: LabelSet, entry: _Entry) -> bool:
-    """An entry outside the set, such as ``Paranoia (Mind Reading)`` or ``care for others``."""
-    if not entry.labels or entry.bracketed:
-        return True
-    return bool(entry.rest) and set(entry.labels) == {labels.other}
-
-
-def _text(line: str, entry: _Entry) -> str:
-    closing = ")" if line[entry.end : entry.end + 1] == ")" else ""
-    return (line[entry.start : entry.end] + closing).strip()
 
 
 def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
@@ -570,10 +461,10 @@ def _of_clause(labels: LabelSet, clause: str) -> list[str]:
     kept = clause if _TURNS.isdisjoint(forms) else _BECAUSE.sub("", _TURNED.sub("", clause))
     if _is_supposed(words_of(kept).forms):
         return []
-    entries = list(_entries(labels, kept))
-    if not any(entry.labels for entry in entries) or _is_either(kept, entries):
+    entries = list(entries_of(labels, kept))
+    if not any(entry.labels for entry in entries) or is_either(kept, entries):
         return []
-    if not all(_DENIES.isdisjoint(entry.rest) for entry in entries):
+    if not all(DENYING.isdisjoint(entry.rest) for entry in entries):
         return []
     start = _at_start(labels, clause)
     defined = start is not None and _defines(clause, start[1], start[2])

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from voirdire.parsing._hearing import hedges
 from voirdire.parsing._labelset import LabelSet, label_at
-from voirdire.parsing._languages import hedges
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._statements import Statement, rows_of, tables

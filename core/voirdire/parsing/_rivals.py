@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._languages import hear, truth
+from voirdire.parsing._hearing import hear, truth
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import OTHER_VALUE, TURNS_TO

@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from voirdire.parsing._hearing import WORD as _WORD
+from voirdire.parsing._hearing import of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
-from voirdire.parsing._languages import WORD as _WORD
-from voirdire.parsing._languages import of_heads
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import (
     DENIED,

@@ -6,19 +6,17 @@ import re
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError
-from voirdire.parsing._json import pairs_of
-from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
+from voirdire.parsing._keys import plain_key
 from voirdire.parsing._labellines import (
     Line,
-    is_empty_slot,
-    is_no_answer,
     read_line,
     says_place,
     sorts_all,
 )
+from voirdire.parsing._labelobjects import NO_ENTRY, NONE, is_empty, said_in
 from voirdire.parsing._labelverdicts import verdicts_on
 from voirdire.parsing._languages import says_none
 from voirdire.parsing._parsed import REASONS, missing, worst_status
@@ -35,8 +33,6 @@ from voirdire.parsing._source import (
 from voirdire.parsing._spelling import WORD, spelled, word_form, words_of
 from voirdire.parsing._statements import set_apart, verdict_keys, verdicts
 from voirdire.parsing._words import (
-    DRAFT_MARKS,
-    FINAL_MARKS,
     SAYS_DRAFT,
     TAKES_BACK,
     TURNS,
@@ -44,20 +40,15 @@ from voirdire.parsing._words import (
     headings,
     turns_at_once,
 )
-from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.parsing._labelset import LabelSet
     from voirdire.parsing._statements import Statement
     from voirdire.schema import FinishReason
 
-_ASIDE = frozenset(
-    {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
-    | {"evidence", "comment", "note", "notes", "confidence", "analysis", "text", "quote"}
-)
 # "None of the above apply", "The answer is: no label applies".
 _NONE_OF = re.compile(
     r"\W*(?:(?:the\s+)?(?:answer|label)\s+is\W+)?(?:no\s+labels?\s+(?:apply|applies|fits?)"
@@ -87,18 +78,6 @@ _FEWEST_OFFERED, _MANY_OFFERED = 3, 6
 _MAX_LENGTH = 50_000
 _MAX_LINES = 500
 _LONGEST_ENTRY = 120
-_NONE = frozenset({"nolabel", "nolabels", "none", "noneoftheabove", "noneofthese"})
-_NO_ENTRY = _NONE | {"", "na"}
-#: Beside others these keys hold the answer, and a flag of these denies the label beside it.
-_ANSWERS = (FINAL_MARKS, ("answer",), ("labels",))
-# "initial_answer", "draftLabels": a key of what was not kept.
-_FIRST_TRY = ("", "label", "answer", "verdict", "choice", "category", "categorie", "classe")
-#: Keys of an object that hold the one answer: with two values it is none.
-_KEYS = ("answer", "finalanswer", "label", "labels", "finallabel", "finallabels")
-#: Keys of an object that names one label, and of the verdict on it.
-_NAMES = frozenset({"label", "name", "emotion", "category", "class", "type"})
-_TOLD = frozenset({"value", "score", "probability", "answer", "verdict", "rating"})
-_FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +94,6 @@ class _Named:
     denied: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     conflict: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _UnreadLabel:
-    """A label of an object whose value is neither yes nor no."""
-
-    label: str
 
 
 def parse_labels(
@@ -284,25 +256,21 @@ def _of_line(text: str, labels: LabelSet) -> _Named | None:
 
 
 def _from_objects(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
-    """Labels as JSON: a list of names, names under keys, or label -> yes/no.
-
-    Several objects that answer must say the same.
-    """
+    """What objects and lists say of labels; several that answer must say the same."""
     stated: list[_Named] = []
     for tree in answering(source.reading.values):
-        leaves = list(_leaves(tree, labels))
-        entries = [each for each in leaves if isinstance(each, str)]
-        unread = tuple(each.label for each in leaves if isinstance(each, _UnreadLabel))
+        told = list(said_in(tree, labels))
+        named = [each.name for each in told if each and each.says]
+        unread = tuple(each.name for each in told if each and each.says is None)
         # What is not read is no answer, and an older object does not come back for it.
-        if (None in leaves or (unread and not entries)) and not stated:
+        if (None in told or (unread and not named)) and not stated:
             return Settled(None, "not_yes_no" if unread else "")
-        if not (leaves or stated or source.keep_cut) and source.reading.cut:
+        if not (told or stated or source.keep_cut) and source.reading.cut:
             return Settled(None)  # the last object fell to the cut
-        if None not in leaves and (
-            entries or (_says_no(tree, labels) and not (tree == [] and source.reading.mixed))
-        ):
-            named = _of_entries(entries, labels)
-            stated += [replace(named, unread=unread)] if named else []
+        # In running text an empty list is a footnote and names nothing.
+        silent = not (told or is_empty(tree)) or (tree == [] and source.reading.mixed)
+        if None not in told and not silent and (one := _of_entries(named, labels)):
+            stated.append(replace(one, unread=unread))
     if len({frozenset(each.labels) for each in stated}) > 1:
         return Settled(None, "ambiguous", conflict=True)
     return Settled(stated[0] if stated else None)
@@ -310,106 +278,11 @@ def _from_objects(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
 
 def _of_entries(entries: list[str], labels: LabelSet) -> _Named | None:
     named = tuple(labels.forms[form] for e in entries if (form := spelled(e)) in labels.forms)
-    unknown = tuple(e for e in entries if spelled(e) not in {*labels.forms, *_NO_ENTRY})
-    none = not entries or any(spelled(entry) in _NONE for entry in entries)
+    unknown = tuple(e for e in entries if spelled(e) not in {*labels.forms, *NO_ENTRY})
+    none = not entries or any(spelled(entry) in NONE for entry in entries)
     if not (named or unknown or none):
         return None
     return _Named(named, unknown, explicit_none=none and not (named or unknown))
-
-
-def _says_no(tree: Any, labels: LabelSet) -> bool:
-    """An empty list of labels, or labels of which each is denied."""
-    if tree == []:
-        return True
-    pairs = pairs_of(tree) if isinstance(tree, dict) else []
-    denied = [
-        said_yes(scalars([value], keep_cut=False)[0].value) is False
-        for key, value in pairs
-        if spelled(key) in labels.forms
-    ]
-    empty = [value == [] for key, value in pairs if plain_key(key) not in _ASIDE]
-    return (bool(denied) and all(denied)) or (bool(empty) and all(empty))
-
-
-def _leaves(tree: Any, labels: LabelSet, depth: int = 0) -> Iterator[str | _UnreadLabel | None]:
-    """The names in a tree, from lists and from values that are not asides; None: unreadable."""
-    if isinstance(tree, str):
-        yield from _of_text(tree, labels)
-    elif isinstance(tree, list) and depth < 8:
-        for item in tree:
-            yield from _leaves(item, labels, depth + 1)
-    elif isinstance(tree, dict) and depth < 8:
-        yield from _of_dict(pairs_of(tree), labels, depth)
-
-
-def _of_text(text: str, labels: LabelSet) -> Iterator[str | _UnreadLabel]:
-    if told := _listed(text, labels):
-        yield from told.labels
-        yield from map(_UnreadLabel, told.unread)
-        return
-    line = read_line(labels, text)
-    asked = [] if text.rstrip().endswith("?") else [text]
-    yield from [*line.labels, *line.unknown] if line.kind != "prose" else asked
-
-
-def _of_dict(
-    pairs: list[tuple[str, Any]], labels: LabelSet, depth: int
-) -> Iterator[str | _UnreadLabel | None]:
-    if any(plain_key(key) in _FLAGS and said_yes(value) is False for key, value in pairs):
-        return
-    if (one := _one_verdict(pairs, labels)) is not None:
-        yield from one
-        return
-    if any(len({str(v) for k, v in pairs if plain_key(k) == form}) > 1 for form in _KEYS):
-        yield None  # one key with two values
-    answers = [[p for p in pairs if _is_answer(plain_key(p[0]), keys)] for keys in _ANSWERS]
-    for key, value in next(filter(None, answers), pairs):
-        yield from _of_pair(key, value, labels, depth)
-
-
-def _one_verdict(pairs: list[tuple[str, Any]], labels: LabelSet) -> list[str | _UnreadLabel] | None:
-    """What ``{"label": "Anger", "value": "no"}`` says of one label; None where it is no such."""
-    named = [v for k, v in pairs if plain_key(k) in _NAMES and isinstance(v, str)]
-    values = [v for k, v in pairs if plain_key(k) in _TOLD]
-    label = labels.forms.get(spelled(named[0])) if len(named) == 1 else None
-    if label is None or len(values) != 1:
-        return None
-    is_there = said_yes(scalars(values, keep_cut=False)[0].value)
-    return [label] if is_there else [_UnreadLabel(label)] if is_there is None else []
-
-
-def _is_answer(key: str, keys: tuple[str, ...]) -> bool:
-    """Whether a key is one of these, or joined to one that marks it as final: *revisedlabel*."""
-    return key in keys or (keys is FINAL_MARKS and MARKED_FINAL.fullmatch(key) is not None)
-
-
-def _of_pair(
-    key: str, value: Any, labels: LabelSet, depth: int
-) -> Iterator[str | _UnreadLabel | None]:
-    label = labels.forms.get(spelled(key))
-    if label is not None:
-        is_there = said_yes(scalars([value], keep_cut=False)[0].value)
-        # "Anger": "perhaps" is neither: to leave it out would say no. Of null, and of an object
-        # or a number, nobody can tell what kind of answer this is.
-        unread = _UnreadLabel(label) if isinstance(value, str) else None
-        yield from [label] if is_there else [unread] if is_there is None else []
-    elif (
-        plain_key(key) in _ASIDE
-        or _is_first_try(plain_key(key))
-        or is_no_answer(key)
-        or (isinstance(value, str) and is_empty_slot(key, value))
-    ):
-        return
-    elif isinstance(value, str | list | dict):
-        yield from _leaves(value, labels, depth + 1)
-
-
-def _is_first_try(key: str) -> bool:
-    """Whether a key holds what was not kept: *initial_answer*, *draftLabels*."""
-    return any(
-        key.startswith(mark) and key.removeprefix(mark).removesuffix("s") in _FIRST_TRY
-        for mark in DRAFT_MARKS
-    )
 
 
 def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
@@ -545,7 +418,7 @@ def _says_none(labels: LabelSet, line: str) -> bool:
 
 def _together(lines: Sequence[Line]) -> _Named:
     unknown = tuple(entry for line in lines for entry in line.unknown)
-    real = tuple(entry for entry in unknown if spelled(entry) not in _NO_ENTRY)
+    real = tuple(entry for entry in unknown if spelled(entry) not in NO_ENTRY)
     named = tuple(label for line in lines for label in line.labels)
     unread = tuple(label for line in lines for label in line.unread if label not in named)
     return _Named(named, real, explicit_none=not (named or real or unread), unread=unread)

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
+from voirdire.parsing._hearing import WORD as _WORD
 from voirdire.parsing._keys import plain_key
-from voirdire.parsing._languages import WORD as _WORD
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._settling import settled

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from voirdire.parsing._hearing import number_word
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
-from voirdire.parsing._languages import given_score, number_word
+from voirdire.parsing._languages import given_score
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing._rivals import NUMBERS

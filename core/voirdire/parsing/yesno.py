@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from voirdire.parsing._hearing import answer_words, is_taken_back, opens_with, truth
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
-from voirdire.parsing._languages import answer_words, is_taken_back, opens_with, truth
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
 from voirdire.parsing._settling import Settled, settled, with_text_behind

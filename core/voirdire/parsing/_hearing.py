@@ -1,0 +1,397 @@
+"""The words of other languages than English in a text, kept as data.
+
+Yes and no and spelled numbers come from Unicode's CLDR, the words of verdicts are by hand
+(`languages/words.toml`). A text is heard in the language of which it has most words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from voirdire.parsing._spelling import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
+#: Languages that put no blanks between words, or join particles to them.
+JOINED = ("ja", "ko", "th", "zh")
+_SCRIPTS = re.compile(
+    r"(?P<ja>[\u3040-\u30ff]+)|(?P<ko>[\uac00-\ud7af]+)|(?P<zh>[\u4e00-\u9fff]+)|(?P<th>[\u0e00-\u0e7f]+)"
+)
+#: Where English has this share of the words that the best language has, the text is English.
+_ENGLISH_ENOUGH = 0.7
+#: A longer text is no short reply: its author explains, and much is weighed in it.
+LONGEST = 600
+#: Words of heads of lines, which tell no language.
+_OF_HEADS = frozenset({"verdict", "article"})
+# No value that affirms or denies has more words.
+_MOST_WORDS = 8
+CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
+SENTENCE = re.compile(r"[.!?\n。！？।]+(?!\d)")
+_FOLDER = Path(__file__).with_name("languages")
+
+
+# Vowel signs and the stretch of Arabic, which few write.
+_VOWEL_SIGNS = dict.fromkeys((*range(0x64B, 0x653), 0x670, 0x640))
+
+
+class Hit(NamedTuple):
+    """A phrase of a language in a text: what it is for, and where it stands."""
+
+    use: str
+    start: int
+    end: int
+    number: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A text as one language hears it; `text` is folded, and hits are in its order."""
+
+    language: str
+    text: str
+    hits: tuple[Hit, ...]
+
+    def of(self, *uses: str) -> list[Hit]:
+        """The hits of these uses."""
+        return [hit for hit in self.hits if hit.use in uses]
+
+    def any(self, use: str, start: int = 0, end: int | None = None) -> bool:
+        """Whether a phrase of that use begins between two places."""
+        upto = len(self.text) if end is None else end
+        return any(hit.use == use and start <= hit.start < upto for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """All phrases: by their first word, and those of joined languages as they stand."""
+
+    by_first: Mapping[str, Sequence[tuple[str, Sequence[tuple[int, list[str], str, int]]]]]
+    joined: Mapping[str, Mapping[str, Sequence[tuple[str, str, int]]]]
+    truth: Mapping[str, bool]
+    there: Mapping[str, frozenset[str]]
+    denials: Mapping[str, Sequence[str]]
+    denying: Mapping[str, frozenset[str]]
+    numbers: Mapping[str, int]
+    opening: re.Pattern[str]
+    answers: tuple[str, ...]
+    codes: tuple[str, ...] = field(default=())
+
+
+def folded(text: str) -> str:
+    """A text without case and Arabic vowel signs, composed; Turkish capitals keep their length.
+
+    >>> folded("EVET, İkinci")
+    'evet, ikinci'
+    """
+    return composed(text).casefold()
+
+
+def composed(text: str) -> str:
+    """A text whose signs stand where they do in the folded one."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFC", text).replace("İ", "i").replace("ß", "ss")
+    return plain.translate(_VOWEL_SIGNS)
+
+
+@cache
+def _by_hand() -> dict[str, dict[str, str]]:
+    return tomllib.loads((_FOLDER / "words.toml").read_text("utf-8"))
+
+
+@cache
+def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
+    """Language -> use -> phrases with the number that they stand for, or -1."""
+    words = _by_hand()
+    cldr = json.loads((_FOLDER / "cldr.json").read_text("utf-8"))["languages"]
+    data: dict[str, dict[str, list[tuple[str, int]]]] = {}
+    for code in {**cldr, **words}:
+        own = {
+            use: text.split("|")
+            for use, text in words.get(code, {}).items()
+            if use not in _OF_HEADS
+        }
+        given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
+        for use in ("yes", "no"):
+            own[use] = [*given[use], *own.get(use, [])]
+        uses = {use: [(folded(each), -1) for each in some] for use, some in own.items()}
+        uses["number"] = [(folded(each), number) for each, number in given["numbers"].items()]
+        data[code] = uses
+    return data
+
+
+@cache
+def _words() -> _Words:
+    data = _data()
+    by_first: dict[str, dict[str, list[tuple[int, list[str], str, int]]]] = {}
+    joined: dict[str, dict[str, list[tuple[str, str, int]]]] = {}
+    truth, there, denials = dict[str, bool](), dict[str, frozenset[str]](), dict[str, list[str]]()
+    both, numbers = set[str](), dict[str, int]()
+    for code, uses in data.items():
+        for use, phrases in uses.items():
+            for phrase, number in phrases:
+                if code in JOINED:
+                    by_sign = joined.setdefault(code, {})
+                    by_sign.setdefault(phrase[0], []).append((phrase, use, number))
+                elif parts := WORD.findall(phrase):
+                    own = by_first.setdefault(parts[0], {}).setdefault(code, [])
+                    own.append((len(parts), parts, use, number))
+                if use == "number":
+                    both |= {phrase} if numbers.get(phrase, number) != number else set()
+                    numbers[phrase] = number
+        for use, says in (("yes", True), ("there", True), ("no", False), ("absent", False)):
+            for phrase, _ in uses.get(use, ()):
+                plain = " ".join(WORD.findall(phrase))
+                both |= {plain} if truth.get(plain, says) is not says else set()
+                truth[plain] = says
+        there[code] = frozenset(" ".join(WORD.findall(p)) for p, _ in uses.get("there", ()))
+        denials[code] = [p for p, _ in uses.get("not", ())]
+    for doubtful in both:
+        truth.pop(doubtful, None)
+        numbers.pop(doubtful, None)
+    answers = {
+        p for uses in data.values() for use in ("yes", "no") for p, _ in uses[use] if p in truth
+    }
+    ordered = tuple(sorted(answers, key=len, reverse=True))
+    opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
+    denying = {code: frozenset(some) for code, some in denials.items()}
+    first = {token: tuple(some.items()) for token, some in by_first.items()}
+    return _Words(
+        first, joined, truth, there, denials, denying, numbers, opening, ordered, tuple(data)
+    )
+
+
+def answer_words() -> tuple[str, ...]:
+    """All words for yes and no, the longest first."""
+    return _words().answers
+
+
+@cache
+def of_heads(use: str) -> tuple[str, ...]:
+    """Words of heads in other languages than English: nouns of a *verdict*, or an *article*."""
+    by_language = (uses.get(use, "") for uses in _by_hand().values())
+    return tuple(dict.fromkeys(w for some in by_language for w in some.split("|") if w))
+
+
+def hear(text: str) -> list[Heard]:
+    """The text as the languages hear it that have most words of it; none where that is English."""
+    text = folded(text.strip())
+    if not text or len(text) > LONGEST:
+        return []
+    return list(_hear(text))
+
+
+@lru_cache(maxsize=64)
+def _hear(text: str) -> tuple[Heard, ...]:
+    scripts = () if text.isascii() else {each.lastgroup for each in _SCRIPTS.finditer(text)}
+    # Japanese has Chinese signs as well, and so may Korean.
+    if code := next((code for code in ("ja", "ko", "zh", "th") if code in scripts), None):
+        return (Heard(code, text, _outermost(_hits_joined(text, code))),)
+    by_first = _words().by_first
+    tokens = WORD.findall(text)
+    if _is_surely_english(tokens):
+        return ()
+    spans = [each.span() for each in WORD.finditer(text)]
+    # By the letters that are of words of a language: a long phrase says more than a short one.
+    weight, upto = dict[str, int](), dict[str, int]()
+    for at, token in enumerate(tokens):
+        if (by_language := by_first.get(token)) is None:
+            continue
+        for code, phrases in by_language:
+            size = max(
+                (n for n, parts, _, _ in phrases if n == 1 or tokens[at : at + n] == parts),
+                default=0,
+            )
+            if size and (end := spans[at + size - 1][1]) > (begun := upto.get(code, 0)):
+                weight[code] = weight.get(code, 0) + end - max(spans[at][0], begun)
+                upto[code] = end
+    most = max(weight.values(), default=0)
+    # Other languages share words with English, which has rules of its own.
+    if not most or weight.get("en", 0) >= _ENGLISH_ENOUGH * most:
+        return ()
+    best = [code for code, each in weight.items() if each == most]
+    return tuple(Heard(code, text, _outermost(_hits(code, tokens, spans))) for code in best)
+
+
+def _is_surely_english(tokens: Sequence[str]) -> bool:
+    """Whether no other language can have more words of a text than English, by single words."""
+    english, others = _english_and_others()
+    own = sum(map(len, filter(english.__contains__, tokens)))
+    # With the blank before each: a phrase counts from its beginning to its end.
+    other = sum(len(token) + 1 for token in tokens if token in others)
+    return own >= _ENGLISH_ENOUGH * other and own > 0
+
+
+@cache
+def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
+    """Words that are English phrases, and all words in phrases of other languages."""
+    by_first = _words().by_first
+    of_all = [
+        (c, n, parts) for some in by_first.values() for c, own in some for n, parts, *_ in own
+    ]
+    english = {parts[0] for code, n, parts in of_all if code == "en" and n == 1}
+    others = {part for code, _, parts in of_all if code != "en" for part in parts}
+    return frozenset(english), frozenset(others)
+
+
+def _hits(code: str, tokens: list[str], spans: list[tuple[int, int]]) -> list[Hit]:
+    """The phrases of a language in a text of words."""
+    by_first = _words().by_first
+    return [
+        Hit(use, spans[at][0], spans[at + n - 1][1], number)
+        for at, token in enumerate(tokens)
+        for own, phrases in by_first.get(token, ())
+        if own == code
+        for n, parts, use, number in phrases
+        if n == 1 or tokens[at : at + n] == parts
+    ]
+
+
+def _outermost(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits in order, without those inside a longer one: *if* is none in *as if*."""
+    kept, longest = list[Hit](), (0, 0)
+    for hit in sorted(hits, key=_place):
+        if hit.end > longest[1]:
+            longest = hit.start, hit.end
+        if (hit.start, hit.end) == longest:
+            kept.append(hit)
+    return tuple(kept)
+
+
+def _place(hit: Hit) -> tuple[int, int]:
+    return hit.start, -hit.end
+
+
+def _hits_joined(text: str, code: str) -> list[Hit]:
+    hits, by_sign = list[Hit](), _words().joined.get(code, {})
+    for at, sign in enumerate(text):
+        for phrase, use, number in by_sign.get(sign, ()):
+            if text.startswith(phrase, at):
+                hits.append(Hit(use, at, at + len(phrase), number))
+                if use in ("no", "absent"):  # "不是" denies within a sentence as "不" does
+                    hits.append(Hit("not", at, at + len(phrase)))
+    return hits
+
+
+def truth(text: str) -> bool | None:
+    """Whether a short value affirms or denies, in any language; None where it is not known.
+
+    >>> truth("trifft nicht zu"), truth("是"), truth("vielleicht"), truth("does not apply")
+    (False, True, None, False)
+    """
+    words, plain = _words(), WORD.findall(folded(text[:200]))
+    phrase = " ".join(plain)
+    if phrase in words.truth:
+        return words.truth[phrase]
+    if len(plain) > _MOST_WORDS:
+        return None
+    # A denial of what is known: its opposite is not known by that, so that only "no" comes of it.
+    for code in words.codes:
+        denials, there = words.denials[code], words.there[code]
+        if code in JOINED:
+            if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):
+                return False
+            continue
+        if words.denying[code].isdisjoint(plain):
+            continue
+        rest = [word for word in plain if word not in denials]
+        if " ".join(rest) in there or " ".join([*rest[1:], *rest[:1]]) in there:
+            return False
+    if plain[:2] in (["does", "not"], ["do", "not"]) and " ".join(plain[2:]) in words.there["en"]:
+        return False
+    return None
+
+
+class Opening(NamedTuple):
+    """The yes or no that opens a text, and where it ends."""
+
+    says: bool
+    end: int
+
+
+def opens_with(text: str) -> Opening | None:
+    """The yes or no with which a text begins, in any language."""
+    text = folded(text[:200])
+    match = _words().opening.match(text)
+    return Opening(_words().truth[match.group()], match.end()) if match else None
+
+
+def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bool:
+    """Whether a text hedges, or takes back, from a place on; with `other`, or says that answer.
+
+    What stands before the place tells the language.
+    """
+    heards = hear(text[:LONGEST])
+    told = [h for h in heards if any(hit.start < start for hit in h.of("yes", "no"))]
+    for heard in told or heards:
+        if any(hit.start >= start for hit in heard.of("maybe", "back")):
+            return True
+        use = "yes" if other else "no"
+        for hit in heard.of(use) if other is not None else ():
+            if hit.start < start:
+                continue
+            # As a clause of its own: "no" stands within many sentences.
+            before, behind = heard.text[: hit.start].rstrip(), heard.text[hit.end :].lstrip()
+            alone = not behind or behind[0] in ".,;:!。，！"
+            if alone and (not before or before[-1] in ".,;:!?…。，！"):
+                return True
+    return False
+
+
+def number_word(text: str) -> tuple[int, int] | None:
+    """A spelled number with which a text begins and its clause ends, and where it ends.
+
+    >>> number_word("drei. Der Ton bleibt kühl."), number_word("one thing stands out")
+    ((3, 4), None)
+    """
+    match = WORD.match(text)
+    if match is None or match.end() > 20:
+        return None
+    number = _words().numbers.get(folded(match.group()))
+    behind = text[match.end() :].lstrip(" *_")
+    if number is None or (behind and behind[0] not in ".,;:!?()/\n–—-。，、"):
+        return None
+    return number, match.end()
+
+
+def hedges(text: str) -> bool:
+    """Whether a text of another language than English weighs, or leaves open, what it speaks of."""
+    return any(heard.of("maybe") for heard in hear(text))
+
+
+def is_foreign(text: str, *, least: int = 1) -> bool:
+    """Whether a text of at least so many words is in another language than English.
+
+    As far as its words are known; of a language without blanks two signs are a word.
+    """
+    return any(
+        (len(heard.text) / 2 if heard.language in JOINED else len(WORD.findall(heard.text)))
+        >= least
+        for heard in hear(text)
+    )
+
+
+def denies(word: str) -> bool:
+    """Whether a word alone denies, or says that something is not there, in any language."""
+    return folded(word) in _denying()
+
+
+@cache
+def _denying() -> frozenset[str]:
+    uses = ("not", "absent")
+    return frozenset(
+        phrase
+        for code, data in _data().items()
+        for use in uses
+        for phrase, _ in data.get(use, ())
+        if code != "en" and " " not in phrase
+    ) - {"no"}

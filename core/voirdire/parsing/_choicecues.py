@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
+from voirdire.parsing._hearing import copulas
 from voirdire.parsing._rivals import Bare
 from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
@@ -44,11 +45,6 @@ _SURELY = r"likely|probably|clearly|definitely|most|therefore|thus|simply|the|la
 _ABOUT = (
     r"(?:\s+(?:to|for)\s+(?:the|this)\s+question|\s+here|\s+(?:correcta|correcte|corretta)"
     r"|\s+i\s+(?:choose|chose|pick|select|would\s+(?:choose|pick|give)))?"
-)
-# "is", "must be", "lautet", "seems to be most likely".
-_IS = (
-    r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be|ist|lautet|est|es|è|é)\b"
-    rf"(?:\s+(?:{_THINKS}|{_SURELY}|be)\b){{0,4}}"
 )
 # "I'd go with C", "pick (B)", "not A but C": only a capital may follow "not".
 _VERB = (
@@ -150,12 +146,22 @@ class OptionPatterns:
 
 
 @cache
+def _is() -> str:
+    """What joins a noun to its letter: "is", "must be", "lautet", "seems to be most likely"."""
+    foreign = "|".join(copulas())
+    return (
+        r"\s+(?:is|are|was|would\s+be|should\s+be|must\s+be|(?:seems|appears)\s+to\s+be|be"
+        rf"|{foreign})\b(?:\s+(?:{_THINKS}|{_SURELY}|be)\b){{0,4}}"
+    )
+
+
+@cache
 def _strong() -> str:
     """A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces."""
     noun = either((*_NOUNS, *map(re.escape, verdict_words())))
     return (
         rf"(?:(?<![^\W_]){noun}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}{BETWEEN}"
-        rf"(?:{_IS}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
+        rf"(?:{_is()}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
         r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
         rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
         rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}"

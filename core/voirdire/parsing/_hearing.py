@@ -28,6 +28,8 @@ _SCRIPTS = re.compile(
 )
 #: Where English has this share of the words that the best language has, the text is English.
 _ENGLISH_ENOUGH = 0.7
+#: Words for *is* that are letters or pronouns of other languages.
+_AMBIGUOUS = frozenset({"", "e", "je", "to"})
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
 #: Words of heads of lines, which tell no language.
@@ -180,6 +182,18 @@ def of_heads(use: str) -> tuple[str, ...]:
     """Words of heads in other languages than English: nouns of a *verdict*, or an *article*."""
     by_language = (uses.get(use, "") for uses in _by_hand().values())
     return tuple(dict.fromkeys(w for some in by_language for w in some.split("|") if w))
+
+
+@cache
+def copulas() -> tuple[str, ...]:
+    """What joins a noun to what it is, in languages that put blanks between words."""
+    some = (
+        w
+        for code, uses in _by_hand().items()
+        if code not in JOINED
+        for w in uses.get("is", "").split("|")
+    )
+    return tuple(dict.fromkeys(w for w in some if w not in _AMBIGUOUS))
 
 
 def hear(text: str) -> list[Heard]:

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import WORD as _WORD
-from voirdire.parsing._hearing import of_heads
+from voirdire.parsing._hearing import copulas, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import (
@@ -43,11 +43,6 @@ _BELOW = (
     r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)"
     r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)[*_`]{0,2}(?:\n|$|[.,])|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
     r"|(?-i:[A-E])[)*_`.]{0,4}\s*?(?:\n|$)"
-)
-# What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break.
-_SIGN = (
-    r"(?:(?:[-=]>|[:=：|>→?]|\b(?:is|was|gets|receives|deserves|scores|at|ist|lautet|est|es|è|é|är|er|jest)\b(?:\s*[:：])?(?-i:\s+an?\b)?"
-    rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
 )
 #: "Final answer, after weighing it: 4", "Score before review: 2": between key and colon.
 BETWEEN = (
@@ -390,6 +385,16 @@ def _noun_behind() -> str:
     return rf"{_MARKS}\b{spaced}\w{{0,2}}|{_MARKS}(?:{either(tuple(joined))})"
 
 
+@cache
+def _sign() -> str:
+    """What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break."""
+    verbs = "|".join(("is", "was", "gets", "receives", "deserves", "scores", "at", *copulas()))
+    return (
+        rf"(?:(?:[-=]>|[:=：|>→?]|\b(?:{verbs})\b(?:\s*[:：])?(?-i:\s+an?\b)?"
+        rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
+    )
+
+
 def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
     names = _any_of(keys)
@@ -401,7 +406,7 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
         rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})"
         rf"(?:{_noun_behind()})?(?!\w){_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
-        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{BETWEEN}{_MARKS}{_SIGN}{_MARKS})",
+        rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{BETWEEN}{_MARKS}{_sign()}{_MARKS})",
         re.IGNORECASE,
     )
 

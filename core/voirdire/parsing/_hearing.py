@@ -82,6 +82,7 @@ class _Words:
     there: Mapping[str, frozenset[str]]
     denials: Mapping[str, Sequence[str]]
     denying: Mapping[str, frozenset[str]]
+    any_denying: frozenset[str]
     numbers: Mapping[str, int]
     opening: re.Pattern[str]
     answers: tuple[str, ...]
@@ -168,7 +169,8 @@ def _words() -> _Words:
     denying = {code: frozenset(some) for code, some in denials.items()}
     first = {token: tuple(some.items()) for token, some in by_first.items()}
     return _Words(
-        first, joined, truth, there, denials, denying, numbers, opening, ordered, tuple(data)
+        *(first, joined, truth, there, denials, denying, frozenset().union(*denying.values())),
+        *(numbers, opening, ordered, tuple(data)),
     )
 
 
@@ -309,7 +311,8 @@ def truth(text: str) -> bool | None:
     if len(plain) > _MOST_WORDS:
         return None
     # A denial of what is known: its opposite is not known by that, so that only "no" comes of it.
-    for code in words.codes:
+    ascii_only, denied = text.isascii(), not words.any_denying.isdisjoint(plain)
+    for code in words.codes if denied or not ascii_only else ():
         denials, there = words.denials[code], words.there[code]
         if code in JOINED:
             if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):

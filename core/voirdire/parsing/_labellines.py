@@ -158,7 +158,7 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     signs = frozenset(raw)
     raw, unread = (raw, ()) if signs.isdisjoint("(（") else _without_remarks(labels, raw)
     # Nearly no line has what is taken away, and each search goes through all of it.
-    if "(" in signs or "from" in raw or "was" in raw:
+    if "(" in signs or "from" in raw or "as" in raw:
         raw = OTHER_VALUE.sub("", raw)
     raw = _ticked(raw)
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
@@ -234,7 +234,7 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     final = cue is not None and not _FINAL.isdisjoint(words_of(cue["cue"]).forms)
     body = line[cue.end() :] if cue else line
     if cue and (headed := _headed(labels, cue["cue"], body)):
-        return replace(headed, final=final)
+        return replace(headed, final=True) if final else headed
     listed = _listed(labels, _before_turn(body))
     # A sentence of another language is no entry outside the set, though it reads as one here.
     named = listed is not None and (listed.labels or marked or cue)
@@ -242,10 +242,9 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
         # Of a sentence in another language nobody knows here what it says of the labels it names.
         told = _of_sentence(labels, line) if is_foreign(line) else _mentioned(labels, line)
         return Line("prose", tuple(told))
-    unsure = listed.labels and hedges(line)
-    return (
-        Line("prose") if unsure else replace(listed, marked=marked or cue is not None, final=final)
-    )
+    if listed.labels and hedges(line):
+        return Line("prose")
+    return Line(listed.kind, listed.labels, listed.unknown, marked or cue is not None, final)
 
 
 def _before_turn(body: str) -> str:
@@ -325,10 +324,11 @@ def _shows_none(line: str) -> bool:
 
 def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
     """Whether lists under heads that nobody knows share out all labels: which are there?"""
+    cues = [(line, cue["cue"]) for line in lines if (cue := _CUE.match(line))]
     heads = dict[str, set[str]]()
-    for line in lines:
-        if (cue := _CUE.match(line)) and (read := read_line(labels, line)).kind != "prose":
-            head = "".join(filter(str.isalpha, cue["cue"].casefold()))
+    for line, cue in cues if len(cues) > 1 else ():
+        if (read := read_line(labels, line)).kind != "prose":
+            head = "".join(filter(str.isalpha, cue.casefold()))
             heads.setdefault(head, set()).update(read.labels)
     named = sorted(label for some in heads.values() for label in some)
     if len(heads) < 2 or named != sorted(labels.offered):

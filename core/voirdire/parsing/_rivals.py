@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.parsing._hearing import hear, truth
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._words import OTHER_VALUE, TURNS_TO
+from voirdire.parsing._words import TURNS_TO, other_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,7 @@ def rivals(text: str, start: int, end: int, bare: Bare, *, apart: bool = False) 
         if upto <= begins:
             continue
         # What is said of another value is no claim of it: "4 (was 2)".
-        aside = [each.span() for each in OTHER_VALUE.finditer(text, begins, upto)]
+        aside = other_values(text, begins, upto)
         for match in bare.pattern.finditer(text, begins, upto):
             if any(first <= match.start() < last for first, last in aside):
                 continue

@@ -193,6 +193,16 @@ _OTHER_VALUE = (
 )
 #: "B (was A)", "changed from A to B": what is said of a value that does not stand any more.
 OTHER_VALUE = re.compile(_OTHER_VALUE, re.IGNORECASE)
+
+
+def other_values(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Where a text speaks of a value that does not stand any more."""
+    part = text[start:end]
+    if "(" not in part and "as" not in part and "from" not in part:
+        return []  # nearly always
+    return [each.span() for each in OTHER_VALUE.finditer(text, start, end)]
+
+
 # What stands behind a value and is about another one, or about its reason.
 _ASIDE = re.compile(
     rf"{_OTHER_VALUE}"
@@ -228,11 +238,14 @@ def _branches(tree: dict[str, Any]) -> str:
 
 
 # More of one sign than any reply needs; what looks for a lead would begin at each of them.
-_LONG_RUN = re.compile(r"([^\w{}\[\]\"'])\1{60,}")
+_RUN = 60
+_LONG_RUN = re.compile(rf"([^\w{{}}\[\]\"'])\1{{{_RUN},}}")
 
 
 def squeezed(text: str) -> str:
     """A text in which no sign stands more than forty times in a row."""
+    if len(text) < _RUN:
+        return text
     return _LONG_RUN.sub(lambda run: run.group()[:40], text)
 
 

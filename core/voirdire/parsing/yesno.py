@@ -22,7 +22,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._statements import set_apart, statements, verdict_keys, verdicts
-from voirdire.parsing._words import TAKES_BACK
+from voirdire.parsing._words import TAKES_BACK, either
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,8 +143,8 @@ def parse_yes_no(
 @cache
 def _bare() -> Bare:
     """A yes or no that stands without a key, in any language."""
-    words = sorted({"yes", "no", *answer_words()}, key=len, reverse=True)
-    return Bare(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE))
+    words = {"yes", "no", *answer_words()}
+    return Bare(re.compile(rf"(?<!\w){either(map(re.escape, words))}(?!\w)", re.IGNORECASE))
 
 
 def _yes_in(raw: RawValue) -> bool | None:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._spelling import MARKS
+from voirdire.parsing._spelling import MARKS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -385,12 +385,17 @@ def hedges(text: str) -> bool:
     return any(heard.of("maybe") for heard in hear(text))
 
 
+def _is_english(text: str) -> bool:
+    """Whether a text is English by its words as they are compared, which is known at once."""
+    return text.isascii() and _is_surely_english(words_of(text).forms)
+
+
 def is_foreign(text: str, *, least: int = 1) -> bool:
     """Whether a text of at least so many words is in another language than English.
 
     As far as its words are known; of a language without blanks two signs are a word.
     """
-    return any(
+    return not _is_english(text) and any(
         (len(heard.text) / 2 if heard.language in JOINED else len(WORD.findall(heard.text)))
         >= least
         for heard in hear(text)

@@ -51,11 +51,14 @@ _CLAUSE = re.compile(r"(?<=[.!?])\s+|;\s*|,?\s+\bbut\s+(?!also|not)", re.IGNOREC
 # "Which label fits? Anger": the question is an echo of the prompt.
 _ECHO = re.compile(r"\?[\s\"*]++(?=[^\W\d_])")
 # "Anger and Fear occur; the label is Fear": the last clause decides.
+_NOUNS = ("label", "answer", "category", "class", "classification", "verdict")
+_HENCE = ("so", "thus", "hence", "therefore")
 _SETTLES = re.compile(
-    r"\b(?:label|answer|category|class(?:ification)?|verdict)\s+(?:is|would\s+be|should\s+be)[:\s]+"
-    r"|\b(?:so|thus|hence|therefore),?\s+(?:the\s+|my\s+)?(?:label|answer|verdict)\s*[:：]\s*",
+    rf"\b(?:{'|'.join(_NOUNS)})\s+(?:is|would\s+be|should\s+be)[:\s]+"
+    rf"|\b(?:{'|'.join(_HENCE)}),?\s+(?:the\s+|my\s+)?(?:label|answer|verdict)\s*[:：]\s*",
     re.IGNORECASE,
 )
+_SETTLING = frozenset(_NOUNS)
 # "Anger (0.9)", "Anger - 90%": a confidence is no word of an entry.
 _CONFIDENCE = re.compile(
     r"\(\s*\d*\.?\d+\s*%?\s*\)|\s[-–—]\s*\d*\.?\d+\s*%|(?<![:=])(?<![:=]\s)\b\d+\.\d+\b"
@@ -436,11 +439,13 @@ def _mentioned(labels: LabelSet, line: str) -> Iterator[str]:
 
     Ordinary words that happen to be labels (*others*, *none*) count only in lists.
     """
-    if labels.beginnings.isdisjoint(words_of(line).forms):
+    forms = words_of(line).forms
+    if labels.beginnings.isdisjoint(forms):
         return
-    for each in _NOT_ONLY:
-        line = line.replace(each, "")
-    decides = list(_SETTLES.finditer(line))
+    if "only" in forms or "just" in forms:
+        for each in _NOT_ONLY:
+            line = line.replace(each, "")
+    decides = [] if _SETTLING.isdisjoint(forms) else list(_SETTLES.finditer(line))
     # Of two such sentences neither is the last word.
     if len(decides) == 1 and not DENIED.search(line[: decides[0].start()]):
         line = line[decides[0].end() :]

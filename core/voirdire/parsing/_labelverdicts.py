@@ -88,6 +88,8 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     cells = list(_cells(text, labels))
     entries = [*cells, *_entries(text, labels, cells)]
     entries = [each for each in entries if each.label not in (labels.none, labels.other)]
+    if not entries:
+        return None
     # T and F are true and false where all verdicts are one of them.
     if {each.text.upper() for each in entries} in ({"T", "F"}, {"F"}):
         entries = [replace(e, text="true" if e.text.upper() == "T" else "false") for e in entries]

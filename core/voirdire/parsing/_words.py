@@ -260,6 +260,7 @@ _HEADING = re.compile(
     r"|(?P<plain>[^\W\d][^\n:|]{0,50})[:：])[ \t*_]*$",
     re.MULTILINE,
 )
+_OF_HEADINGS = frozenset("#*_:：")
 # A heading below which the final answer stands.
 _SAYS_FINAL = Phrases(*FINAL_MARKS)
 #: Words of a heading, or a head of a line, below which a draft stands.
@@ -324,7 +325,8 @@ def _rank_of_section(text: str, at: int) -> Rank:
 def headings(text: str) -> tuple[list[int], list[Rank]]:
     """Where the headings of a text end, and what each makes of its section."""
     ends, ranks = list[int](), list[Rank]()
-    for each in _HEADING.finditer(text):
+    # Without one of its signs no line is a heading.
+    for each in () if _OF_HEADINGS.isdisjoint(text) else _HEADING.finditer(text):
         head = next(filter(None, each.group("marked", "bold", "plain")))
         forms = words_of(head).forms
         draft: Rank = "draft" if SAYS_DRAFT.among(forms) else "said"

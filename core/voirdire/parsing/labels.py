@@ -62,11 +62,11 @@ _BEFORE = frozenset({"was", "before", "previously", "earlier", "old", "originall
 #: Heads of the answer beside the words of verdict that all parsers know.
 _HEADS = ("labels", "answers", "category", "categories", "class")
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
-_OF_SEVERAL = re.compile(
-    r"\b(?:response|reply|answer|text|post|output|assistant|model|system|comment|message|item|turn)"
-    r"\s+#?(?P<which>[A-D]|\d)\b",
-    re.IGNORECASE,
+_TEXTS = (
+    *("response", "reply", "answer", "text", "post", "output", "assistant", "model", "system"),
+    *("comment", "message", "item", "turn"),
 )
+_OF_SEVERAL = re.compile(rf"\b(?:{'|'.join(_TEXTS)})\s+#?(?P<which>[A-D]|\d)\b", re.IGNORECASE)
 # The stop stays with its clause: a look behind takes no sign away.
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # "Present: Anger. Absent: Fear": another head in the same line.
@@ -370,6 +370,8 @@ def _is_draft(line: str) -> bool:
 
 def _of_one_text(text: str) -> str:
     """The text without the clauses that speak of one of several responses."""
+    if frozenset(_TEXTS).isdisjoint(words_of(text).forms):
+        return text
     spoken = {each["which"].upper() for each in _OF_SEVERAL.finditer(text)}
     if len(spoken) < 2:
         return text

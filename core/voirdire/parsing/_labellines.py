@@ -329,9 +329,9 @@ def sorts_all(labels: LabelSet, lines: Sequence[str]) -> bool:
     """Whether lists under heads that nobody knows share out all labels: which are there?"""
     cues = [(line, cue["cue"]) for line in lines if (cue := _CUE.match(line))]
     heads = dict[str, set[str]]()
-    for line, cue in cues if len(cues) > 1 else ():
+    for line, told in cues if len(cues) > 1 else ():
         if (read := read_line(labels, line)).kind != "prose":
-            head = "".join(filter(str.isalpha, cue.casefold()))
+            head = "".join(filter(str.isalpha, told.casefold()))
             heads.setdefault(head, set()).update(read.labels)
     named = sorted(label for some in heads.values() for label in some)
     if len(heads) < 2 or named != sorted(labels.offered):

@@ -579,6 +579,12 @@ def test_how_probable_one_of_several_labels_is_stands_beside_it(column, keys):
     claimed = found.labels.filter(pl.col("probability").is_not_null())
     assert claimed["rater"].unique().to_list() == ["gpt"]
     assert claimed["probability"].to_list() == pytest.approx(shares)
-    (case,) = (c for c in label_cases(found, found.people) if c.probability)
+    (case,) = (c for c in label_cases(found, found.people) if c.kind == "probability")
     agree = [a == b for a, b in zip(WORDS[::-1], WORDS, strict=True)]
     assert case.humans.tolist() == [[1.0] * 20, [float(one) for one in agree]]
+
+
+@pytest.mark.parametrize(("head", "asked"), [("intent", "intent"), ("label", "label")])
+def test_the_header_over_answers_says_what_is_asked(head, asked):
+    rows = [{"item": k, "rater": r, head: WORDS[k]} for k in range(20) for r in ("human", "gpt")]
+    assert [one.attribute for one in read(pl.DataFrame(rows)).questions] == [asked]

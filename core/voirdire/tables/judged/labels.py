@@ -31,6 +31,10 @@ HEADS = frozenset(
     ("label", "labels", "class", "category", "annotation", "intent", "choice", "verdict", "tag",
      "tags", "topic", "relation", "emotion", "sentiment", "stance")
 )  # fmt: skip
+#: Of those, the ones that do not say what is asked.
+_PLAIN = frozenset(
+    ("label", "labels", "class", "category", "annotation", "choice", "verdict", "tag", "tags")
+)
 #: Heads over numbers that are codes of classes and never grades.
 CODED = frozenset(("class", "category", "intent", "topic"))
 #: Parts of a table that are no rater's labels.
@@ -407,7 +411,7 @@ def _long(
     base = facts_of(raw, roles).with_columns(
         raw.frame[rater].cast(pl.String).alias("rater"),
         cells.alias("cell"),
-        (pl.lit(read.about or "label") if attribute is None else
+        (pl.lit(read.about or _asked(column.name)) if attribute is None else
          raw.frame[attribute].cast(pl.String)).alias("attribute"),
     )  # fmt: skip
     sets = dict.fromkeys(base["attribute"].drop_nulls().unique(), column.sets)
@@ -418,6 +422,11 @@ def _long(
         base, sets, raw.name, read, reference, rater,
         f"{column.name!r} holds labels, one row a judgement",
     )  # fmt: skip
+
+
+def _asked(column: str) -> str:
+    """What is asked, by the header over the answers: *intent*; a plain *label* says nothing."""
+    return "label" if plain_word(column) in _PLAIN else column
 
 
 def _complementary(raw: RawTable, found: Sequence[LabelColumn]) -> pl.Series | None:

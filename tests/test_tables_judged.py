@@ -284,17 +284,37 @@ def test_wide_preferences_and_lengths():
     assert found.preferences.filter(pl.col("rater") == "gpt")["length"].to_list() == [1, -1, 3, -1]
 
 
-@pytest.mark.parametrize(
-    ("cells", "scores"),
-    [
-        (["[[A>>B]]", "[[B>A]]", "A=B", "A>B"], [2.0, -1.0, 0.0, 1.0]),
-        ([-2, 1, 0, 2], [-2, 1, 0, 2]),
-    ],
-)
-def test_graded_preferences(cells, scores):
+def test_graded_preferences():
+    cells = ["[[A>>B]]", "[[B>A]]", "A=B", "A>B"]
     table = battles(judge=["human_1", "gpt-4"] * 2, preference=cells)
-    found = read(table)
-    assert found.preferences["score"].to_list() == scores
+    assert read(table).preferences["score"].to_list() == [2.0, -1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(("most", "scores"), [(2, [-2, 1, 0, 2]), (3, [-2, 2 / 3, 0, 2])])
+@pytest.mark.parametrize("name", ["preference", "score", "strength"])
+def test_grades_about_0_are_asked_which_side_they_favour(name, most, scores):
+    """-3 says *the first is much better* in some sets of data, and the second in others."""
+    table = battles(judge=["human_1", "gpt-4"] * 2, **{name: [-most, 1, 0, most]})
+    with pytest.raises(QuestionError, match=f"which of both does {most} favour") as asked:
+        read(table)
+    first, second = map(numbers_of, asked.value.choices)
+    assert read(table, words=first).preferences["score"].to_list() == pytest.approx(
+        scores, abs=1e-3
+    )
+    turned = read(table, words=second).preferences["score"].to_list()
+    assert turned == pytest.approx([-s for s in scores], abs=1e-3)
+
+
+@pytest.mark.parametrize("columns", [("winner", "judge"), ("choice", "gpt_judge"), ("ann", "llm")])
+def test_two_columns_that_say_who_is_better_are_two_raters(columns):
+    """`judge` names the raters where names stand in it, and is one where it says who is better."""
+    own = dict(
+        zip(columns, (["model_a", "model_b", "tie", "model_a"], ["model_b"] * 4), strict=True)
+    )
+    found = read(battles(**own), reference=[columns[0]])
+    assert (found.raters, found.people) == (columns, columns[:1])
+    said = found.preferences.filter(pl.col("rater") == columns[0])["score"].to_list()
+    assert said == [1.0, -1.0, 0.0, 1.0]
 
 
 def test_grades_from_1_are_asked_which_side_they_favour():

@@ -71,6 +71,19 @@ def _several_scores(folder: Path) -> list[object]:
     return [_long(folder, "ticket,who,strength,force", rows), "human"]
 
 
+def _measured_or_judged(folder: Path) -> list[object]:
+    rows = [(i, r, s, 6 - s) for i, r, s in _both()]
+    return [_long(folder, "ticket,who,tone,length", rows), "human"]
+
+
+def _attribute_or_system(folder: Path) -> list[object]:
+    rows = [
+        (f"t{at // 4}", ["plain", "sweet"][at % 2], ["dark", "light"][at // 2 % 2], who, s[at])
+        for who, s in (("human", HUMAN), ("judge", JUDGE)) for at in range(40)
+    ]  # fmt: skip
+    return [_long(folder, "ticket,flavour,shade,who,strength", rows), "human"]
+
+
 def _what_it_is(folder: Path) -> list[object]:
     flavours = ["plain", "sweet"] * 20
     items = [f"t{at // 2}" for at in range(40)]
@@ -320,9 +333,11 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_rescale.ask_about_scales": _reversed,
     "_same.ask_which_are_the_same": _two_languages,
     "_roles._scores_of_rows": _several_scores,
-    "_roles._ask_what_it_is": _what_it_is,
-    "_roles._first_pair": _pairs,
+    "_keys._ask_what_it_is": _what_it_is,
+    "_keys._first_pair": _pairs,
     "_roles._judges": _judges,
+    "_roles._ask_what_is_judged": _measured_or_judged,
+    "_roles._attribute_by_numbers": _attribute_or_system,
     "_words._which_numbers": _order,
     "_words._question": _text_among_numbers,
     "_words._ask_what_words_mean": _unknown_words,

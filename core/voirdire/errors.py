@@ -134,6 +134,8 @@ class QuestionError(TableError):
         under = "[data]" if key == "reference" else "[[data.sources]]"
         first = "; --assume accepts the first" if likely else ""
         advice = f"Say {options}, or {line} under {under}{first}"
+        if key == "judge":  # of a study the panel says who judges
+            advice = f"Say {options}, or declare a study whose [[panel]] names them{first}"
         if of_study:
             others = f" (or: {', '.join(choices[1:])})" if choices[1:] else ""
             advice = f"Write {line} under {under} of the study{others}"
@@ -191,7 +193,7 @@ class QuestionError(TableError):
     def option(key: str, choice: str) -> str:
         """The option, as it is written on a command line, that makes a choice."""
         names = [choice]
-        if key in ("reference", "judge"):
+        if key in ("reference", "judge", "only"):
             several = next(csv.reader([choice], skipinitialspace=True), [])
             names = several if len(several) > 1 else [choice]
         # Quotes also where no shell needs them: they show where a name ends.

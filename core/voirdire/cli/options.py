@@ -244,7 +244,8 @@ OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
         "--only",
-        help="Read only this attribute from another tool's file. May be repeated.",
+        help="Read only this attribute: one of another tool's file, or a column of scores where a "
+        "row is a rater's. May be repeated.",
         show_default=False,
     ),
 ]

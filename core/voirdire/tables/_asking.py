@@ -85,10 +85,10 @@ def with_answer(
         changed = {key: {**read.rescale, **ends_of([value])}}
     elif key == "same":
         changed = {key: {**read.same, **names_kept([value])}}
-    elif key == "labels":
+    elif key in ("labels", "only"):
         changed = {key: tuple(names_of([value]))}
-    elif key in ("ignore", "only"):
-        changed = {key: (*getattr(read, key), value)}
+    elif key == "ignore":
+        changed = {key: (*read.ignore, value)}
     return tuple(reference), read.with_(**changed)
 
 

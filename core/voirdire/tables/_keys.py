@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.errors import QuestionError, listed
+from voirdire.late import pattern
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import find, plain_word
+from voirdire.tables._names import find, measures, names_rater, plain_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
 #: Fewer rows than this may rise by chance.
@@ -28,6 +33,21 @@ ABOUT_ANSWERS = ("progress", "finished", "durationinseconds", "locationlatitude"
                   "age", "yearofbirth")  # fmt: skip
 #: So many of a column's values must stand in the other files for it to name the same things there.
 _SHARED = 0.5
+#: A day with its time: it tells rows apart, and names nothing that was judged.
+_MOMENT = r"^\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[T ,]+\d{1,2}:\d{2}"
+#: A column that tells the rows of an item apart has at most so many values.
+_MOST_SYSTEMS = 60
+#: So many of the pairs of item and system must be there for one to be crossed with the other.
+_CROSSED = 0.75
+#: Headers over what answered, and over what of an answer was judged; where neither speaks, it is
+#: asked which of both a column is.
+SYSTEMS = pattern(
+    r"system|model|release|build|version|variant|deploy|engine|(?:^|[_ ])arm(?:$|[_ ])|candidate"
+    r"|commit|(?:^|[_ ])bot|provider|checkpoint|experiment|config|agent|branch|treatment|retriever"
+    r"|solver|pipeline|workflow|assistant|strategy|approach|method|policy|(?:^|[_ ])app(?:$|[_ ])"
+    r"|ranker|embedder|translator|modell|versie|modèle|modelo",
+    re.IGNORECASE,
+)
 
 
 def is_counter(cells: pl.Series) -> bool:
@@ -67,7 +87,8 @@ def may_be_id(cells: pl.Series) -> bool:
     values = cells.unique()
     # A CSV file holds numbers as texts: times and costs tell rows apart, and are no ids.
     numbers = values.cast(pl.Float64, strict=False)
-    if not numbers.null_count() and bool((numbers != numbers.floor()).any()):
+    measured = not numbers.null_count() and bool((numbers != numbers.floor()).any())
+    if measured or values.str.contains(_MOMENT).all():
         return False
     short = values.str.len_chars() <= _LONGEST_ID
     few = values.str.strip_chars().str.count_matches(r"\s+") < _MOST_WORDS
@@ -83,7 +104,10 @@ def identifies(frame: pl.DataFrame, column: str, beside: Sequence[str] = ()) -> 
     >>> identifies(frame, "ticket"), identifies(frame, "ticket", ["build"])
     (False, True)
     """
-    if not may_be_id(frame[column]):
+    most = frame[column].n_unique()
+    for other in beside:
+        most *= frame[other].n_unique()
+    if most < frame.height or not may_be_id(frame[column]):
         return False
     keys = frame.select(list(dict.fromkeys((column, *beside))))
     return keys.n_unique() == keys.height
@@ -150,3 +174,194 @@ def _contradict(frames: Sequence[pl.DataFrame], counter: str, other: str) -> boo
     ]
     several = pl.concat(pairs).unique().group_by("n").len()
     return bool((several["len"] > 1).any())
+
+
+def keys_of(
+    raw: RawTable, source: Source, free: Sequence[str], beside: Sequence[str],
+    *, attributes: bool = False,
+) -> tuple[str, str | None] | None:  # fmt: skip
+    """The columns of items and of systems, which tell rows apart with those of `beside`;
+    `attributes`: what is judged is said elsewhere, so that none of them says it.
+
+    Single columns first, then pairs: a pair where each item has several systems, and each system
+    several items. Two that part the rows alike give the same numbers, and the first is taken.
+
+    Raises
+    ------
+    QuestionError
+        Two columns part the rows differently, and nobody said which is meant.
+    """
+    frame = raw.frame
+    item, system = source.item, source.system
+    if item is not None and system is not None:
+        return item, system
+    able = [c for c in free if not is_kept(c, frame[c]) and may_be_id(frame[c])]
+    called = find("item", free, None, raw.name)
+    counters = [c for c in able if is_counter(frame[c])]
+    able = [c for c in able if c not in counters and not _is_measured(frame[c])]
+    # Small numbers, and a rater's, tell the rows of a short file apart by chance.
+    able = [c for c in able if not _may_be_scores(frame[c])] or able
+    items = [item] if item is not None else [called] if called is not None else able
+    # Where both are called as usual nothing need be counted: equal keys are found later.
+    usual = find("system", [c for c in free if c != called], None, raw.name)
+    alone = [c for c in items if identifies(frame, c, beside)] if system is None else []
+    usual = _names_systems(frame, usual) if called and not (system or alone) else None
+    if called is not None and usual is not None:
+        return item or called, usual
+    pairs = _crossed_whole(raw, able, alone, beside) if item is None else []
+    if alone and not pairs:
+        known = find("system", [c for c in free if c not in alone], None, raw.name)
+        return alone[0], _names_systems(frame, known)
+    pairs = pairs or [
+        (one, other)
+        for one in items
+        for other in ([system] if system is not None else able)
+        if one != other and _crossed(frame, one, other, beside)
+    ]
+    if pairs:
+        first = _first_pair(raw, source, pairs, named=item is not None)
+        if not attributes:
+            _ask_what_it_is(raw, source, first)
+        return first
+    if item is None and called is not None:
+        item = called
+    if item is not None:
+        known = find("system", [c for c in free if c != item], None, raw.name)
+        return item, system or _names_systems(frame, known)
+    texts = [c for c in free if _tells_by_text(frame, c, beside)]
+    # Without an id what was asked is one, where no two rows ask the same; a number of the row is
+    # one only for want of any other.
+    last = [find("context", texts, None, raw.name) or texts[0]] if texts and not system else []
+    last = counters if counters and not any(_repeats(frame, c) for c in able) else last
+    return (last[0], None) if last else None
+
+
+def _is_measured(cells: pl.Series) -> bool:
+    """Whether numbers under a header measure something: so many tokens are no item's id."""
+    name = plain_word(cells.name)
+    named = measures(cells.name) and not name.endswith(("id", "nr", "number"))
+    return named and _distinct_numbers(cells) is not None
+
+
+def _may_be_scores(cells: pl.Series) -> bool:
+    """Whether numbers may be levels of a usual scale, or stand under the name of a rater."""
+    numbers = _distinct_numbers(cells)
+    return numbers is not None and (
+        names_rater(cells.name) or bool(numbers.is_between(-10, 10).all())
+    )
+
+
+def _distinct_numbers(cells: pl.Series) -> pl.Series | None:
+    """The different numbers of a column, which a CSV file holds as texts; None of any other."""
+    values = cells.unique().drop_nulls()
+    numbers = values.cast(pl.Float64, strict=False)
+    return None if numbers.null_count() or not len(numbers) else numbers
+
+
+def _tells_by_text(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
+    """Whether a column of texts tells the rows apart."""
+    cells = frame[column]
+    if cells.dtype != pl.String or cells.null_count() or cells.str.contains(_MOMENT).all():
+        return False
+    return frame.select(column, *beside).n_unique() == frame.height
+
+
+def _names_systems(frame: pl.DataFrame, column: str | None) -> str | None:
+    """A column called as systems are, where it holds names of several."""
+    if column is None or frame[column].n_unique() > _MOST_SYSTEMS or frame[column].null_count():
+        return None
+    return column if frame[column].dtype == pl.String else None
+
+
+def _repeats(frame: pl.DataFrame, column: str) -> bool:
+    count = frame[column].n_unique()
+    return _MOST_SYSTEMS < count < frame.height
+
+
+def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str]) -> bool:
+    """Whether two columns tell rows apart together, and stand for items and what answered them."""
+    if not identifies(frame, item, (system, *beside)):
+        return False
+    items, systems = frame[item].n_unique(), frame[system].n_unique()
+    if not (1 < systems <= _MOST_SYSTEMS and systems < items + bool(SYSTEMS.search(system))):
+        return False
+    # Scores differ from row to row as well: an item has most of the systems, and each once.
+    pairs = frame.select(item, system).n_unique()
+    return pairs >= _CROSSED * items * systems and pairs > items
+
+
+def _crossed_whole(
+    raw: RawTable, able: Sequence[str], alone: Sequence[str], beside: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Items and systems each two of which stand together, where a column that tells the rows apart
+    too merely numbers them, or does so by chance.
+    """
+    frame = raw.frame
+    by_chance = all(_distinct_numbers(frame[c]) is not None for c in alone)
+    rest = [c for c in able if c not in alone] if alone else []
+    few = [c for c in rest if frame[c].n_unique() <= _MOST_SYSTEMS]
+    named = [c for c in few if SYSTEMS.search(c) or find("system", [c], None, raw.name)]
+    return [
+        (one, other)
+        for other in (few if by_chance else named)
+        for one in rest
+        if one != other
+        and frame[one].n_unique() * frame[other].n_unique() == frame.select(one, other).n_unique()
+        and _crossed(frame, one, other, beside)
+    ]
+
+
+def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> None:
+    """Raise where a column that tells rows of an item apart is not called as systems are.
+
+    Raises
+    ------
+    QuestionError
+        It may hold systems, or what of an answer was judged.
+    """
+    item, system = pair
+    if system == source.system or source.assume or SYSTEMS.search(system):
+        return
+    values = raw.frame[system].drop_nulls().unique(maintain_order=True).to_list()
+    raise QuestionError(
+        f"{raw.name}: {system!r} ({listed(values)}) tells the rows of one {item} apart; does it "
+        f"name the systems that answered? If it names what was judged, say --attribute {system!r}.",
+        "system", (system,), f"system = {json.dumps(system)}",
+    )  # fmt: skip
+
+
+def _first_pair(
+    raw: RawTable, source: Source, pairs: Sequence[tuple[str, str]], *, named: bool
+) -> tuple[str, str]:
+    """The pair that is meant, where all part the rows alike or one is called as usual.
+
+    Raises
+    ------
+    QuestionError
+        They part them differently.
+    """
+    frame = raw.frame
+    called = [pair for pair in pairs if find("system", [pair[1]], None, raw.name)]
+    pairs = called or pairs
+    first = pairs[0]
+    unlike = [
+        pair
+        for pair in pairs[1:]
+        if not _parts_alike(frame, first[1], pair[1]) or not _parts_alike(frame, first[0], pair[0])
+    ]
+    if not unlike or source.assume:
+        return first
+    key, choices = "system", tuple(dict.fromkeys(pair[1] for pair in (first, *unlike)))
+    if len(choices) == 1 or not named:
+        items = tuple(dict.fromkeys(pair[0] for pair in (first, *unlike)))
+        key, choices = ("item", items) if len(items) > 1 else (key, choices)
+    raise QuestionError(
+        f"{raw.name}: several columns tell rows apart; which holds the {key}s?",
+        key, choices, f"{key} = {json.dumps(choices[0])}",
+    )  # fmt: skip
+
+
+def _parts_alike(frame: pl.DataFrame, one: str, other: str) -> bool:
+    """Whether two columns part the rows in the same way."""
+    count = frame[one].n_unique()
+    return one == other or count == frame[other].n_unique() == frame.select(one, other).n_unique()

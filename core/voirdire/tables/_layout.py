@@ -20,7 +20,7 @@ from voirdire.tables._tables import FACTS
 from voirdire.tables._values import (
     FORM,
     beside,
-    grid_columns,
+    grid_of,
     has_score,
     is_score,
     replies_in,
@@ -117,7 +117,7 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
         )
     named, notes = _attribute(raw, source, kind, {**roles, "item": item}, free, values)
     roles = {**roles, "item": item, "attribute": named}
-    raters = {c: part[0] for c, part in grid_columns(free, names).items() if kind == "grid"}
+    raters = {c: part[0] for c, part in grid_of(raw, free, names).items()} if kind == "grid" else {}
     if kind == "replies" and replies_of_raters(source, names, roles, values):
         values, raters = dict.fromkeys(values, ""), {column: column for column in values}
     _once_each(raw, values, raters)

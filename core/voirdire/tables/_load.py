@@ -23,6 +23,7 @@ from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
+from voirdire.tables._objects import opened_up
 from voirdire.tables._questions import (
     as_it_is_seen,
     laid_out,
@@ -251,14 +252,15 @@ def made_ready(
     TableError
         No ids or scores can be found in it, or a named column is not there.
     """
-    raw = as_it_is_seen(raw, source)
+    known_raters = names.raters if asked is None else (*asked.reference, *asked.judges)
+    raw = as_it_is_seen(opened_up(raw, source, known_raters), source)
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
     raw, source = answers_or_scores(raw, source, names)
     roles = Roles(source)
     if asked is not None:
-        roles = roles_of(without_ignored(raw, source), source, asked)
+        roles = roles_of(without_ignored(raw, source), source, asked, alone=alone)
         source = roles.source
         names = replace(names, raters=roles.raters or names.raters)
     source = _as_columns(raw, source, roles)

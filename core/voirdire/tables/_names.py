@@ -97,8 +97,12 @@ _MEASURED_ELSEWHERE = pattern(
     r"|dauer|dur[ée]{1,2}|duraci[oó]n|durata|duur|dura[cç][aã]o|kesto|süre|czas|minut[eio]\w*"
     r"|wartezeit|bearbeitungszeit|attente|espera|wachttijd|l[aä]nge|longueur|longitud|lunghezza"
     r"|lengte|wörter|palabras|woorden|alter|[aâ]ge|edad|età|leeftijd|kosten|co[uû]t"
-    r"|costo|preis|prix|precio|anzahl|nombre|numero\s+di|jahr|ann[ée]e|a[nñ]o|anno|jaar)(?:$|[\W_\d])"
-    r"|ページ|页|쪽|페이지|страниц|время|длина|возраст",
+    r"|costo|preis|prix|precio|anzahl|nombre|numero\s+di|jahr|ann[ée]e|a[nñ]o|anno|jaar"
+    r"|stran[aey]?|oldal(?:ak)?|halaman|trang|pagini?|stranic[ae]|lehek[uü]lg|lappuse|puslapis"
+    r"|délka|hossz|durasi|thời[ _]gian|umur|tuổi|vârst[aă]|varighed|varighet|varaktighet"
+    r")(?:$|[\W_\d])"
+    r"|ページ|页|頁|쪽|페이지|страниц|время|длина|возраст|сторінк|тривал|вік|σελίδ|διάρκ|ηλικ|صفح|مدة|عمر"
+    r"|עמוד|משך|पृष्ठ|अवधि|आयु|หน้า|ระยะเวลา",
     re.IGNORECASE,
 )
 

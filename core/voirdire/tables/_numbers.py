@@ -23,6 +23,8 @@ _SAMPLE = 10_000
 _SHORT = 1_000
 #: Letters of a cell that is a text, and neither a number nor a word.
 _LONG = 80
+#: A text of so many words is a sentence, where hardly any stands there twice.
+_WORDS = 5
 #: Words that say the better and the worse of two levels: reading them loses nothing.
 PAIRS = (
     (("yes", "y", "true", "t"), ("no", "n", "false", "f")),
@@ -99,6 +101,35 @@ ORDERS = (
      "extremely likely"),
     ("terrible", "poor", "average", "good", "excellent"),
     ("much worse", "somewhat worse", "about the same", "somewhat better", "much better"),
+    ("trifft nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu", "trifft zu"),
+    ("trifft nicht zu", "trifft eher nicht zu", "trifft eher zu", "trifft zu"),
+    ("trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu",
+     "trifft voll zu"),
+    ("trifft überhaupt nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu",
+     "trifft voll und ganz zu"),
+    ("stimme überhaupt nicht zu", "stimme eher nicht zu", "teils/teils", "stimme eher zu",
+     "stimme voll und ganz zu"),
+    ("stimme nicht zu", "stimme eher nicht zu", "neutral", "stimme eher zu", "stimme zu"),
+    ("ungenügend", "mangelhaft", "ausreichend", "befriedigend", "gut", "sehr gut"),
+    ("nie", "selten", "manchmal", "oft", "immer"),
+    ("niedrig", "mittel", "hoch"),
+    ("pas du tout d'accord", "pas d'accord", "neutre", "d'accord", "tout à fait d'accord"),
+    ("pas du tout d'accord", "plutôt pas d'accord", "ni d'accord ni pas d'accord",
+     "plutôt d'accord", "tout à fait d'accord"),
+    ("très mauvais", "mauvais", "moyen", "bon", "très bon"),
+    ("insuffisant", "faible", "moyen", "bon", "très bon"),
+    ("jamais", "rarement", "parfois", "souvent", "toujours"),
+    ("faible", "moyen", "élevé"),
+    ("totalmente en desacuerdo", "en desacuerdo", "neutral", "de acuerdo",
+     "totalmente de acuerdo"),
+    ("muy malo", "malo", "regular", "bueno", "muy bueno"),
+    ("nunca", "rara vez", "a veces", "a menudo", "siempre"),
+    ("bajo", "medio", "alto"),
+    ("pessimo", "scarso", "sufficiente", "buono", "ottimo"),
+    ("helemaal mee oneens", "mee oneens", "neutraal", "mee eens", "helemaal mee eens"),
+    ("zeer slecht", "slecht", "matig", "goed", "zeer goed"),
+    ("discordo totalmente", "discordo", "neutro", "concordo", "concordo totalmente"),
+    ("muito ruim", "ruim", "regular", "bom", "muito bom"),
 )  # fmt: skip
 #: Words of degree, behind which surveys write what is rated: ``very helpful``.
 _DEGREES = frozenset(
@@ -181,11 +212,16 @@ def _are_numbers(cells: pl.Series, *, decimal_comma: bool) -> bool:
 
 
 def are_texts(column: pl.Series) -> bool:
-    """Whether most cells (of the first) are longer than any number or word of a scale."""
+    """Whether most cells (of the first) are longer than any number or word of a scale, or are of
+    five words and more and nearly all of them different.
+    """
     if column.dtype != pl.String:
         return False
     cells = column.drop_nulls().head(_SAMPLE)
-    return 2 * int((cells.str.len_chars() > _LONG).sum()) > len(cells)
+    if 2 * int((cells.str.len_chars() > _LONG).sum()) > len(cells):
+        return True
+    sentences = cells.str.strip_chars().str.count_matches(r"\s+") >= _WORDS - 1
+    return 2 * int(sentences.sum()) > len(cells) and cells.n_unique() > 0.9 * len(cells) > _WORDS
 
 
 def in_per_cent(column: pl.Series) -> bool:

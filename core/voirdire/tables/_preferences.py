@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 #: Words for the response in the first and in the second column, and for neither; folded.
 FIRST = frozenset(
     ("a", "model a", "system a", "assistant a", "response a", "answer a", "left", "first", "1",
-     "model 1", "system 1", "response 1", "links", "gauche", "izquierda", "erste")
+     "model 1", "system 1", "response 1", "output 1", "a>b", "a>>b", "links", "gauche",
+     "izquierda", "erste", "sinistra", "premier", "primero", "primera")
 )  # fmt: skip
 SECOND = frozenset(
     ("b", "model b", "system b", "assistant b", "response b", "answer b", "right", "second", "2",
-     "model 2", "system 2", "response 2", "rechts", "droite", "derecha", "zweite")
+     "model 2", "system 2", "response 2", "output 2", "b>a", "b>>a", "rechts", "droite", "derecha",
+     "zweite", "destra", "second", "segundo", "segunda")
 )  # fmt: skip
 TIE = frozenset(
     ("tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "tie (bothbad)",
-     "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate")
+     "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate",
+     "a=b", "a~b", "pareggio", "remis", "gelijk")
 )  # fmt: skip
 #: Words for a comparison without an answer: two orders that disagree are no tie.
 MISSING = frozenset(("error", "inconsistent", "n/a", "na", "none", "skip"))
@@ -103,6 +106,8 @@ def _says_winner(
     frame: pl.DataFrame, column: str, words: Mapping[str, float | None], systems: tuple[str, str]
 ) -> bool:
     cells = frame[column]
+    if signed_grades(cells):
+        return True
     if cells.dtype.is_float() or cells.dtype.is_temporal() or cells.null_count() == len(cells):
         return False
     text = folded(cells.cast(pl.String))
@@ -114,6 +119,22 @@ def _says_winner(
     known = text.is_in(list(words)) | by_name.fill_null(value=False)
     share = known.filter(text.is_not_null()).mean()
     return both and isinstance(share, float) and share >= _WINNERS
+
+
+def signed_grades(cells: pl.Series) -> tuple[float, ...]:
+    """The grades of a column of whole numbers on both sides of 0, at most 3 from it; none else.
+
+    Examples
+    --------
+    >>> signed_grades(pl.Series([-2, 0, 2])), signed_grades(pl.Series([1, 2]))
+    ((-2.0, 0.0, 2.0), ())
+    """
+    if not is_numeric(cells):
+        return ()
+    values = cells.cast(pl.Float64, strict=False).drop_nulls().unique().sort().to_list()
+    whole = all(value == round(value) for value in values)
+    both = bool(values) and -3 <= values[0] < 0 < values[-1] <= 3
+    return tuple(values) if whole and both else ()
 
 
 def strange_words(

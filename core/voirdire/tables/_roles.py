@@ -18,7 +18,7 @@ from voirdire.kinds import Cells, labels_in
 from voirdire.late import dataclass, pattern
 from voirdire.study import Source
 from voirdire.tables._guess import ask_of_whom
-from voirdire.tables._keys import identifies, is_counter, is_kept, may_be_id
+from voirdire.tables._keys import SYSTEMS, identifies, is_counter, keys_of
 from voirdire.tables._names import (
     find,
     is_id,
@@ -49,22 +49,12 @@ Role = Literal[
 ]  # fmt: skip
 #: How sure a role is: somebody named it, numbers say it, a name says it, or nothing else is left.
 Sure = Literal["named", "numbers", "name", "only"]
-#: A column that tells the rows of an item apart has at most so many values.
-_MOST_SYSTEMS = 60
-#: So many of the pairs of item and system must be there for one to be crossed with the other.
-_CROSSED = 0.75
 #: Headers over labels.
 _LABEL_WORDS = ("label", "class", "category", "annotation", "intent", "choice", "verdict", "code")
-#: Headers over what answered, and over what of an answer was judged; where neither speaks, it is
-#: asked which of both a column is.
-_SYSTEMS = pattern(
-    r"system|model|release|build|version|variant|deploy|engine|(?:^|[_ ])arm(?:$|[_ ])|candidate"
-    r"|commit|(?:^|[_ ])bot|provider|checkpoint|experiment|config|agent|branch|treatment",
-    re.IGNORECASE,
-)
+#: Headers over what of an answer was judged.
 _ATTRIBUTES = pattern(
     r"attribut|criteri|dimension|aspect|metric|trait|(?:^|[_ ])what(?:$|[_ ])|kriteri|merkmal"
-    r"|crit[eè]re|facet|rubric",
+    r"|crit[eè]re|facet|rubric|(?:^|[_ ])measure(?:$|[_ ])",
     re.IGNORECASE,
 )
 #: Headers that speak of an evaluation: which of several candidates are proposed, and no more.
@@ -73,13 +63,23 @@ _EVALUATES = pattern(
     r"|bewert|urteil|note|évalu|puntu|voto|betyg|ocen|cijfer|评|評",
     re.IGNORECASE,
 )
+#: Headers over scores that say nothing of what was scored: beside one of them is no attribute.
+_SCORE_WORDS = frozenset(
+    ("mark", "marks", "stars", "points", "pts", "rate", "overall", "bewertung", "punkte", "nota",
+     "sterne", "wertung", "stufe", "note", "étoiles", "évaluation", "puntos", "puntuación", "voto",
+     "cijfer", "ocena", "betyg", "punktzahl")
+)  # fmt: skip
 #: Headers that speak of a model or of what judges, in several languages: whole words where short.
 #: They only say which of several candidates is proposed.
 _SPEAKS_OF_MODELS = pattern(
     r"mod[eèé]l|automat|algorit|maschine|machine|juge|juez|juiz|giudice|richter|rechter|jueza"
     r"|(?:^|[\W_])(?:ki|ia|ai|llm|slm|bot|robot)(?:$|[\W_])|^(?:AI|KI|IA)(?=\W|[^\x00-\x7f])"
     r"|yapay[_ ]zek[aâ]|teko[äa]ly|sztuczn\w+ intelig|kunstmatig|k[uü]nstlich|искусств|модел|судья"
-    r"|人工智能|人工知能|인공지능|모델|モデル|模型|评委|裁判",
+    r"|(?:^|[\W_])(?:ші|ии)(?:$|[\W_])|штучн|μοντέλ|μοντελ|τεχνητ|κριτή"
+    r"|نموذج|نموذجي|ذكاء|الذكاء|قاضي|מודל|שופט|मॉडल|एआई|निर्णायक|โมเดล|mô[ _]hình|trí[ _]tuệ"
+    r"|hakim|penilai[ _]otomatis|umělá|umelá|mesters[eé]ges|vještačk"
+    r"|tehisaru|mākslīg|dirbtin|kunstig|konstgjord"
+    r"|人工智能|人工知能|인공지능|모델|モデル|模型|评委|裁判|评审|評審|심사",
     re.IGNORECASE,
 )
 #: More raters than this are hardly named in a column.
@@ -127,11 +127,14 @@ class NamedRaters:
     judges: tuple[str, ...] = ()
 
 
-def roles_of(raw: RawTable, source: Source, asked: NamedRaters, *, judges: bool = True) -> Roles:
+def roles_of(
+    raw: RawTable, source: Source, asked: NamedRaters, *, judges: bool = True, alone: bool = True
+) -> Roles:
     """The roles of a table's columns, as far as its numbers and those who named some say them.
 
     A table whose layout is declared, or where nothing is known of the reference, is left to the
-    rules by names. Without `judges` nobody looks for these.
+    rules by names. Without `judges` nobody looks for these. Of several files (not `alone`) each
+    may hold what one rater judged, who is called as it is.
 
     Raises
     ------
@@ -152,9 +155,10 @@ def roles_of(raw: RawTable, source: Source, asked: NamedRaters, *, judges: bool 
     if set(asked.reference) & set(columns):
         return _Wide(raw, source, asked).roles(judges=judges)
     rater = rater_column(raw, source, named)
-    if rater is not None:
-        return _long(raw, source, rater, asked)
-    return _grid(raw, source, asked)
+    grid = _grid(raw, source, asked) if rater is None else Roles(source)
+    if grid.columns or (rater is None and alone):
+        return grid
+    return _long(raw, source, rater, asked)
 
 
 def _rated(raw: RawTable, column: str) -> bool:
@@ -187,7 +191,8 @@ def _grid(raw: RawTable, source: Source, asked: NamedRaters) -> Roles:
         )
     raters = (*asked.reference, *judges)
     values = [c for c in columns if c in own or any(beside(c, a) in judges for a in attributes)]
-    keys = keys_of(raw, source, [c for c in columns if c not in values], [])
+    rest_of = [c for c in columns if c not in values]
+    keys = keys_of(raw, source, rest_of, [], attributes=len(attributes) > 1)
     if not judges or keys is None:
         return Roles(source)
     item, system = keys
@@ -230,15 +235,21 @@ def rater_column(raw: RawTable, source: Source, named: Sequence[str]) -> str | N
     return None
 
 
-def _long(raw: RawTable, source: Source, rater: str, asked: NamedRaters) -> Roles:
-    """A row a judgement: the columns of item, system, attribute and score beside that of raters."""
+def _long(raw: RawTable, source: Source, rater: str | None, asked: NamedRaters) -> Roles:
+    """A row a judgement: the columns of item, system, attribute and score beside that of raters,
+    if there is one.
+    """
     frame = raw.frame
-    found = [ColumnRole(rater, "rater", f"holds {listed(asked.reference)}")]
+    found = [ColumnRole(rater, "rater", f"holds {listed(asked.reference)}")] if rater else []
     update: dict[str, object] = {"rater": rater}
-    scores = (source.score,) if source.score else _scores_of_rows(raw, source, rater)
+    attribute = source.attribute or _attribute_by_name(
+        raw, [c for c in frame.columns if c != rater]
+    )
+    scores = (source.score,) if source.score else _scores_of_rows(raw, source, rater, attribute)
+    if rater is None and any(map(names_rater, scores)):
+        return Roles(source)  # a column says whose judgements it holds
     score = scores[0] if len(scores) == 1 else None
     others = [c for c in frame.columns if c not in scores]
-    attribute = source.attribute or _attribute_by_name(raw, others)
     free = [c for c in others if c not in (rater, attribute)]
     # A column that is declared as one part is no other, whatever it is called.
     run = source.run or find(
@@ -246,21 +257,26 @@ def _long(raw: RawTable, source: Source, rater: str, asked: NamedRaters) -> Role
     )
     beside = [name for name in (rater, attribute, run) if name is not None]
     free = [c for c in free if c not in beside]
-    keys = keys_of(raw, source, free, beside)
+    keys = keys_of(raw, source, free, beside, attributes=attribute is not None)
     if keys is None and attribute is None:
-        # Another column of few words may say what each row is about.
-        for column in free:
-            if column in (source.item, source.system) or not _few_words(frame[column]):
-                continue
-            keys = keys_of(raw, source, [c for c in free if c != column], [*beside, column])
-            if keys is not None:
-                attribute = column
-                break
+        attribute, keys = _attribute_by_numbers(raw, source, free, beside)
     if not scores or keys is None:
         return Roles(source)
     item, system = keys
+    if rater is None and not source.item and is_counter(frame[item]):
+        return Roles(source)  # that numbers mean the same in all files is asked
+    if len(scores) > 1:
+        # What all raters of an item say alike is about the item.
+        unit = [name for name in (item, system) if name]
+        own = tuple(c for c in scores if not _follows(frame, c, unit))
+        scores = own if own and not source.only else scores
+        score = scores[0] if len(scores) == 1 else None
     update |= {"item": item, "system": system, "score": score, "attribute": attribute, "run": run}
-    found.append(ColumnRole(item, "item", "tells the rows of a rater apart"))
+    found.append(
+        ColumnRole(
+            item, "item", "tells the rows of a rater apart" if rater else "tells the rows apart"
+        )
+    )
     if system is not None:
         found.append(ColumnRole(system, "system", f"tells the rows of one {item} apart"))
     if attribute is not None:
@@ -279,6 +295,41 @@ def _long(raw: RawTable, source: Source, rater: str, asked: NamedRaters) -> Role
     return Roles(read, (*found, *_unused(raw, [one.column for one in found])))
 
 
+def _attribute_by_numbers(
+    raw: RawTable, source: Source, free: Sequence[str], beside: Sequence[str]
+) -> tuple[str | None, tuple[str, str | None] | None]:
+    """A further column of few words with which an item and a system tell the rows apart.
+
+    Raises
+    ------
+    QuestionError
+        Two columns may say what was judged.
+    """
+    found: dict[str, tuple[str, str | None]] = {}
+    for column in free:
+        if column in (source.item, source.system) or not _few_words(raw.frame[column]):
+            continue
+        rest = [c for c in free if c != column]
+        keys = keys_of(raw, source, rest, [*beside, column], attributes=True)
+        if keys is not None:
+            found[column] = keys
+    if len(found) > 1:
+        found = {
+            c: keys for c, keys in found.items() if keys[1] and SYSTEMS.search(keys[1])
+        } or found
+    if len(found) > 1 and not source.assume:
+        spans = [
+            f"{c!r} ({listed(raw.frame[c].unique(maintain_order=True).to_list(), 3)})"
+            for c in found
+        ]
+        raise QuestionError(
+            f"{raw.name}: the rows of a rater differ by {' and '.join(spans)}; which of them says "
+            f"what was judged, and which only what answered?",
+            "attribute", (*found,), f"attribute = {json.dumps(next(iter(found)))}", likely=False,
+        )  # fmt: skip
+    return next(iter(found.items()), (None, None))
+
+
 def _attribute_by_name(raw: RawTable, columns: Sequence[str]) -> str | None:
     """The column called as attributes are, over a few names of them."""
     called = find("attribute", columns, None, raw.name)
@@ -287,8 +338,10 @@ def _attribute_by_name(raw: RawTable, columns: Sequence[str]) -> str | None:
     return next((c for c in fits if _few_words(raw.frame[c])), None)
 
 
-def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...]:
-    """The columns of judgements of a file with names of raters in its rows: that of a usual name,
+def _scores_of_rows(
+    raw: RawTable, source: Source, rater: str | None, attribute: str | None
+) -> tuple[str, ...]:
+    """The columns of judgements of a file with a judgement a row: that of a usual name,
     or all on one scale that nothing speaks against.
 
     Raises
@@ -296,20 +349,33 @@ def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...
     QuestionError
         Several may be, on unlike scales.
     """
-    columns = [c for c in raw.frame.columns if c != rater]
+    columns = [c for c in raw.frame.columns if c not in (rater, attribute)]
+    if source.only and set(source.only) <= set(columns):
+        return source.only
     called = find("score", columns, None, raw.name)
     if called is not None and (is_score(raw, called) or _few_words(raw.frame[called])):
         return (called,)
     free = [c for c in columns if c not in (source.item, source.system, source.run)]
-    numbers = [c for c in free if _may_judge(raw, c) and not _why_not(raw, c)]
+    by_rater = [rater] if rater else []
+    able = [
+        c for c in free
+        if _may_judge(raw, c) and not (rater and _follows(raw.frame, c, by_rater))
+    ]  # fmt: skip
+    numbers = [c for c in able if not _why_not(raw, c)]
     if len(numbers) > 1:
         numbers = [c for c in numbers if _within_usual(raw, c)] or numbers
+    _ask_what_is_judged(raw, source, numbers, [c for c in able if measures(c)])
+    said = [c for c in numbers if plain_word(c) in _SCORE_WORDS]
+    if len(said) == 1 and len(numbers) > 1 and not source.assume:
+        if attribute is None:
+            _ask_what_is_judged(raw, source, said, [c for c in numbers if c not in said])
+        numbers = said
     # What tells the rows of a rater apart is an item, though each stands there several times.
     words = [
         c for c in free
-        if _few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, [rater])
+        if _few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, by_rater)
     ]  # fmt: skip
-    words = [c for c in words if not _SYSTEMS.search(c) and not _ATTRIBUTES.search(c)] or words
+    words = [c for c in words if not SYSTEMS.search(c) and not _ATTRIBUTES.search(c)] or words
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
     if called_so and (not numbers or set(called_so) & set(numbers)):
         return (called_so[0],)
@@ -318,8 +384,30 @@ def _scores_of_rows(raw: RawTable, source: Source, rater: str) -> tuple[str, ...
     if len(candidates) < 2 or (numbers and len(spans) == 1) or source.assume:
         return candidates if numbers else candidates[:1]
     raise QuestionError(
-        f"{raw.name}: which column holds the judgements of {rater!r}?",
+        f"{raw.name}: which column holds the judgements{f' of {rater!r}' if rater else ''}?",
         "score", candidates[:8], f"score = {json.dumps(candidates[0])}",
+    )  # fmt: skip
+
+
+def _ask_what_is_judged(
+    raw: RawTable, source: Source, numbers: Sequence[str], others: Sequence[str]
+) -> None:
+    """Raise where columns have the levels of judgements, and a name speaks against them: `length`
+    from 1 to 5 beside `tone` from 1 to 5, or `seat` beside `mark`.
+    """
+    levels = {frozenset(_numbers(raw, c).unique().to_list()) for c in numbers}
+    alike = [c for c in others if frozenset(_numbers(raw, c).unique().to_list()) in levels]
+    if not alike or source.assume:
+        return
+    both = [c for c in raw.frame.columns if c in numbers or c in alike]
+    measured = all(map(measures, alike))
+    choices = (both, numbers) if measured else (numbers, both)
+    have, its = ("has", "its name") if len(alike) == 1 else ("have", "their names")
+    raise QuestionError(
+        f"{raw.name}: {listed(alike)} {have} the levels of {listed(numbers)} and may be no "
+        f"judgement, by {its}; what was judged?",
+        "only", (_joined(choices[0]), _joined(choices[1])), f"only = {json.dumps(choices[0])}",
+        likely=False,
     )  # fmt: skip
 
 
@@ -328,172 +416,6 @@ def _within_usual(raw: RawTable, column: str) -> bool:
     scores = _numbers(raw, column)
     scale = infer_scale(scores)
     return scale.high <= 10 and not scale.continuous
-
-
-def keys_of(
-    raw: RawTable, source: Source, free: Sequence[str], beside: Sequence[str]
-) -> tuple[str, str | None] | None:
-    """The columns of items and of systems, which tell rows apart with those of `beside`.
-
-    Single columns first, then pairs: a pair where each item has several systems, and each system
-    several items. Two that part the rows alike give the same numbers, and the first is taken.
-
-    Raises
-    ------
-    QuestionError
-        Two columns part the rows differently, and nobody said which is meant.
-    """
-    frame = raw.frame
-    item, system = source.item, source.system
-    if item is not None and system is not None:
-        return item, system
-    able = [c for c in free if not is_kept(c, frame[c]) and may_be_id(frame[c])]
-    called = find("item", free, None, raw.name)
-    counters = [c for c in able if is_counter(frame[c])]
-    able = [c for c in able if c not in counters and not _is_measured(frame[c])]
-    # Small numbers, and a rater's, tell the rows of a short file apart by chance.
-    able = [c for c in able if not _may_be_scores(frame[c])] or able
-    items = [item] if item is not None else [called] if called is not None else able
-    # Where both are called as usual nothing need be counted: equal keys are found later.
-    usual = find("system", [c for c in free if c != called], None, raw.name)
-    if called is not None and system is None and (usual := _names_systems(frame, usual)):
-        return item or called, usual
-    if system is None:
-        alone = [c for c in items if identifies(frame, c, beside)]
-        known = find("system", [c for c in free if c not in alone], None, raw.name)
-        if alone:
-            return alone[0], _names_systems(frame, known)
-    pairs = [
-        (one, other)
-        for one in items
-        for other in ([system] if system is not None else able)
-        if one != other and _crossed(frame, one, other, beside)
-    ]
-    if pairs:
-        first = _first_pair(raw, source, pairs, named=item is not None)
-        _ask_what_it_is(raw, source, first)
-        return first
-    if item is None and called is not None:
-        item = called
-    if item is not None:
-        known = find("system", [c for c in free if c != item], None, raw.name)
-        return item, system or _names_systems(frame, known)
-    texts = [c for c in free if _tells_by_text(frame, c, beside)]
-    # Without an id what was asked is one, where no two rows ask the same; a number of the row is
-    # one only for want of any other.
-    last = [find("context", texts, None, raw.name) or texts[0]] if texts and not system else []
-    last = counters if counters and not any(_repeats(frame, c) for c in able) else last
-    return (last[0], None) if last else None
-
-
-def _is_measured(cells: pl.Series) -> bool:
-    """Whether numbers under a header measure something: so many tokens are no item's id."""
-    name = plain_word(cells.name)
-    named = measures(cells.name) and not name.endswith(("id", "nr", "number"))
-    return named and _distinct_numbers(cells) is not None
-
-
-def _may_be_scores(cells: pl.Series) -> bool:
-    """Whether numbers may be levels of a usual scale, or stand under the name of a rater."""
-    numbers = _distinct_numbers(cells)
-    return numbers is not None and (
-        names_rater(cells.name) or bool(numbers.is_between(-10, 10).all())
-    )
-
-
-def _distinct_numbers(cells: pl.Series) -> pl.Series | None:
-    """The different numbers of a column, which a CSV file holds as texts; None of any other."""
-    values = cells.unique().drop_nulls()
-    numbers = values.cast(pl.Float64, strict=False)
-    return None if numbers.null_count() or not len(numbers) else numbers
-
-
-def _tells_by_text(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
-    """Whether a column of texts tells the rows apart."""
-    cells = frame[column]
-    if cells.dtype != pl.String or cells.null_count():
-        return False
-    return frame.select(column, *beside).n_unique() == frame.height
-
-
-def _names_systems(frame: pl.DataFrame, column: str | None) -> str | None:
-    """A column called as systems are, where it holds names of several."""
-    if column is None or frame[column].n_unique() > _MOST_SYSTEMS or frame[column].null_count():
-        return None
-    return column if frame[column].dtype == pl.String else None
-
-
-def _repeats(frame: pl.DataFrame, column: str) -> bool:
-    count = frame[column].n_unique()
-    return _MOST_SYSTEMS < count < frame.height
-
-
-def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str]) -> bool:
-    """Whether two columns tell rows apart together, and stand for items and what answered them."""
-    if not identifies(frame, item, (system, *beside)):
-        return False
-    items, systems = frame[item].n_unique(), frame[system].n_unique()
-    if not (1 < systems <= _MOST_SYSTEMS and systems < items + bool(_SYSTEMS.search(system))):
-        return False
-    # Scores differ from row to row as well: an item has most of the systems, and each once.
-    pairs = frame.select(item, system).n_unique()
-    return pairs >= _CROSSED * items * systems and pairs > items
-
-
-def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> None:
-    """Raise where a column that tells rows of an item apart is not called as systems are.
-
-    Raises
-    ------
-    QuestionError
-        It may hold systems, or what of an answer was judged.
-    """
-    item, system = pair
-    if system == source.system or source.assume or _SYSTEMS.search(system):
-        return
-    values = raw.frame[system].drop_nulls().unique(maintain_order=True).to_list()
-    raise QuestionError(
-        f"{raw.name}: {system!r} ({listed(values)}) tells the rows of one {item} apart; does it "
-        f"name the systems that answered? If it names what was judged, say --attribute {system!r}.",
-        "system", (system,), f"system = {json.dumps(system)}",
-    )  # fmt: skip
-
-
-def _first_pair(
-    raw: RawTable, source: Source, pairs: Sequence[tuple[str, str]], *, named: bool
-) -> tuple[str, str]:
-    """The pair that is meant, where all part the rows alike or one is called as usual.
-
-    Raises
-    ------
-    QuestionError
-        They part them differently.
-    """
-    frame = raw.frame
-    called = [pair for pair in pairs if find("system", [pair[1]], None, raw.name)]
-    pairs = called or pairs
-    first = pairs[0]
-    unlike = [
-        pair
-        for pair in pairs[1:]
-        if not _parts_alike(frame, first[1], pair[1]) or not _parts_alike(frame, first[0], pair[0])
-    ]
-    if not unlike or source.assume:
-        return first
-    key, choices = "system", tuple(dict.fromkeys(pair[1] for pair in (first, *unlike)))
-    if len(choices) == 1 or not named:
-        items = tuple(dict.fromkeys(pair[0] for pair in (first, *unlike)))
-        key, choices = ("item", items) if len(items) > 1 else (key, choices)
-    raise QuestionError(
-        f"{raw.name}: several columns tell rows apart; which holds the {key}s?",
-        key, choices, f"{key} = {json.dumps(choices[0])}",
-    )  # fmt: skip
-
-
-def _parts_alike(frame: pl.DataFrame, one: str, other: str) -> bool:
-    """Whether two columns part the rows in the same way."""
-    count = frame[one].n_unique()
-    return one == other or count == frame[other].n_unique() == frame.select(one, other).n_unique()
 
 
 class _Wide:
@@ -681,7 +603,7 @@ def _why_not(raw: RawTable, column: str, keys: Sequence[str | None] = ()) -> str
     by_name = _speaks_of_else(column)
     item, system = (*keys, None, None)[:2]
     repeated = item is not None and frame[item].n_unique() < frame.height
-    same = [key for key in (item, system) if repeated and key and _follows(frame, column, key)]
+    same = [key for key in (item, system) if repeated and key and _follows(frame, column, [key])]
     reasons = (
         (bool(by_name), by_name),
         (cells.dtype.is_temporal(), "holds dates"),
@@ -692,9 +614,9 @@ def _why_not(raw: RawTable, column: str, keys: Sequence[str | None] = ()) -> str
     return next((reason for holds, reason in reasons if holds), "")
 
 
-def _follows(frame: pl.DataFrame, column: str, key: str) -> bool:
+def _follows(frame: pl.DataFrame, column: str, key: Sequence[str]) -> bool:
     """Whether a column says the same in all rows of a key."""
-    return frame.select(key, column).n_unique() == frame[key].n_unique()
+    return frame.select(*key, column).n_unique() == frame.select(key).n_unique()
 
 
 def _speaks_of_else(column: str) -> str:

@@ -11,7 +11,7 @@ from voirdire.errors import TableError, check_columns, listed, no_column
 from voirdire.late import dataclass, pattern
 from voirdire.tables._keys import is_counter
 from voirdire.tables._names import bare_head, find, measures, sums_up
-from voirdire.tables._numbers import is_numeric, to_scores
+from voirdire.tables._numbers import are_texts, is_numeric, to_scores
 from voirdire.tables._tables import shortened
 
 if TYPE_CHECKING:
@@ -24,16 +24,20 @@ if TYPE_CHECKING:
 _REPLY = r"^\s*(?:```|\{)|\"\s*:\s*[\"\d]"
 #: Cells that are looked at: a column of replies may hold gigabytes.
 _SAMPLE = 200
+#: More levels than this are no few that two columns share by more than chance.
+_FEW_LEVELS = 12
 #: Undeclared numbers beyond are lengths, times or years, and no scores.
 LARGEST = 1000
 
 Kind = Literal["replies", "scores", "raters", "grid", "long"]
 #: Between rater and attribute in a header such as ``human_Empathy``.
-SEPARATORS = ("_", ":", ".", " ", "-", "/")
+SEPARATORS = ("__", "_", ":", ".", " ", "-", "/", "|")
 #: The same around a name, with the blanks beside them: ``human - Empathy``, ``Empathy (human)``.
-_MARK = r"\s*[_:./–—-]\s*|\s+"
+_MARK = r"\s*[_:./|–—-]+\s*|\s+"
 _BEHIND = pattern(rf"\s*[(\[]\s*(?P<inside>[^()\[\]]+?)\s*[)\]]|(?:{_MARK})(?P<name>\S.*)")
 _BEFORE = pattern(rf"(?P<name>.*?\S)(?:{_MARK}|\s*(?P<open>[(\[])\s*)")
+#: A word for a score at the end of a header.
+_SCORED = pattern(r"(?<=\w)[_ .-](?i:score|rating|grade|mark|note|punkte|bewertung)s?$")
 #: What the answer may be where a table has no column of items or of scores.
 FORM = (
     "where each row is a rater and each column an item, say --layout raters-by-items, or layout = "
@@ -203,7 +207,7 @@ def _score_columns(
 ) -> tuple[Kind, dict[str, str]]:
     if source.columns:
         return "scores", _mapped(raw, source)
-    grid = grid_columns(free, names) if roles["rater"] is None else {}
+    grid = grid_of(raw, free, names) if roles["rater"] is None else {}
     if grid:
         return "grid", {column: attribute for column, (_, attribute) in grid.items()}
     # Before attributes: a study may call an attribute like a rater's column, and the panel is
@@ -238,18 +242,63 @@ def _score_columns(
     return kind, {column: column for column in numeric}
 
 
+def grid_of(raw: RawTable, columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
+    """Columns of one rater and one attribute -> both."""
+    # What raters said beside their scores is no attribute of theirs: `human.why`.
+    able = [c for c in columns if not are_texts(raw.frame[c])]
+    grid = grid_columns(able, names)
+    return grid | _measured_alike(raw, able, names, grid)
+
+
+def _measured_alike(
+    raw: RawTable, columns: Sequence[str], names: Known, grid: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[str, str]]:
+    """Columns of a grid that are called as what is measured is, of all its raters and with the
+    levels of the others: ``human_length`` from 1 to 5 beside ``human_tone``.
+    """
+    if not grid or names.attributes:
+        return {}
+    levels, raters = set(_levels(raw, list(grid))), {rater for rater, _ in grid.values()}
+    found: dict[str, tuple[str, str]] = {}
+    for column in (c for c in columns if c not in grid and measures(c)):
+        for rater in raters:
+            if rest := beside(column, rater):
+                found[column] = rater, rest
+    of_all = {
+        rest
+        for _, rest in found.values()
+        if raters == {rater for rater, other in found.values() if other == rest}
+        and set(_levels(raw, [c for c, part in found.items() if part[1] == rest])) == levels
+    }
+    return {column: part for column, part in found.items() if part[1] in of_all}
+
+
+def _levels(raw: RawTable, columns: Sequence[str]) -> list[float]:
+    """The different numbers of columns; none where they are not few."""
+    scores = [to_scores(raw.frame[c], decimal_comma=raw.decimal_comma).values for c in columns]
+    values = pl.concat(scores).drop_nulls().unique().to_list() if scores else []
+    return values if len(values) <= _FEW_LEVELS else []
+
+
 def grid_columns(columns: Sequence[str], names: Known) -> dict[str, tuple[str, str]]:
     """Columns named rater and attribute, either first -> both; none unless two agree."""
     by_name = {name.casefold(): name for name in names.attributes}
-    parts = {}
+    parts: dict[str, tuple[str, str]] = {}
     # Of `human` and `human_2` the second is a rater, and no attribute of the first.
     for column in (c for c in columns if c not in names.raters):
         for rater in names.raters:
             rest = beside(column, rater)
             # Without a rubric `human_seconds` would be an attribute called seconds.
-            fits = rest.casefold() in by_name if by_name else not measures(column)
-            if rest and fits:
-                parts[column] = (rater, by_name.get(rest.casefold(), rest))
+            bare = _SCORED.sub("", rest)
+            if by_name:
+                rest = by_name.get(rest.casefold(), by_name.get(bare.casefold(), ""))
+            if rest and (by_name or not measures(column)):
+                parts[column] = (rater, rest)
+    # Where all end in a word for a score it is no part of a name: `human_tone_score`.
+    bare_parts = {c: (rater, _SCORED.sub("", rest)) for c, (rater, rest) in parts.items()}
+    changed = all(bare_parts[c] != part for c, part in parts.items())
+    if changed and not by_name and len(set(bare_parts.values())) == len(parts):
+        parts = bare_parts
     return parts if len(parts) > 1 else {}
 
 
@@ -290,7 +339,8 @@ def _unknown_objects(raw: RawTable) -> str:
     beside = f"; beside {listed(plain)}" if plain else ""
     return (
         f"{raw.name}: holds objects under {listed(nested)}{such}{beside}. No reader of another "
-        f"tool's files knows it (voirdire import --list), and no column of scores was found. Write "
-        f"a row a rating with the columns item, rater and score; where the objects are what a "
-        f"judge replied, --layout replies reads them so"
+        f"tool's files knows it (voirdire import --list), and no column of scores was found. Where "
+        f"a rater is called as something in them is, name that one by --reference; else write a "
+        f"row a rating with the columns item, rater and score. Where the objects are what a judge "
+        f"replied, --layout replies reads them so"
     )

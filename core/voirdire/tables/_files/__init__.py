@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from voirdire.schema import Finding
 
-__all__ = ["PLAIN", "RawTable", "files_of", "is_dataset", "read_raw", "sheets_of"]
+__all__ = ["PLAIN", "RawTable", "files_of", "is_dataset", "keyed_by_item", "read_raw", "sheets_of"]
 
 _EXCEL = (".xlsx", ".xlsm", ".xls", ".ods")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -260,8 +260,11 @@ def _rows_in(value: dict[str, Any]) -> Any:
     """The only list of objects in an object, or the rows of its columns; else the object.
 
     Columns are lists of one length, or objects with the keys "0", "1", ... as pandas writes them.
+    Of an object an item the keys are their ids.
     """
     parts = list(value.values())
+    if keyed_by_item(value):
+        return [{"id": key, **part} for key, part in value.items()]
     lists = [part for part in parts if isinstance(part, list) and part]
     of_objects = [part for part in lists if all(isinstance(row, dict) for row in part)]
     if len(of_objects) == 1:
@@ -272,6 +275,18 @@ def _rows_in(value: dict[str, Any]) -> Any:
     if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
         return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
     return lists[0] if len(lists) == 1 else value
+
+
+def keyed_by_item(value: object) -> bool:
+    """Whether an object holds one an item, each with the same few keys: ``{item: {rater: 4}}``.
+
+    More keys within than without are items of each rater, and numbered ones rows of a column.
+    """
+    if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
+        return False
+    within = {key for part in value.values() for key in part}
+    numbered = all(key.isdigit() for key in within)
+    return 0 < len(within) < len(value) and "id" not in within and not numbered
 
 
 def _keys_unread(name: str, whole: dict[str, Any], rows: object) -> tuple[Finding, ...]:

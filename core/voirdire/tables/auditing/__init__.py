@@ -105,6 +105,7 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``hidden_rows``, ``hidden_cells``, ``formulas_without_values``: what a workbook holds and
       does not show
     - ``keys_unread``, ``pages_unread``: parts of a file, or of an export, that hold no rows
+    - ``objects_opened``: records whose objects were made columns, and lists of ratings rows
     - ``labels_folded``: spellings of a label that were read as one
     - ``raters_derived``: a mean, a majority or an agreed label that is no rater of its own
     - ``rater_unread``: columns named like a rater that hold no numbers

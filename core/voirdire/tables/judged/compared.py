@@ -11,9 +11,19 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
+from voirdire.late import pattern
 from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
-from voirdire.tables._preferences import ComparisonColumns, compared_in, strange_words, words_of
+from voirdire.tables._preferences import (
+    FIRST,
+    SECOND,
+    TIE,
+    ComparisonColumns,
+    compared_in,
+    signed_grades,
+    strange_words,
+    words_of,
+)
 from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
@@ -39,14 +49,14 @@ TEXTS = (
 WINNERS = ("winner", "preference", "preferred", "choice", "verdict", "label", "judgment",
            "judgement", "vote")  # fmt: skip
 BOTH = ("g1winner", "g2winner")
-_FIRST = frozenset(("a", "modela", "systema", "responsea", "1", "model1", "system1", "response1",
-                    "left", "first", "a>b", "a>>b", "output1"))  # fmt: skip
-_SECOND = frozenset(("b", "modelb", "systemb", "responseb", "2", "model2", "system2", "response2",
-                     "right", "second", "b>a", "b>>a", "output2"))  # fmt: skip
-_TIE = frozenset(("tie", "c", "equal", "draw", "same", "both", "neither", "none", "a=b", "a~b"))
+#: The same words without blanks; beside a letter for each of both, C is a tie.
+_FIRST, _SECOND, _TIE = (
+    frozenset(re.sub(r"[\s_-]", "", word) for word in words)
+    for words in (FIRST, SECOND, TIE | {"c", "none"})
+)
 _CLEAR = frozenset(("a>>b", "b>>a"))
 #: Which of two, by what a cell says: 1 or 2 the first, -1 or -2 the second, 0 a tie.
-_BRACKETS = re.compile(r"^\[+|\]+$")
+_BRACKETS = pattern(r"^\[+|\]+$")
 
 
 def read_preferences(
@@ -87,6 +97,13 @@ def _of_two_systems(
         table = pl.concat(blocks)
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
+    says = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
+    rater = _rater_column(raw, read, says)
+    # Beside `winner`, `judge` may say who that judge prefers.
+    if len(says) > 1 and (
+        set(reference) & set(says) or (not rater and any(map(names_rater, says)))
+    ):
+        return _of_columns(raw, frame, read, base, sides, says, reference)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
     if winner is None and by_cells is not None and len(by_cells.winners) == 1:
@@ -97,21 +114,34 @@ def _of_two_systems(
         table = _scored(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
-    named = [
+    return _of_columns(raw, frame, read, base, sides, says, reference) if len(says) > 1 else None
+
+
+def _columns_that_say(
+    raw: RawTable, frame: pl.DataFrame, read: TableKeys, taken: Sequence[str],
+    sides: tuple[str, str],
+) -> list[str]:  # fmt: skip
+    """The columns that say who is better."""
+    return [
         c for c in raw.frame.columns
         if c not in taken and c not in read.ignore and _says_who(raw.frame[c], frame, sides)
         # A number beside two systems may be a turn, a length or a fact; a rater's name says more.
-        and (not _all_numbers(raw.frame[c]) or _about_zero(raw.frame[c]) or names_rater(c))
+        and (not _all_numbers(raw.frame[c]) or signed_grades(raw.frame[c]) or names_rater(c))
     ]  # fmt: skip
-    if len(named) < 2:
-        return None
+
+
+def _of_columns(
+    raw: RawTable, frame: pl.DataFrame, read: TableKeys, base: pl.DataFrame,
+    sides: tuple[str, str], says: Sequence[str], reference: Sequence[str],
+) -> ReadJudgements:  # fmt: skip
+    """A column for each rater, that says who that one prefers."""
     table = pl.concat(
         _scored(
             base, frame[c], _declared(raw, read, ComparisonColumns(*sides, (c,)), c)
         ).with_columns(pl.lit(c).alias("rater"))
-        for c in named
+        for c in says
     ).filter(pl.col("score").is_not_null())
-    reason = f"{listed(named)} name the winner of {sides[0]!r} and {sides[1]!r}"
+    reason = f"{listed(says)} name the winner of {sides[0]!r} and {sides[1]!r}"
     return _ready(table, raw, read, reference, reason, None)
 
 
@@ -146,9 +176,12 @@ def _places(column: pl.Series) -> dict[str, float]:
     return known if len(known) == len(places) else {}
 
 
-def _rater_column(raw: RawTable, read: TableKeys) -> str | None:
+def _rater_column(raw: RawTable, read: TableKeys, says: Sequence[str] = ()) -> str | None:
+    """The column that names who compares, which is none of those that say who is better."""
     named = read.rater if read.rater in raw.frame.columns else None
-    return find("rater", list(raw.frame.columns), named, raw.name)
+    return find(
+        "rater", [c for c in raw.frame.columns if c not in says or c == named], named, raw.name
+    )
 
 
 def _base(
@@ -203,19 +236,14 @@ def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) ->
     if not cells.texts:
         return False
     if _all_numbers(column):
-        return _about_zero(column) or _is_one_to_two(column) or _top_grade(column) is not None
+        graded = signed_grades(column) or _top_grade(column)
+        return bool(graded) or _is_one_to_two(column)
     names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
     known = sum(
         count for text, count in zip(cells.texts, cells.counts, strict=True)
         if place_of(text) is not None or text in names
     )  # fmt: skip
     return known >= 0.9 * cells.total
-
-
-def _about_zero(column: pl.Series) -> bool:
-    """Numbers from -2 to 2, of which 0 is a tie."""
-    low, high = _ends(column)
-    return low < 0 <= high and max(-low, high) <= 2
 
 
 def _is_one_to_two(column: pl.Series) -> bool:
@@ -274,9 +302,8 @@ def _declared(
         A word says neither of both, no tie and no missing answer.
     """
     said = words_of(compared.first, compared.second)
-    top = _top_grade(raw.frame[column]) if _all_numbers(raw.frame[column]) else None
-    if top is not None:
-        _ask_about_grades(raw, read, compared, column, top)
+    if _all_numbers(raw.frame[column]):
+        _ask_about_grades(raw, read, compared, column)
         said = {}
     said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
     if _all_numbers(raw.frame[column]):
@@ -296,22 +323,28 @@ def _declared(
 
 
 def _ask_about_grades(
-    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str, top: int
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
 ) -> None:
-    """Raise where nobody said which of two the grades 1 to 5 or 7 favour."""
-    grades = [str(grade) for grade in range(1, top + 1)]
-    if all(grade in read.words for grade in grades):
+    """Raise where nobody said which of two the grades -2 to 2, or 1 to 5 or 7, favour."""
+    signed, top = signed_grades(raw.frame[column]), _top_grade(raw.frame[column])
+    grades: Sequence[float] = signed or (range(1, top + 1) if top else ())
+    if all(f"{grade:g}" in read.words for grade in grades):
         return
-    middle = (top + 1) / 2
-    steps = {g: round(2 * (middle - float(g)) / (middle - 1), 4) for g in grades}
-    turned: Words = {grade: -step + 0.0 for grade, step in steps.items()}
-    high_first: Words = {**read.words, **turned}
-    high_second: Words = {**read.words, **steps}
+    # The farthest grade is a clear preference, which is a score of 2 on the scale of comparisons.
+    middle = 0.0 if signed else (grades[0] + grades[-1]) / 2
+    unit = max(1.0, max(abs(grade - middle) for grade in grades) / 2)
+    steps = {f"{g:g}": round((g - middle) / unit, 4) + 0.0 for g in grades}
+    turned: Words = {grade: 0.0 - step for grade, step in steps.items()}
+    first: Words = {**read.words, **steps}
+    second: Words = {**read.words, **turned}
+    # Below and above 0 mostly speak of the first, and 1 to 5 go from the first to the second.
+    one, other = (first, second) if signed else (second, first)
+    favoured = compared.first if signed else compared.second
     raise QuestionError(
-        f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from 1 to "
-        f"{top}; which of both does {top} favour? The first choice says {compared.second!r}.",
-        "words", (as_option(high_second), as_option(high_first)), as_line(high_second),
-        likely=False,
+        f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from "
+        f"{grades[0]:g} to {grades[-1]:g}; which of both does {grades[-1]:g} favour? The first "
+        f"choice says {favoured!r}.",
+        "words", (as_option(one), as_option(other)), as_line(one), likely=False,
     )  # fmt: skip
 
 
@@ -321,8 +354,8 @@ def _scored(base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]
         numbers = column.cast(pl.Float64)
         if _is_one_to_two(column):
             numbers = 3 - 2 * numbers
-        elif _top_grade(column) is not None:
-            grades = {float(grade): value for grade, value in said.items() if grade.isdigit()}
+        elif signed_grades(column) or _top_grade(column):
+            grades = {float(grade): value for grade, value in said.items() if _is_grade(grade)}
             numbers = numbers.replace_strict(grades, default=None, return_dtype=pl.Float64)
         return base.with_columns(numbers.alias("score"))
     cells = column.cast(pl.String).str.strip_chars()
@@ -338,6 +371,10 @@ def _scored(base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]
         .when(pl.col("_cell") == pl.col("system_b")).then(-1.0)
         .otherwise("score").alias("score")
     ).drop("_cell")  # fmt: skip
+
+
+def _is_grade(word: str) -> bool:
+    return re.fullmatch(r"-?\d", word) is not None
 
 
 def _chosen_rejected(

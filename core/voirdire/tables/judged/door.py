@@ -15,12 +15,14 @@ from voirdire.files import file_hash
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
-from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, read_raw
+from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
+from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human
+from voirdire.tables._objects import opened_up
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
-from voirdire.tables._roles import NamedRaters, keys_of, parts_of, rater_column
+from voirdire.tables._roles import NamedRaters, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences
@@ -107,7 +109,7 @@ def _looked_at(
     raw: RawTable, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[RawTable, ReadJudgements | None]:
     """The table as it is seen, and what it holds."""
-    seen, open_question = _seen(raw, read)
+    seen, open_question = _seen(opened_up(raw, read, (*reference, *read.judge)), read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
         raise open_question  # of ratings it is asked together with the others
@@ -324,7 +326,7 @@ def _cell_of(value: Any) -> str | None:
 
 
 def _is_nested(given: Any) -> bool:
-    if not isinstance(given, dict) or not given:
+    if not isinstance(given, dict) or not given or keyed_by_item(given):
         return False
     return all(
         isinstance(said, dict)

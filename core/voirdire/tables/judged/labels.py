@@ -228,16 +228,19 @@ def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> LabelColumn | No
     if not cells.texts:
         return None
     declared = read.kind is not None
-    several = _several(cells)
-    if read.kind != "label" and several:
+    comma = raw.decimal_comma
+    numbers = is_numeric(raw.frame[name], decimal_comma=comma)
+    # Yes and no alone are numbers; beside *unsure* they are words like it.
+    numbers = numbers and not to_scores(raw.frame[name], decimal_comma=comma).bad.any()
+    # 3,5 is no pair of labels where a comma marks decimals.
+    if read.kind != "label" and _several(cells) and (declared or not numbers):
         parts: Counter[str] = Counter()
         for text, count in zip(cells.texts, cells.counts, strict=True):
             for part in members(text):
                 parts[part] += count
         return LabelColumn(name, parts, sets=True)
     words = Counter(dict(zip(cells.texts, cells.counts, strict=True)))
-    # Yes and no alone are numbers; beside *unsure* they are words like it.
-    if is_numeric(raw.frame[name]) and not to_scores(raw.frame[name]).bad.any():
+    if numbers:
         coded = declared or plain_word(name) in CODED
         return LabelColumn(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
     if not labels_in(cells):

@@ -1,0 +1,173 @@
+"""Records that hold objects: each part of them a column, each rating of a list of them a row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from voirdire.errors import listed
+from voirdire.tables._files._raw import build
+from voirdire.tables._keys import may_be_id
+from voirdire.tables._names import find
+from voirdire.tables._tables import finding, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from voirdire.study import TableKeys
+    from voirdire.tables._files import RawTable
+
+#: Between the names of an object and of its part, as pandas and exports write it.
+_DOT = "."
+
+
+def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
+    """The table with a column for each part of its objects, where what is needed is within them.
+
+    Objects stay whole where they are named as replies or texts, where nobody named a rater
+    (`named`), and where raters and ids stand beside them. A list of objects in which these stand,
+    or a usual word for a rater, is a row for each of them. Parts of objects that are called as a
+    rater is are columns of that name.
+
+    Examples
+    --------
+    >>> from voirdire.study import Source
+    >>> from voirdire.tables._files._raw import build
+    >>> cells = ['{"human": 4, "llm": 5}', '{"human": 2, "llm": 2}']
+    >>> raw = build("r.json", ["id", "scores"], [pl.Series(["a", "b"]), pl.Series(cells)])
+    >>> raw = replace(raw, nested=frozenset({"scores"}))
+    >>> opened_up(raw, Source(path="r.json"), ["human"]).frame.columns
+    ['id', 'human', 'llm']
+    """
+    said = {read.context, read.response, read.reason}
+    names = [c for c in raw.frame.columns if c in raw.nested and c not in said]
+    if not (names and named) or read.layout == "replies" or read.columns or read.prefix:
+        return raw
+    beside = [c for c in raw.frame.columns if c not in names]
+    if _suffices(raw, beside, named):
+        return raw
+    records = [
+        {c: _value(cell) if c in names else cell for c, cell in row.items()}
+        for row in raw.frame.iter_rows(named=True)
+    ]
+    key = _list_of_ratings(records, named)
+    rows = [(at, part) for at, record in enumerate(records) for part in _rows(record, key)]
+    flat = [dict(_leaves(part)) for _, part in rows]
+    paths = list(dict.fromkeys(path for row in flat for path in row))
+    words = {word for path in paths for word in (path, *path.split(_DOT))}
+    if not set(named) & words.union(v for row in flat for v in row.values() if isinstance(v, str)):
+        return raw
+    called = _called(paths, named)
+    columns = [_column(row.get(path) for row in flat) for path in paths]
+    more = len(rows) > raw.frame.height
+    several = f", and {plural(raw.frame.height, 'record')} are {len(rows):,} rows" if more else ""
+    note = finding(
+        "objects_opened", "note", raw.name, names,
+        f"Objects under {listed(names)} were opened: each part of them is a column{several}.",
+        "Where an object is what a judge replied, say --layout replies.",
+    )  # fmt: skip
+    made = build(
+        raw.name, [called[path] for path in paths], columns,
+        lines=raw.numbers().gather([at for at, _ in rows]), unit=raw.unit,
+        findings=(*raw.findings, note),
+    )  # fmt: skip
+    return replace(made, sheets=raw.sheets)
+
+
+def _suffices(raw: RawTable, beside: Sequence[str], named: Sequence[str]) -> bool:
+    """Whether raters that are known stand beside the objects, and ids as well."""
+    frame = raw.frame
+    known = set(beside).union(
+        *(frame[c].unique().to_list() for c in beside if frame[c].dtype == pl.String)
+    )
+    ids = find("item", beside, None, raw.name) or [c for c in beside if may_be_id(frame[c])]
+    return bool(set(named) & known and ids)
+
+
+def _value(cell: str | None) -> Any:
+    """What a cell of JSON holds."""
+    if not isinstance(cell, str) or cell[:1] not in ("{", "["):
+        return cell
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+def _list_of_ratings(records: Sequence[Mapping[str, Any]], named: Sequence[str]) -> str | None:
+    """The part of the records that is a list of ratings, if one is."""
+    for record in records:
+        for key, value in record.items():
+            if isinstance(value, list) and any(_is_rating(one, named) for one in value):
+                return key
+    return None
+
+
+def _is_rating(value: object, named: Sequence[str]) -> bool:
+    """Whether an object says who rated: a name that is known, or a usual word for it."""
+    if not isinstance(value, dict):
+        return False
+    texts = {part for part in value.values() if isinstance(part, str)}
+    return bool(texts & set(named)) or find("rater", list(value), None, "") is not None
+
+
+def _rows(record: Mapping[str, Any], key: str | None) -> list[dict[str, Any]]:
+    """A record, once for each object in its list of ratings."""
+    within = record.get(key) if key is not None else None
+    if not isinstance(within, list):
+        return [dict(record)]
+    rest = {name: cell for name, cell in record.items() if name != key}
+    return [
+        rest | {f"{key}{_DOT}{part}" if part in rest else part: cell for part, cell in one.items()}
+        for one in within
+        if isinstance(one, dict)
+    ]
+
+
+def _leaves(value: Mapping[str, Any], path: str = "") -> Iterable[tuple[str, Any]]:
+    """Every part of an object that is none itself, under the names that lead to it."""
+    for name, part in value.items():
+        at = f"{path}{_DOT}{name}" if path else name
+        if isinstance(part, dict):
+            yield from _leaves(part, at)
+        else:
+            yield at, part
+
+
+def _called(paths: Sequence[str], named: Sequence[str]) -> dict[str, str]:
+    """What each part is called: ``ratings.ada.score`` is ``ada`` where a rater is called so, and
+    so are the others of its object; each other part by its whole path.
+    """
+    called = {path: path for path in paths}
+    for name in named:
+        within = [p.split(_DOT) for p in paths if name in p.split(_DOT)]
+        if name in paths or not within:
+            continue
+        before = within[0][: within[0].index(name)]
+        own = [p for p in paths if p.split(_DOT)[: len(before)] == before]
+        rest = {p: p.split(_DOT)[len(before) :] for p in own}
+        # `score` below each of them says nothing of its own.
+        ends = {tuple(parts[1:]) for parts in rest.values()}
+        short = {p: parts[0] if len(ends) == 1 else _DOT.join(parts) for p, parts in rest.items()}
+        others = {c for p, c in called.items() if p not in short}
+        if len(set(short.values())) == len(short) and not others & set(short.values()):
+            called |= short
+    return called
+
+
+def _column(values: Iterable[Any]) -> pl.Series:
+    """Numbers as numbers where all are, else texts; a list as JSON."""
+    cells = list(values)
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {bool} or kinds <= {int} or kinds <= {int, float}:
+        return pl.Series(cells, dtype=pl.Float64 if float in kinds else None, strict=False)
+    return pl.Series(
+        [
+            c if c is None or isinstance(c, str) else json.dumps(c, ensure_ascii=False)
+            for c in cells
+        ],
+        dtype=pl.String,
+    )

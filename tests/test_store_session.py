@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from derived_tables import session_tables
@@ -22,6 +23,7 @@ from voirdire.store import (
     session_study,
     write_tables,
 )
+from voirdire.store.counts import Replies, count_finished
 from voirdire.store.frames import raters_frame
 from voirdire.store.parsed import parse_distinct
 from voirdire.store.raters import Asker, askers
@@ -159,6 +161,30 @@ def test_an_edited_prompt_never_uses_a_stale_answer_and_going_back_costs_nothing
         session.start(lambda group: None)
         session.put(Revival(old))
     assert ratings_frame(tmp_path / "s", scripted_plugins())["score"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["same prompt", "edited prompt"])
+def test_counting_what_is_finished_grows_with_the_tasks(tmp_path, edited):
+    """In steps of SQLite, whose newer versions chose an order of joins that grew by the square."""
+    steps = []
+    for tasks in (100, 800):
+        study, work = study_of(tmp_path), []
+        (asker,) = askers(study, scripted_plugins())
+        with opened(tmp_path / str(tasks), study) as session:
+            fill(session, items := [f"i{number}" for number in range(tasks)], ["x"])
+            session.start(lambda group: None)
+            rater = replace(asker.id, prompt="another") if edited else asker.id
+            for item in items:
+                keep(session, call_of(item, rater_id=rater))
+            session.stop()
+            replies = Replies.of(session.connection)
+            session.connection.set_progress_handler(lambda work=work: work.append(1), 50)
+            counts = count_finished(session.connection, asker, study.comparisons)
+            unfit = replies.unfit(session.connection, [asker], study.comparisons)
+        assert counts.statuses == ({} if edited else {"ok": tasks})
+        assert unfit == ({"ann": tasks} if edited else {})
+        steps.append(len(work))
+    assert steps[1] < 12 * steps[0]
 
 
 def test_fewer_steps_than_before_leave_no_old_step(tmp_path):

@@ -65,6 +65,9 @@ if TYPE_CHECKING:
 
 #: Tasks of a piece at least: fewer would cost more to hand over than to ask.
 CHUNK = 1_000
+#: Places of a worker that a chunk keeps busy: with more of them a piece would soon be at its last
+#: calls, where one that hangs holds up the rest.
+PLACES = 32
 #: The file that asks all workers to end.
 STOP = "stop"
 #: Seconds that a piece's former worker is given to end, and between looks at `STOP`.
@@ -203,11 +206,12 @@ class SharedRun:
         items: list[str] = []
         open_tasks = self.open_items()
         left, tasks = sum(open_tasks.values()), 0
+        enough = CHUNK * max(1, _part(self.study.run.concurrency, self.workers) // PLACES)
         for at, (item, count) in enumerate(open_tasks.items(), 1):
             items.append(item)
             tasks += count
             # Whole items: a task and what it is rated beside belong in one session.
-            if tasks >= CHUNK or at == len(open_tasks):
+            if tasks >= enough or at == len(open_tasks):
                 # Asked at each piece: while workers were at theirs, a signal may have
                 # come or a rater been parked.
                 if self.stopped or not self._not_parked():

@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from voirdire.study import Comparisons, Prices
 
 # Step 0 stands for its task: its status is that of the whole. Of a task that failed the last fault
-# of any of its steps says why.
+# of any of its steps says why. CROSS JOIN, in SQLite, is an order: newer versions would read the
+# calls first and look through all that is expected for each.
 _FINISHED = """SELECT c.status, CASE WHEN c.status = 'failed' THEN (
     SELECT a.error FROM calls o JOIN attempts a ON a.call = o.id
     WHERE (o.rater, o.task, o.run, o.current) = (c.rater, c.task, c.run, 1) AND o.final IS NULL
     ORDER BY a.id DESC LIMIT 1) END, count(*)
 FROM expected e
-JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
-JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
+CROSS JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
+CROSS JOIN calls c ON c.rater = ? AND c.task = t.id AND c.current = 1 AND c.step = 0
 WHERE c.run <= ? AND c.status IS NOT NULL GROUP BY 1, 2"""
 # A reply with one count missing is blind and enters no sum: half of it would look like a cheap
 # reply. `total` gives 0 and not NULL where there is nothing.
@@ -75,12 +76,12 @@ JOIN raters r ON r.id = c.rater WHERE (r.stage, r.name) = (?, ?) ORDER BY a.id D
 # Tasks whose current reply is another prompt's or model's of the same name, unless this one has a
 # reply of its own there, as after an edit that was undone.
 _OTHER = """SELECT count(DISTINCT c.task || ' ' || c.run) FROM expected e
-JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
-JOIN calls c ON c.task = t.id AND c.current = 1 AND c.step = 0 AND c.final IS NOT NULL
-JOIN raters r ON r.id = c.rater
-WHERE (r.stage, r.name) = (?, ?) AND r.id != ? AND c.run <= ? AND NOT EXISTS (
-    SELECT 1 FROM calls n WHERE n.rater = ? AND n.task = c.task AND n.run = c.run AND n.step = 0
-    AND n.final IS NOT NULL)"""
+CROSS JOIN tasks t ON (t.item, t.first, t.second, t.unit) = (e.item, e.first, e.second, e.unit)
+CROSS JOIN raters r ON (r.stage, r.name) = (?, ?) AND r.id != ?
+CROSS JOIN calls c ON c.rater = r.id AND c.task = t.id AND c.current = 1 AND c.step = 0
+AND c.final IS NOT NULL AND c.run <= ?
+WHERE (c.task, c.run) NOT IN (
+    SELECT n.task, n.run FROM calls n WHERE n.rater = ? AND n.step = 0 AND n.final IS NOT NULL)"""
 _BLIND = """SELECT c.messages, a.text FROM attempts a JOIN calls c ON c.id = a.call
 JOIN raters r ON r.id = c.rater
 WHERE (r.model, c.role) = (?, ?) AND a.finish IS NOT NULL

@@ -172,7 +172,7 @@ class ComponentSpec:
         Kinds of judgements that it is for.
     find : callable
         From a ground of such a kind: the component, several (one a label), or None where there is
-        no such thing.
+        no such thing. A ground that finds it itself (`Ground.own`) is not handed to it.
     needs : tuple of callable
         What must be there before `find` is asked; the first that lacks says why it is not tested.
     declared : callable
@@ -217,10 +217,10 @@ class ComponentSpec:
     plain: str
     asked: str
     kinds: frozenset[str]
-    find: Callable[[Any], Component | Sequence[Component] | None]
     says: Callable[[Component], str]
     unit: Unit
     side: Side
+    find: Callable[[Any], Component | Sequence[Component] | None] = lambda _: None
     needs: tuple[Callable[[Any], Lack | None], ...] = ()
     declared: Callable[[Any], bool] = always
     falls_with: Resampled = "units"
@@ -241,6 +241,9 @@ class ComponentSpec:
             return ()
         if ground.unequal and not self.any_chance:
             return (self.untested("unequal chances"),)
+        own = ground.own(self.key)
+        if own is not None:
+            return own
         for need in self.needs:
             lack = need(ground)
             if lack is not None:
@@ -339,6 +342,11 @@ class Ground(ABC):
         return self.units[0] < self.margins.clusters
 
     @property
+    def few_systems(self) -> bool:
+        """Whether there are systems, and too few for a correlation of their means."""
+        return False
+
+    @property
     def unequal(self) -> bool:
         """Whether responses were given to people with different probabilities."""
         return False
@@ -355,6 +363,11 @@ class Ground(ABC):
         """
         del uses
         return ()
+
+    def own(self, key: str) -> tuple[Component, ...] | None:
+        """The components of a key that this kind finds otherwise; None: as their spec does."""
+        del key
+        return None
 
     def of(self, key: str) -> tuple[Component, ...]:
         """The components of a key: none, one, or one for each label; found once."""

@@ -13,7 +13,6 @@ from voirdire.examining.spec.component import (
     COMPONENTS,
     ChangeRule,
     ComponentSpec,
-    Lack,
     Next,
     ground_of,
 )
@@ -34,7 +33,7 @@ from voirdire.stats import runs_needed, within
 from voirdire.stats import system_means as means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from voirdire.examining.spec.component import Component
     from voirdire.examining.spec.scores.case import GateRule
@@ -62,32 +61,15 @@ EVERY = READ_AS_SCORES | {"preference"}
 COMPARED = SCORES | {"preference"}
 
 
-def _of_scores(need: Callable[[Any], Lack | None]) -> Callable[[Any], Lack | None]:
-    """A need of all but preferences, whose own components say what they lack."""
-    return lambda ground: None if ground.kind == "preference" else need(ground)
-
-
-def _or_compared(
-    key: str, find: Callable[[Any], Component | Sequence[Component] | None]
-) -> Callable[[Any], Component | Sequence[Component] | None]:
-    """The component of a key: of preferences what their ground found."""
-    return lambda ground: ground.parts.get(key) if ground.kind == "preference" else find(ground)
-
-
 _CLUSTERS = (needs.clusters,)
 _OF_SYSTEMS = (
-    needs.clusters, _of_scores(needs.two_systems), _of_scores(needs.every_system),
-    _of_scores(needs.connected),
+    needs.clusters, needs.two_systems, needs.every_system,
+    needs.connected,
 )  # fmt: skip
 
 
 def _has_gate(ground: ScoreGround) -> bool:
     return ground.gate is not None
-
-
-def _many_enough(ground: Any) -> bool:
-    # Of scores: preferences have strengths, from three systems.
-    return ground.kind == "preference" or not ground.few_systems
 
 
 def _gate_of(ground: ScoreGround) -> GateRule:
@@ -152,10 +134,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
         asked="a correlation above nothing",
         kinds=EVERY,
         needs=(needs.clusters, needs.enough_of_each),
-        find=_or_compared(
-            "READ",
-            _reading,
-        ),
+        find=_reading,
         says=correlates("its single scores correlate {value} with people's within systems"),
         says_of={
             "label": correlates("its single labels correlate {value} with people's"),
@@ -181,10 +160,7 @@ HUMANS_AGREE = COMPONENTS.register(
         asked="a correlation above nothing",
         kinds=EVERY,
         declared=lambda g: not g.few and len(g.humans) > 1,
-        find=_or_compared(
-            "HUMANS",
-            lambda g: responses.humans_agree("HUMANS", g.shared, g.margins),
-        ),
+        find=lambda g: responses.humans_agree("HUMANS", g.shared, g.margins),
         says=correlates("single scores of one human have a reliability of {value}"),
         says_of={
             "label": correlates("single labels of one human have a reliability of {value}"),
@@ -207,11 +183,8 @@ BESIDE_ONE_HUMAN = COMPONENTS.register(
         plain="Its error on one response is at most twice a human's.",
         asked="two judges replace one human",
         kinds=EVERY - {"probability"},
-        needs=(needs.clusters, _of_scores(needs.two_humans)),
-        find=_or_compared(
-            "ITEM",
-            lambda g: responses.item("ITEM", g.shared, g.times, g.margins),
-        ),
+        needs=(needs.clusters, needs.two_humans),
+        find=lambda g: responses.item("ITEM", g.shared, g.times, g.margins),
         says=worth(),
         unit="excess",
         side="above 0",
@@ -227,7 +200,7 @@ POINTS_PER_POINT = COMPONENTS.register(
         plain="One point more for humans is about one point more for it.",
         asked="half a point to two",
         kinds=SCORES,
-        needs=(needs.clusters, _of_scores(needs.two_humans)),
+        needs=(needs.clusters, needs.two_humans),
         find=lambda g: responses.slope("SLOPE", g.shared, g.margins),
         says=correlates("for one point of the humans it moves {value} points"),
         unit="ratio",
@@ -306,12 +279,9 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
         plain="Its means follow the humans' means.",
         asked="a correlation of 0.80, from five systems",
         kinds=COMPARED,
-        declared=_many_enough,
-        needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
-        find=_or_compared(
-            "ORDER",
-            lambda g: systems.moment("ORDER", g.moments, means.correlation, g.margins.order),
-        ),
+        declared=lambda g: not g.few_systems,
+        needs=(*_OF_SYSTEMS, needs.systems_apart),
+        find=lambda g: systems.moment("ORDER", g.moments, means.correlation, g.margins.order),
         says=correlates("its averages correlate {value} with people's"),
         says_of={
             "preference": correlates("its strengths of systems correlate {value} with people's")
@@ -334,8 +304,8 @@ AGREEMENT_OF_MEANS = COMPONENTS.register(
         plain="Its means are the humans' means.",
         asked="0.75, from five systems",
         kinds=SCORES,
-        declared=_many_enough,
-        needs=(*_OF_SYSTEMS, _of_scores(needs.systems_apart)),
+        declared=lambda g: not g.few_systems,
+        needs=(*_OF_SYSTEMS, needs.systems_apart),
         find=lambda g: systems.moment("AGREE", g.moments, means.agreement, g.margins.agree),
         says=correlates("its averages agree {value} with people's"),
         unit="correlation",
@@ -391,11 +361,8 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
         asked="10 % of the scale",
         kinds=COMPARED,
         needs=_OF_SYSTEMS,
-        find=_or_compared(
-            "LEVEL",
-            lambda g: systems.level(
-                "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
-            ),
+        find=lambda g: systems.level(
+            "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
         ),
         says=off("it puts {at} {points} points too high", "it puts {at} {points} points too low"),
         unit="points",
@@ -420,11 +387,8 @@ REVERSED_PAIRS = COMPONENTS.register(
         asked="10 % of the scale, twice for *yes*",
         kinds=COMPARED,
         needs=_OF_SYSTEMS,
-        find=_or_compared(
-            "REVERSE",
-            lambda g: systems.reversals(
-                "REVERSE", g.means, g.spread.allow(_margin_of_system(g), 2.0, 1), g.system_names
-            ),
+        find=lambda g: systems.reversals(
+            "REVERSE", g.means, g.spread.allow(_margin_of_system(g), 2.0, 1), g.system_names
         ),
         says=reversed_pairs,
         unit="pairs",
@@ -462,10 +426,7 @@ OWN_FAMILY = COMPONENTS.register(
         kinds=COMPARED,
         declared=lambda g: g.has_family,
         needs=_OF_SYSTEMS,
-        find=_or_compared(
-            "FAM",
-            lambda g: systems.family("FAM", g.means, g.own_family, g.spread, _margin_of_system(g)),
-        ),
+        find=lambda g: systems.family("FAM", g.means, g.own_family, g.spread, _margin_of_system(g)),
         says=off(
             "it favours its own family by {points} points",
             "it marks its own family down by {points} points",
@@ -521,10 +482,7 @@ BIAS_BY_SUBGROUP = COMPONENTS.register(
         kinds=BOTH | {"preference"},
         declared=lambda g: g.case.subgroups is not None,
         needs=_CLUSTERS,
-        find=_or_compared(
-            "SUB",
-            lambda g: g.subgroups["SUB"],
-        ),
+        find=lambda g: g.subgroups["SUB"],
         says=off(
             "subgroup {at} comes out {points} points higher than the rest",
             "subgroup {at} comes out {points} points lower than the rest",
@@ -689,8 +647,7 @@ RUNS_REPEAT = COMPONENTS.register(
 
 
 def _labels_saved(ground: Any) -> Component:
-    of_pairs = ground.kind == "preference"
-    case, panel = ground.as_scores if of_pairs else (ground.case, ground.panel)
+    case, panel = ground.as_scores
     return responses.labels_saved("GAIN", case, panel, ground.margins)
 
 

@@ -356,7 +356,7 @@ for _spec in (
         kinds=LABELS | {"score", "preference"},
         declared=lambda g: g.systems > (1 if g.kind == "score" else 2),
         needs=_CLUSTERS,
-        find=lambda g: g.parts.get("READ_s") if g.kind == "preference" else g.by_system(),
+        find=lambda g: g.by_system(),
         says=correlates("among the responses of one system it correlates {value} with people"),
         says_of={"score": _in_system},
         spared=_shown_of,

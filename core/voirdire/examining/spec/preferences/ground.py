@@ -51,6 +51,10 @@ class ComparedCase(JudgedCase):
         return self.compared.width
 
 
+#: Components that are found as of scores.
+AS_OF_SCORES = ("COVER", "GAIN")
+
+
 class ComparedGround(Ground):
     """Comparisons of two systems: everything is read within pairs of them."""
 
@@ -112,6 +116,12 @@ class ComparedGround(Ground):
         groups = self.case.subgroups
         kept = None if groups is None else groups[self.case.paired].astype(str)
         return compared_components(self.panel, self.margins, kept, drawn=self.case.drawn)
+
+    def own(self, key: str) -> tuple[Component, ...] | None:
+        """All but how much it answered, and what labels are worth beside it."""
+        if self.few or key in AS_OF_SCORES:
+            return None
+        return (self.parts[key],) if key in self.parts else ()
 
     @cached_property
     def as_scores(self) -> tuple[Case, Any]:

@@ -38,10 +38,6 @@ PREFERENCES = frozenset({"preference"})
 _CLUSTERS = (needs.clusters,)
 
 
-def _part(key: str) -> Callable[[ComparedGround], Component | None]:
-    return lambda ground: ground.parts.get(key)
-
-
 def _has(key: str) -> Callable[[ComparedGround], bool]:
     return lambda ground: not ground.few and key in ground.parts
 
@@ -99,7 +95,6 @@ for _spec in (
         asked="10 % of the scale",
         kinds=PREFERENCES,
         needs=_CLUSTERS,
-        find=_part("POSITION"),
         says=_leans("the response shown first", "the response shown second"),
         unit="points",
         side="within",
@@ -114,7 +109,6 @@ for _spec in (
         asked="10 % of the scale for one standard deviation of length",
         kinds=PREFERENCES,
         needs=_CLUSTERS,
-        find=_part("LENGTH"),
         says=_leans("longer responses", "shorter responses"),
         unit="points",
         side="within",
@@ -128,7 +122,6 @@ for _spec in (
         asked="10 points below a human",
         kinds=PREFERENCES,
         needs=_CLUSTERS,
-        find=_part("PICK"),
         says=_picks,
         unit="share",
         side="least",
@@ -143,7 +136,6 @@ for _spec in (
         kinds=PREFERENCES,
         declared=_has("PICK1"),
         needs=_CLUSTERS,
-        find=_part("PICK1"),
         says=_picks,
         unit="share",
         side="least",
@@ -158,7 +150,6 @@ for _spec in (
         kinds=PREFERENCES,
         declared=_has("FLIP"),
         needs=_CLUSTERS,
-        find=_part("FLIP"),
         says=_flips,
         unit="share",
         side="within",
@@ -171,7 +162,6 @@ for _spec in (
         asked="15 points",
         kinds=PREFERENCES,
         needs=_CLUSTERS,
-        find=_part("TIE"),
         says=_ties,
         unit="share",
         side="within",
@@ -185,7 +175,6 @@ for _spec in (
         kinds=PREFERENCES,
         declared=_has("PAIR"),
         needs=_CLUSTERS,
-        find=_part("PAIR"),
         says=_favours,
         unit="points",
         side="within",

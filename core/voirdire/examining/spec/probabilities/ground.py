@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,14 @@ from voirdire.examining.spec.probabilities import ABOVE, BELOW
 from voirdire.examining.spec.probabilities.found import probability_components
 from voirdire.examining.spec.scores import responses
 from voirdire.examining.spec.scores.ground import ScoreGround
-from voirdire.stats.probability import ProbabilityPanel
+from voirdire.stats.probability import ProbabilityPanel, Side
 
 if TYPE_CHECKING:
     from voirdire.examining.spec.component import Component
+
+
+#: Of the two sides, as statistics have them and as uses do.
+SIDES: dict[Side, str] = {"yes": ABOVE, "no": BELOW}
 
 
 class ProbabilityGround(ScoreGround):
@@ -45,6 +50,13 @@ class ProbabilityGround(ScoreGround):
         found: dict[str, tuple[Component, ...]] = {}
         made = probability_components(self.claims, read, self.margins, subgroups=rows)
         for key, part in made.items():
-            name = key if isinstance(key, str) else key[0]
-            found[name] = (*found.get(name, ()), part)
+            if isinstance(key, tuple):
+                name, side = key
+                found[name] = (*found.get(name, ()), replace(part, at=(SIDES[side],)))
+            elif part is not read:
+                found[key] = (part,)
         return found
+
+    def own(self, key: str) -> tuple[Component, ...] | None:
+        """Those of probabilities alone; the others as of scores."""
+        return None if self.few else self.parts.get(key)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
 from voirdire.examining.spec.kind import KINDS, KindSpec
-from voirdire.examining.spec.probabilities import ABOVE, BELOW
+from voirdire.examining.spec.probabilities import ABOVE
 from voirdire.examining.spec.scores import needs
 from voirdire.examining.spec.words import correlates
 from voirdire.tabular import number_text, share_text
@@ -30,18 +29,6 @@ KINDS.register(
 )
 PROBABILITIES = frozenset({"probability"})
 _CLUSTERS = (needs.clusters,)
-#: Of the two sides, as uses have them and as statistics do.
-_SIDE = {"yes": ABOVE, "no": BELOW}
-
-
-def _parts(key: str) -> Callable[[ProbabilityGround], tuple[Component, ...]]:
-    return lambda ground: ground.parts.get(key, ())
-
-
-def _sides(key: str) -> Callable[[ProbabilityGround], tuple[Component, ...]]:
-    return lambda ground: tuple(
-        replace(part, at=(_SIDE[part.at[0]],)) for part in ground.parts.get(key, ())
-    )
 
 
 def _has(key: str) -> Callable[[ProbabilityGround], bool]:
@@ -80,7 +67,6 @@ for _spec in (
         asked="0.7 to 1.43",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        find=_parts("CSLOPE"),
         says=correlates("the slope of what people say on its log odds is {value}"),
         unit="ratio",
         side="range",
@@ -94,7 +80,6 @@ for _spec in (
         asked="5 points",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        find=_parts("CLARGE"),
         says=_large,
         unit="share",
         side="within",
@@ -108,7 +93,6 @@ for _spec in (
         asked="a Brier score below that of the base rate",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        find=_parts("SKILL"),
         says=correlates("its Brier score is better than the base rate's by {value}"),
         unit="ratio",
         side="above 0",
@@ -123,7 +107,6 @@ for _spec in (
         kinds=PROBABILITIES,
         declared=_has("CSUB"),
         needs=_CLUSTERS,
-        find=_parts("CSUB"),
         says=_large,
         unit="share",
         side="within",
@@ -136,7 +119,6 @@ for _spec in (
         asked="85 % above .9, or the declared target",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        find=_sides("TOP"),
         says=_top,
         unit="share",
         side="least",
@@ -150,7 +132,6 @@ for _spec in (
         kinds=PROBABILITIES,
         declared=_has("HOM"),
         needs=_CLUSTERS,
-        find=_parts("HOM"),
         says=lambda part: (
             f"its calibration differs between systems by {number_text(100 * part.estimate, 0)} "
             f"points, most in {part.at[0] if part.at else 'one'}"
@@ -167,7 +148,6 @@ for _spec in (
         kinds=PROBABILITIES,
         declared=_has("CTAIL"),
         needs=_CLUSTERS,
-        find=_sides("CTAIL"),
         says=_tail,
         unit="ratio",
         side="within",

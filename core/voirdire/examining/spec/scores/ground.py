@@ -271,6 +271,11 @@ class ScoreGround(Ground):
         return () if few else tuple(self.case.reference[k] for k in alone)
 
     @property
+    def as_scores(self) -> tuple[Case, ResponsePanel]:
+        """What labels are worth beside."""
+        return self.case, self.panel
+
+    @property
     def read_scores(self) -> tuple[Case, ResponsePanel]:
         """What READ looks at."""
         return self.case, self.panel
@@ -460,6 +465,11 @@ class CalibratedGround(ScoreGround):
         off = self._lines.cells.sum(axis=1)
         columns = np.stack([off[:, 1, 0] - off[:, 0, 0], off[:, 1, 1]], axis=1)
         return ClusterSums(self._lines.sums.clusters, columns)
+
+    @property
+    def as_scores(self) -> tuple[Case, ResponsePanel]:
+        """What labels are worth beside."""
+        return self.case, self.panel
 
     @property
     def read_scores(self) -> tuple[Case, ResponsePanel]:

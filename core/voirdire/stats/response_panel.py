@@ -151,6 +151,11 @@ class ResponsePanel:
         return len(self.clusters) if self.counted is None else self.counted.clusters
 
     @property
+    def present_clusters(self) -> int:
+        """Clusters with a row."""
+        return len(np.unique(self.cluster)) if self.counted is None else self.counted.clusters
+
+    @property
     def crossed(self) -> bool:
         """Whether an item is answered by about two systems or more, so that its effect shows."""
         if len(self.systems) < 2 or not len(self.item):
@@ -344,6 +349,64 @@ class ResponseCounts(Protocol):
 
     def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
         """The sums of `voirdire.stats.within.reading_sums` where items are crossed with systems."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlikeUnits:
+    """`ResponseCounts` of rows each of which stands for units that are clusters of their own.
+
+    Units that everybody judged alike leave the same sums when they are left out, so that one of
+    them is enough.
+    """
+
+    count: Floats
+
+    @property
+    def clusters(self) -> int:
+        """As many as units."""
+        return self.size()
+
+    @property
+    def items(self) -> int:
+        """As many as units."""
+        return self.size()
+
+    def only(self, kept: NDArray[np.bool_]) -> AlikeUnits:
+        """Of the rows kept alone."""
+        return AlikeUnits(self.count[kept])
+
+    def shows(self, scores: Floats) -> bool:
+        """Each row is what was given."""
+        del scores
+        return True
+
+    def size(self, kept: NDArray[np.bool_] | None = None) -> int:
+        """Units of the rows kept."""
+        return round(float(self.count.sum() if kept is None else self.count[kept].sum()))
+
+    def by_cluster(
+        self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
+    ) -> ClusterSums:
+        """A row is a cluster, so many times."""
+        there = columns if kept is None else np.where(kept[:, None], columns, 0.0)
+        made = ClusterSums(np.arange(len(there)), there, self.count)
+        return made if where is None else made.where(where)
+
+    def products(self, x: Floats, y: Floats, kept: NDArray[np.bool_]) -> ClusterSums:
+        """Products within a unit."""
+        a, b = (np.where(kept[:, None], side, 0.0) for side in (x, y))
+        sums = [(a * b).sum(axis=1), (a**2).sum(axis=1), (b**2).sum(axis=1)]
+        return ClusterSums(np.arange(len(a)), np.stack(sums, axis=1), self.count)
+
+    def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
+        """Units that are clusters of their own are crossed with nothing.
+
+        Raises
+        ------
+        StatisticsError
+            Always.
+        """
+        raise StatisticsError(f"{panel.n} units alone are not crossed with systems")
 
 
 def passes(scores: Floats, gate: float) -> Floats:

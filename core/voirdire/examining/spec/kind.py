@@ -85,6 +85,10 @@ class JudgedCase:
             },
         )
 
+    def distinct(self) -> Self:
+        """The case with one row for units that all judged alike, where its kind knows how."""
+        return self
+
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """(N,) whether a human judged it."""

@@ -82,7 +82,7 @@ def judge_cases(
             pairs[case.attribute, case.reference] = kind.human_pairs(case, level)
         if kind.shown:
             shown.setdefault(kind.key, []).append(case)
-        ground = ground_of(case, margins)
+        ground = ground_of(case.distinct(), margins)
         evidence.append(_evidence(ground, kind.evidence(ground, level, epsilon)))
         for label, of, wanted in (("", ground, uses), *ground.as_others(uses)):
             for asked in asked_uses(wanted, of):

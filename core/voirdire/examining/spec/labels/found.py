@@ -206,7 +206,8 @@ def _refusals(
     """SENS and PREC as *single* reads them: they may only refuse, and only far below."""
     if len(humans) < 2:
         # Against one column of labels only a label that is never used refuses.
-        never = float(np.nansum(bits.judge)) / max(len(bits.judge), 1) < 0.5
+        given = np.nansum(bits.judge, axis=0) * (1.0 if bits.weight is None else bits.weight)
+        never = float(given.sum()) / max(len(bits.judge), 1) < 0.5
         recall = found["RECALL"]
         state: State = "no" if never and recall.state == "no" else "yes"
         reason = "never used" if state == "no" else ""
@@ -343,7 +344,7 @@ def subgroup_shares(
     worst: Component | None = None
     for group in names:
         members = np.asarray(groups == group)
-        if len(np.unique(panel.cluster[members])) < margins.clusters:
+        if panel.only(members).present_clusters < margins.clusters:
             continue
         jackknifed = label_responses.share_contrast(panel, humans, members)
         for place, label in enumerate(case.labels):

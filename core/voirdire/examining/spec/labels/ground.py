@@ -142,7 +142,10 @@ def of_one_label(case: Case, label: str) -> Case:
         return np.where(missing, np.nan, column)
 
     humans = bits(case.humans)
-    share = float(np.nanmean(humans)) if not np.isnan(humans).all() else 0.0
+    there = ~np.isnan(humans)
+    times = np.ones(humans.shape[1]) if case.counted is None else case.counted.count
+    weight = np.broadcast_to(times, humans.shape)[there]
+    share = float(humans[there] @ weight / weight.sum()) if there.any() else 0.0
     width = max(2 * float(np.sqrt(share * (1 - share))), 1e-6)
     return replace(
         case, scores=bits(case.scores), humans=humans, width=width, kind="score", labels=(),

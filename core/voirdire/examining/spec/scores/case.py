@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.examining.spec.kind import JudgedCase
 from voirdire.late import dataclass
 from voirdire.stats.calibration import calibrate
-from voirdire.stats.response_panel import ResponsePanel, mean_present
+from voirdire.stats.response_panel import AlikeUnits, ResponsePanel, mean_present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+#: Units for each distinct row from which these are examined in place of the units.
+_FEW_ALIKE = 4
 #: Of clusters, in cross-fitted calibration.
 FOLDS = 5
 
@@ -83,6 +85,32 @@ class Case(JudgedCase):
     def nominal(self) -> bool:
         """Whether scores are codes without an order: of a table, or that stand for themselves."""
         return self.table is not None or self.kind == "nominal"
+
+    def distinct(self) -> Case:
+        """The case with a row for units that all raters judged alike, and how many these are.
+
+        The case itself of scores, where a cluster or a system is declared, an item has several
+        units, or few are alike.
+        """
+        known = (self.counted, self.clusters, self.systems)
+        if self.table is None or any(one is not None for one in known):
+            return self
+        said = np.concatenate([self.scores, self.humans])
+        groups = np.zeros(said.shape[1]) if self.subgroups is None else self.subgroups
+        parts = [*said, np.unique(groups, return_inverse=True)[1]]
+        # Missing is a judgement of its own here; one number a unit, told apart by what was said.
+        codes = np.zeros(said.shape[1], np.int64)
+        for part in parts:
+            own = np.unique(part, return_inverse=True)[1]
+            codes = np.unique(codes * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1]
+        _, first, count = np.unique(codes, return_index=True, return_counts=True)
+        if len(first) * _FEW_ALIKE > len(codes) or len(np.unique(self.items)) < len(self.items):
+            return self
+        rows = np.zeros(len(codes), np.bool_)
+        rows[first] = True
+        kept = np.flatnonzero(rows)
+        counted = AlikeUnits(count[codes[kept]].astype(np.float64))
+        return replace(self.only(rows), counted=counted)
 
     def sides(self) -> tuple[int, int] | None:
         """How many responses the judge fails and passes, where labels were drawn by that alone.

@@ -106,7 +106,7 @@ def repeating_humans(case: Case) -> tuple[Copied, ...]:
         most = _most_equal(case, [(k, third) for third in thirds for k in pair])
         sure = not np.isnan(most) and _tail(equal, shared, most) < HUMAN_BY_CHANCE
         # The first of two who scored as much stays.
-        kept, by = sorted(pair, key=lambda k: -int((~np.isnan(case.humans[k])).sum()))
+        kept, by = sorted(pair, key=lambda k: -case.size(~np.isnan(case.humans[k])))
         if sure or levels >= _GRADED:
             made[by] = Copied(
                 case.reference[kept], case.attribute, equal, shared,

@@ -123,6 +123,8 @@ def test_lines_one_object_and_protobuf_hold_the_same():
 def test_one_command_gives_a_verdict():
     examination = examine(TRACES / "opentelemetry.jsonl")
     assert examination.inputs.reference == ("ann",)
+    # A run and its steps are shown with the same question, which is no copy.
+    assert "duplicate_contexts" not in {one.kind for one in examination.findings}
     assert {(one.judge, one.attribute) for one in examination.results} == {
         ("gpt-4o", "step_right"), ("gpt-4o", "resolved"),
     }  # fmt: skip

@@ -219,6 +219,39 @@ def test_the_steps_of_an_agent_in_a_session_are_a_run_like_any(tmp_path, monkeyp
     ]
 
 
+# Judged by people
+
+
+def test_people_judge_steps_on_sheets_and_their_answers_come_back_by_the_ids_of_steps(tmp_path):
+    study = study_of(tmp_path, unit="step")
+    raw = study.model_dump(exclude_defaults=True) | {
+        "humans": {"task": "pointwise", "raters": ["ann"]}
+    }
+    path = tmp_path / "study.toml"
+    path.write_text(study_to_toml(build_study(raw, folder=str(tmp_path))), "utf-8")
+    typed("humans", "export", str(path), "--out", str(tmp_path / "work"))
+    sheet = tmp_path / "work" / "sheets" / "ann.csv"
+    rows = pl.read_csv(sheet, infer_schema=False)
+    assert rows.height == 8  # four steps of the agent in each of two runs
+    asked = dict(rows.select("Response", "Text").rows())
+    assert list(asked) != sorted(asked)  # in an order of their own
+    # What a tool gave is indented, before a step and as the step, and no cell is a formula.
+    hostile = "\n    ".join(HOSTILE.splitlines())
+    assert f"[5] tool result (search): {hostile}" in asked["[6] assistant: At nine."]
+    assert f"[5] tool result (search): {hostile}" in asked
+    assert "0 rows" not in asked['[4] tool call (search): {"q": "hours"}']
+    scores = {"[3]": "1", "[4]": "2", "[5]": "3", "[6]": "4"}
+    done = rows.with_columns(Right=pl.col("Response").str.slice(0, 3).replace_strict(scores))
+    done.write_csv(tmp_path / "done.csv")
+    typed("humans", "import", str(tmp_path / "work"), str(tmp_path / "done.csv"),
+          "--out", str(tmp_path / "answers"))  # fmt: skip
+    ratings = pl.read_parquet(tmp_path / "answers" / "ratings.parquet")
+    assert sorted(ratings.select(pl.col("item").cast(pl.String), "score").rows()) == [
+        (f"r{run} step {at}", at - 2.0) for run in (1, 2) for at in range(3, 7)
+    ]
+    assert set(ratings["cluster"].cast(pl.String)) == {"r1", "r2"}
+
+
 # The first wrong step: named by judges, and derived of the steps that people rated
 
 

@@ -30,6 +30,8 @@ _PLACED = ("turn", "step")
 THOUGHT, CALL, RESULT = "thought", "tool call", "tool result"
 #: Roles of a trajectory that are no step of the agent: what it was given.
 GIVEN = ("system", "user")
+#: How the id of a unit within a conversation ends, for columns of ids.
+ENDS_PLACED = rf" (?:{'|'.join(_PLACED)}) [1-9][0-9]*$"
 _ID = re.compile(rf"(?s)(?P<item>.*) (?P<kind>{'|'.join(_PLACED)}) (?P<position>[1-9][0-9]*)")
 
 

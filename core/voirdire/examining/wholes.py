@@ -21,7 +21,7 @@ from voirdire.stats.intervals import share_interval
 from voirdire.tables import fold, plural
 from voirdire.tables.turns import FAILED, FINE
 from voirdire.tabular import Section, Table, count, interval, share, text
-from voirdire.units import parted
+from voirdire.units import ENDS_PLACED, parted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +108,7 @@ class WholeFacts:
 
 def has_parts(ratings: pl.DataFrame) -> bool:
     """Whether any item is a part of another, by its id."""
-    return bool(ratings["item"].cast(pl.String).str.contains(r" (turn|step) [1-9][0-9]*$").any())
+    return bool(ratings["item"].cast(pl.String).str.contains(ENDS_PLACED).any())
 
 
 def judged_parts(inputs: Inputs) -> pl.DataFrame | None:

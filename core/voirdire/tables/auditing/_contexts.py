@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.late import dataclass
 from voirdire.tables._tables import finding, plural
+from voirdire.units import ENDS_PLACED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,8 +115,9 @@ def _varies(shown: pl.DataFrame) -> list[Finding]:
 def _repeats(first: pl.DataFrame) -> list[Finding]:
     groups = (
         first.group_by("table", "hash", maintain_order=True)
-        .agg(pl.col("item"))
-        .filter(pl.col("item").list.len() > 1)
+        # Turns and steps of one conversation are shown with what it began with.
+        .agg(pl.col("item"), n=pl.col("item").str.replace(ENDS_PLACED, "").n_unique())
+        .filter(pl.col("n") > 1)
     )
     return [
         finding(

@@ -127,7 +127,7 @@ def test_the_action_hands_over_every_variable_of_the_script():
 
 def hooks():
     text = (CI / "pre-commit-config.yaml").read_text()
-    return re.findall(r"- id: (\S+)\n.*\n +entry: (.*)\n.*\n +files: (\S+)", text)
+    return re.findall(r"- id: (\S+)\n.*\n(?: +#.*\n)* +entry: (.*)\n.*\n +files: (\S+)", text)
 
 
 def test_the_hooks_pass_what_is_sound_and_refuse_what_is_not(shell, tmp_path):
@@ -159,3 +159,32 @@ def test_the_hooks_pass_what_is_sound_and_refuse_what_is_not(shell, tmp_path):
         entry, _ = found[name]
         done = shell("sh", "-c", f'{entry} "$@"', "sh", file, cwd=good)
         assert done.returncode == 1, (name, done.stdout, done.stderr)
+
+
+def test_pre_commits_own_program_runs_the_hooks(shell, tmp_path):
+    """As the README says it: the file in a repository, and `pre-commit run`."""
+    program = shutil.which("pre-commit", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("pip install pre-commit")
+    good = tmp_path / "good"
+    shutil.copytree(GATE, good)
+    shutil.copy(CI / "pre-commit-config.yaml", good / ".pre-commit-config.yaml")
+    # A session lies in the repository as well, with its own copy of the study.
+    for words in (
+        ("voirdire", "run", "study.toml", "--out", "first"),
+        ("git", "init", "-q", "."),
+        ("git", "add", "-A"),
+    ):
+        assert shell(*words, cwd=good).returncode == 0
+    home = {"PRE_COMMIT_HOME": str(tmp_path / "cache")}
+    done = shell(program, "run", "--all-files", cwd=good, **home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "studies can be run" in done.stdout
+    assert done.stdout.count("Passed") == 2
+    assert done.stdout.count("Skipped") == 1  # there is no lock
+    study = good / "study.toml"
+    study.write_text(study.read_text().replace("rubric", "rubrik"))
+    shell("git", "add", "-A", cwd=good)
+    done = shell(program, "run", "--all-files", cwd=good, **home)
+    assert done.returncode == 1
+    assert "rubrik" in done.stdout

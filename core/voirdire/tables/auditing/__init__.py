@@ -87,9 +87,9 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``words_off_the_list``: labels that only a judge says, which count as missing
     - ``words_missing``: texts in score columns that stand for no number, and count as missing
     - ``reading_assumed``: a file that can be read in two ways, and which one was taken
-    - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``: what a
-      reader made of another tool's file: its ratings, its rows that are none and why, a
-      version it was not written for, sets of labels
+    - ``file_read_as``, ``rows_unused``, ``format_version``, ``labels_inferred``,
+      ``words_read``: what a reader made of another tool's file: its ratings, its rows that are
+      none and why, a version it was not written for, sets of labels, and words as numbers
     - ``attribute_left_out``: attributes of such a file that nobody asked for (`only`)
     - ``labels_matched``: labels of people joined to what was rated, and those that were not
     - ``attributes_apart``: people and judges scored no attribute in common

@@ -413,3 +413,59 @@ def test_first_failures_beside_which_nobody_named_any_leave_the_others_as_they_a
     assert {v.judge for v in found.verdicts} == {"turns"}
     assert "Where conversations first fail" not in {one.title for one in found.sections}
     assert "nobody_beside_firsts" in [one.kind for one in found.findings]
+
+
+def items_study(folder, **items):
+    raw = {
+        "name": "labels", "items": items,
+        "conversations": {"unit": "turn", "role": "assistant"},
+        "panel": [{"name": "ann", "kind": "annotator", "use": "yes-no", "model": "simulated:x",
+                   "options": {"labels": ["calm"]}}],
+    }  # fmt: skip
+    return build_study(raw, folder=str(folder))
+
+
+def test_lines_of_messages_without_ids_are_items_by_their_place(tmp_path):
+    lines = [json.dumps({"messages": said(f"c{at}", 2)}) for at in range(3)]
+    (tmp_path / "openai.jsonl").write_text("\n".join([lines[0], "", *lines[1:]]), "utf-8")
+    with pytest.raises(TableError, match=r"no column 'id'.*or id = .. for the place"):
+        went(tmp_path, items_study(tmp_path, path="openai.jsonl", messages="messages"))
+    study = items_study(tmp_path, path="openai.jsonl", messages="messages", id="")
+    result = run(study, tmp_path / "s2", quiet=True)
+    assert result.raters[0].done == 3
+    assert ratings_frame(tmp_path / "s2")["item"].to_list() == ["1 turn 2", "3 turn 2", "4 turn 2"]
+    rows = {"role": "who", "content": "said"}
+    with pytest.raises(StudyError, match=r"items.id: rows of one message each need the column"):
+        went(tmp_path, items_study(tmp_path, path="openai.jsonl", messages=rows, id=""))
+
+
+def test_of_an_export_with_branches_the_one_that_was_shown_is_read(tmp_path):
+    other = {"message": {"author": {"role": "assistant"}, "content": {"parts": ["Another"]}},
+             "parent": "a", "children": []}  # fmt: skip
+    tree = {**EXPORT, "a": {**EXPORT["a"], "children": ["b", "c"]}, "c": other}
+    records = [{"conversation_id": f"x{at}", "mapping": tree, "current_node": node}
+               for at, node in enumerate("bc")]  # fmt: skip
+    (tmp_path / "conversations.json").write_text(json.dumps(records), "utf-8")
+    study = items_study(
+        tmp_path, path="conversations.json", messages="mapping", id="conversation_id"
+    )
+    went(tmp_path, study)
+    with closing(sqlite3.connect(tmp_path / "s" / "session.sqlite")) as connection:
+        kept = connection.execute("SELECT item, body FROM messages WHERE turn = 2").fetchall()
+    assert kept == [("x0", "Hello"), ("x1", "Another")]
+
+
+def test_what_no_judge_was_shown_is_a_finding(tmp_path):
+    from voirdire.examining.session import session_findings
+
+    image = {"type": "image_url", "image_url": {"url": "a.png"}}
+    turns = [{"role": "user", "content": [{"type": "text", "text": "See."}, image, image]},
+             {"role": "assistant", "content": [{"type": "input_audio", "data": ""}],
+              "tool_calls": [{"id": "1"}]}]  # fmt: skip
+    (tmp_path / "t.jsonl").write_text(json.dumps({"id": "c1", "messages": turns}), "utf-8")
+    went(tmp_path, items_study(tmp_path, path="t.jsonl", messages="messages"))
+    (found,) = [f for f in session_findings(tmp_path / "s") if f.kind == "parts_not_shown"]
+    assert (found.count, found.severity) == (3, "serious")
+    assert "2 of kind 'image_url', 1 of kind 'input_audio'" in found.message
+    asked = shown_messages(tmp_path / "s", "ann", "c1 turn 2", "", 1)[-1]
+    assert "See. [image_url, not shown] [image_url, not shown]" in asked.text

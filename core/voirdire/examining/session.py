@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,13 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.files import file_hash
 from voirdire.schema import RULE, Finding
-from voirdire.store import is_session, session_study
+from voirdire.store import is_session, read_session, session_study
 from voirdire.store.findings import kept_findings, reply_findings_frame, schema_answers
 from voirdire.store.frames import session_rule
 from voirdire.store.health import changed_database, changed_tables, damage, older_tables
 from voirdire.store.readings import keep_readings, kept_readings
 from voirdire.store.session import RATERS
+from voirdire.store.turns import parts_by_kind
 from voirdire.study import Rater, Source, Study, load_study
 from voirdire.tables import COLUMN_KEYS
 
@@ -240,7 +242,23 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
     findings = [_finding(row) for row in rows if row not in played]
     played_by = (_simulated(played),) if played else ()
     kept = (*_schemas(folder), *(kept_findings(folder) or ()))
-    return (*findings, *played_by, *kept, *_health(folder), *_other_rule(folder))
+    more = (*_not_shown(folder), *_health(folder), *_other_rule(folder))
+    return (*findings, *played_by, *kept, *more)
+
+
+def _not_shown(folder: Path) -> Iterator[Finding]:
+    """Parts of conversations that are no text, which no judge was shown."""
+    if not is_session(folder):
+        return
+    with closing(read_session(folder)) as connection:
+        kinds = parts_by_kind(connection)
+    if kinds:
+        named = ", ".join(f"{count:,} of kind {kind!r}" for kind, count in kinds.items())
+        yield Finding(
+            "parts_not_shown", "serious", "", sum(kinds.values()), tuple(kinds),
+            f"Conversations hold parts that are no text: {named}.",
+            "No judge was shown them: transcripts say where they stand, and the text is judged.",
+        )  # fmt: skip
 
 
 def _other_rule(folder: Path) -> Iterator[Finding]:

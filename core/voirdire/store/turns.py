@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import StudyError, listed
 from voirdire.schema import Turn
 from voirdire.store._schema import content_hash, pack, unpack
-from voirdire.units import Unit
+from voirdire.units import Unit, kind_of_part
 
 if TYPE_CHECKING:
     import sqlite3
@@ -84,6 +85,18 @@ def turns_of(connection: sqlite3.Connection, item: str, system: str = "") -> tup
         Turn(role, unpack(body), name, at or "", tuple(json.loads(unpack(parts) or "[]")))
         for role, body, name, at, parts in connection.execute(_READ, (item, system))
     )
+
+
+def parts_by_kind(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many parts that are no text stand in items and responses, by what they call themselves.
+
+    Calls of tools are left out: transcripts of runs show them.
+    """
+    counts: Counter[str] = Counter()
+    for (packed,) in connection.execute("SELECT parts FROM messages WHERE parts IS NOT NULL"):
+        counts.update(map(kind_of_part, json.loads(unpack(packed))))
+    counts.pop("tool_call", None)
+    return dict(counts.most_common())
 
 
 def units(turns: Sequence[Turn], judged: JudgedUnits) -> Iterator[Unit]:

@@ -112,13 +112,19 @@ def read_items(study: Study, spec: ItemsSpec) -> Iterator[tuple[Item, str]]:
     """
     path = _path(study, spec.path, "items")
     wanted = {spec.reference: "reference"} if spec.reference else {}
-    wanted |= dict.fromkeys(spec.columns, "extra") | {spec.text: "text", spec.id: "id"}
+    wanted |= dict.fromkeys(spec.columns, "extra") | {spec.text: "text"}
+    if spec.id:
+        wanted[spec.id] = "id"
+    elif not isinstance(spec.messages, str):
+        raise StudyError("items.id: rows of one message each need the column of conversations")
+    keys = (spec.id,) if spec.id else ()
     # Hashes, and not the ids themselves: a pool of items may have millions.
     seen: set[int] = set()
     only = frozenset(spec.only)
-    rows = _wanted_rows(path, spec.sheet, wanted, (spec.id,), "items", spec.messages)
-    for place, row in _talks(path, rows, (spec.id,), spec.messages):
-        name = _text(row[spec.id])
+    rows = _wanted_rows(path, spec.sheet, wanted, keys, "items", spec.messages)
+    for place, row in _talks(path, rows, keys, spec.messages):
+        # Without a column of ids the place in the file is one: line 3 is "3".
+        name = _text(row[spec.id]) if spec.id else place.rpartition(" ")[2]
         if not name or hash(name) in seen:
             where = f"{path}, {place}, column {spec.id!r}"
             if name:
@@ -168,6 +174,10 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
                 )
 
 
+#: The key of a ChatGPT export that says which branch of its tree was shown.
+_SHOWN = "current_node"
+
+
 def _talks(
     path: Path,
     rows: Iterable[tuple[str, dict[str, Any]]],
@@ -185,7 +195,7 @@ def _talks(
         for place, row in rows:
             cell = row[str(messages)] if messages else None
             where = f"{path}, {place}, column {messages!r}"
-            yield place, row | {TURNS: turns_of_cell(cell, where)}
+            yield place, row | {TURNS: turns_of_cell(cell, where, _text(row.get(_SHOWN)))}
         return
     for (place, row), more in _blocks(rows, keys):
         turns = [turn_of_row(one, messages, f"{path}, {at}") for at, one in more]
@@ -247,6 +257,7 @@ def _wanted_rows(
             column: key for column, key in wanted.items() if column != text
         }
         wanted |= {text: "absent"} if text else {}
+        wanted |= {_SHOWN: "absent"} if messages == "mapping" else {}
     if path.suffix.lower() in (".parquet", ".pq"):
         yield from _parquet_rows(path, wanted, keys, part)
         return
@@ -289,7 +300,7 @@ def _line_rows(
             found = {column for _, row in batch for column in row}
             needed = [c for c, key in wanted.items() if key != "absent" and c not in found]
             if needed:
-                advice = f"say by the key {wanted[needed[-1]]!r} under [{part}] which one is meant"
+                advice = _advice(wanted[needed[-1]], part)
                 check_columns(path, needed[-1:], sorted(found), advice)
             ids = {key: _ids([row.get(key) for _, row in batch]) for key in keys}
             for at, (number, row) in enumerate(batch):
@@ -313,11 +324,16 @@ def _of_line(path: Path, number: int, line: str) -> tuple[int, dict[str, Any]]:
     return number, row
 
 
+def _advice(key: str, part: str) -> str:
+    numbered = ', or id = "" for the place in the file' if (key, part) == ("id", "items") else ""
+    return f"say by the key {key!r} under [{part}] which one is meant{numbered}"
+
+
 def _columns(path: Path, frame: pl.DataFrame, wanted: Mapping[str, str], part: str) -> pl.DataFrame:
     wanted = {c: key for c, key in wanted.items() if key != "absent" or c in frame.columns}
     # Ids last in `wanted`, and first to be missed: without them the rest says little.
     for name in reversed([*wanted]):
-        advice = f"say by the key {wanted[name]!r} under [{part}] which one is meant"
+        advice = _advice(wanted[name], part)
         check_columns(path, (name,), frame.columns, advice)
     return frame.select(*wanted)
 

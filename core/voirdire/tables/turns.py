@@ -31,7 +31,7 @@ _WITHIN = ("messages", "conversations", "conversation")
 _TEXTS = ("text", "input_text", "output_text")
 
 
-def turns_of_cell(cell: Any, where: str) -> tuple[Turn, ...]:
+def turns_of_cell(cell: Any, where: str, shown: str = "") -> tuple[Turn, ...]:
     r"""The turns that a cell holds, as JSON or as values; none where it is empty.
 
     Parameters
@@ -40,6 +40,8 @@ def turns_of_cell(cell: Any, where: str) -> tuple[Turn, ...]:
         A list of messages, an object that holds one, or JSON of either.
     where : str
         File, row and column, for errors.
+    shown : str
+        Of a tree of messages the node that was shown last, where its record says it beside it.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def turns_of_cell(cell: Any, where: str) -> tuple[Turn, ...]:
         return ()
     value = _json(cell, where) if isinstance(cell, str) else cell
     if isinstance(value, dict):
-        value = _within(value, where)
+        value = _within(value, where, shown)
     if not isinstance(value, list):
         raise TableError(f"{where}: {_shown(value)} is no conversation: {_ALLOWED}")
     return tuple(_turn(one, f"{where}, message {at}") for at, one in enumerate(value, 1))
@@ -70,9 +72,9 @@ def _json(text: str, where: str) -> Any:
         ) from None
 
 
-def _within(value: Mapping[str, Any], where: str) -> Any:
+def _within(value: Mapping[str, Any], where: str, shown: str) -> Any:
     if _is_export(value):
-        return list(_branch(value, where))
+        return list(_branch(value, where, shown))
     for key in _WITHIN:
         if isinstance(value.get(key), list):
             return value[key]

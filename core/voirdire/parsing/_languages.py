@@ -119,6 +119,9 @@ def _counts(heard: Heard, number: _NumberWords) -> bool:
     behind = WORD.search(heard.text, number.end, number.end + 30)
     if behind is None or heard.text[number.end : behind.start()].strip():
         return False
+    # A preposition is no thing: "un 3 a questa risposta".
+    if len(behind.group()) == 1:
+        return False
     return not any(hit.start <= behind.start() < hit.end for hit in heard.hits)
 
 

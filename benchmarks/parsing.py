@@ -27,24 +27,16 @@ from voirdire.schema import Scale
 ROOT = Path(__file__).resolve().parents[1]
 PASSES = 8
 #: Sentences about labels, as a model writes them that was asked for its reasons.
-PROSE = (
-    (
-        "The user describes feeling overwhelmed at work and snapping at a colleague, which points to "
-        "Anger. There is also some worry about losing the job, so Fear is present as well."
-    ),
-    (
-        "After reading the post, I would say the dominant emotion is Sadness. The writer misses the "
-        "mother and cannot sleep; nothing in it is joyful."
-    ),
-    (
-        "The text shows Anger and Fear. Although the author mentions being relieved at the end, that "
-        "is not enough for Joy."
-    ),
-    (
-        "I see no sign of Anger here. The author is afraid of the exam, which is Fear, and hopeful at "
-        "the end, but that is not Joy."
-    ),
-)
+PROSE = """\
+The user describes feeling overwhelmed at work and snapping at a colleague, which points to \
+Anger. There is also some worry about losing the job, so Fear is present as well.
+After reading the post, I would say the dominant emotion is Sadness. The writer misses the \
+mother and cannot sleep; nothing in it is joyful.
+The text shows Anger and Fear. Although the author mentions being relieved at the end, that \
+is not enough for Joy.
+I see no sign of Anger here. The author is afraid of the exam, which is Fear, and hopeful at \
+the end, but that is not Joy.
+""".splitlines()
 FEELINGS = LabelSet(("Anger", "Fear", "Joy", "Sadness", "None"))
 
 

@@ -407,6 +407,11 @@ def denies(word: str) -> bool:
     return folded(word) in _denying()
 
 
+def denies_any(forms: Sequence[str]) -> bool:
+    """Whether one of some words, without case, denies in another language than English."""
+    return not _denying().isdisjoint(forms)
+
+
 @cache
 def _denying() -> frozenset[str]:
     uses = ("not", "absent")

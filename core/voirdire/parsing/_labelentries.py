@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from voirdire.parsing._hearing import denies
+from voirdire.parsing._hearing import denies, denies_any
 from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._spelling import Words, words_of
 
@@ -44,6 +44,13 @@ _SENTENCE = (
     | {"between"}
     | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
 )
+# "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
+_TEXTS = frozenset(
+    {"response", "reply", "answer", "text", "post", "output", "assistant", "model", "system"}
+    | {"comment", "message", "item", "turn"}
+)
+# The stop stays with its clause: a look behind takes no sign away.
+_CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 #: More words make a sentence of an entry, or of what follows a label in it.
 _MAX_ENTRY, MAX_REMARK = 6, 3
 
@@ -104,6 +111,13 @@ def _is_other_word(words: Words, at: int, count: int) -> bool:
     return verb or line[end : end + len(_BEHIND)].casefold() == _BEHIND
 
 
+def begins_a_sentence(labels: LabelSet, line: str) -> bool:
+    """Whether more words than an entry has stand before the first separator of a line."""
+    separator = _BREAK.search(line)
+    forms = words_of(line[: separator.start()] if separator else line).forms
+    return len(forms) > _MAX_ENTRY + labels.longest and not denies_any(forms)
+
+
 def is_entry(entry: Entry) -> bool:
     if entry.labels and not entry.bracketed:
         if is_denied(entry):
@@ -143,3 +157,28 @@ def is_unknown(labels: LabelSet, entry: Entry) -> bool:
 def text_of(line: str, entry: Entry) -> str:
     closing = ")" if line[entry.end : entry.end + 1] == ")" else ""
     return (line[entry.start : entry.end] + closing).strip()
+
+
+def of_one_text(text: str) -> str:
+    """The text without the clauses that speak of one of several responses."""
+    if len(_spoken_of(text)) < 2:
+        return text
+    lines = (
+        " ".join(each for each in _CLAUSES.split(line) if not _spoken_of(each))
+        for line in text.splitlines()
+    )
+    return "\n".join(lines)
+
+
+def _spoken_of(text: str) -> set[str]:
+    """Which of several responses a text names: *Response A*, *text #2*."""
+    words = words_of(text)
+    if _TEXTS.isdisjoint(words.forms):
+        return set()
+    return {
+        which
+        for at, (noun, which) in enumerate(pairwise(words.forms))
+        if noun in _TEXTS
+        and (which in ("a", "b", "c", "d") or (len(which) == 1 and which.isdigit()))
+        and text[words.spans[at][1] : words.spans[at + 1][0]].replace("#", "", 1).isspace()
+    }

@@ -14,6 +14,7 @@ from voirdire.parsing._labelentries import (
     NOT,
     OR,
     Entry,
+    begins_a_sentence,
     entries_of,
     is_denied,
     is_either,
@@ -167,7 +168,9 @@ def read_line(labels: LabelSet, raw: str) -> Line:
     line = raw.replace("*", "").replace("`", "").replace('"', "").strip()
     line = _behind_last(_ECHO, line) if "?" in line else line
     line = _FREE_OF.sub("not", line) if "ree" in line else line
-    line = line if signs.isdisjoint("0123456789") else _CONFIDENCE.sub("", line)
+    decimal = "." in signs and any(part[:1].isdigit() for part in line.split(".")[1:])
+    if decimal or "%" in signs or "(" in signs:
+        line = _CONFIDENCE.sub("", line)
     if unread and line.endswith((":", "：")):  # nothing is left behind its head
         return Line("prose", unread=unread)
     return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
@@ -267,6 +270,8 @@ def _listed(labels: LabelSet, body: str) -> Line | None:
         return Line("prose")
     entries = list[Entry]()
     undecided = not OR.isdisjoint(words_of(body).forms)
+    if not undecided and begins_a_sentence(labels, body):
+        return None
     for entry in entries_of(labels, body):
         if not (undecided or is_entry(entry)):
             return None

@@ -46,7 +46,7 @@ _FEW = 3
 _PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speaker", "writer"})
 _LONGEST, _MOST = 300, 500
 #: In East Asia a round says yes and a cross no.
-_ROUNDS, _CROSSES = ("○", "◯", "〇"), ("×", "✕")
+_EASTERN = dict.fromkeys("○◯〇", "yes") | dict.fromkeys("×✕", "no")
 #: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
 _NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
 #: "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty or crossed.
@@ -117,8 +117,7 @@ def verdict(text: str) -> bool | str | None:
     text = text.strip()
     if (box := BOX.match(text)) and not any(map(str.isalnum, text[box.end() :])):
         return bool(box["tick"] or box["yes"])
-    if text in _ROUNDS or text in _CROSSES:
-        return text in _ROUNDS
+    text = _EASTERN.get(text, text)
     if (answer := said_yes(text)) is not None:
         return answer
     if _NUMBER.fullmatch(text):

@@ -113,8 +113,8 @@ TAKEN_BACK = rf"(?:{_SECOND_THOUGHTS}|{_OWNED_UP})"
 _LEAD = r"[\s*_]{0,9}(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
 #: What takes back the statement before it.
 TAKES_BACK = re.compile(
-    rf"(?:(?:^|[.!?\n;:,)\]}}>*…—–]|\s-){_LEAD}{_SECOND_THOUGHTS}"
-    rf"|(?:^|[.!?\n)\]}}>…—–]|\s-){_LEAD}{_OWNED_UP})(?!\w)[\s,.:!–—-]*",
+    rf"(?:(?:^|[.!?\n)\]}}>…—–]|\s-){_LEAD}{TAKEN_BACK}"
+    rf"|[;:,*]{_LEAD}{_SECOND_THOUGHTS})(?!\w)[\s,.:!–—-]*",
     re.IGNORECASE,
 )
 #: In a reply that was cut these announce that another statement was to follow.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError
 from voirdire.parsing._keys import plain_key
+from voirdire.parsing._labelentries import of_one_text
 from voirdire.parsing._labellines import (
     Line,
     read_line,
@@ -61,14 +62,6 @@ _NONE_OF = re.compile(
 _BEFORE = frozenset({"was", "before", "previously", "earlier", "old", "originally"})
 #: Heads of the answer beside the words of verdict that all parsers know.
 _HEADS = ("labels", "answers", "category", "categories", "class")
-# "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
-_TEXTS = (
-    *("response", "reply", "answer", "text", "post", "output", "assistant", "model", "system"),
-    *("comment", "message", "item", "turn"),
-)
-_OF_SEVERAL = re.compile(rf"\b(?:{'|'.join(_TEXTS)})\s+#?(?P<which>[A-D]|\d)\b", re.IGNORECASE)
-# The stop stays with its clause: a look behind takes no sign away.
-_CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 # "Present: Anger. Absent: Fear": another head in the same line.
 _HEAD_BEHIND = re.compile(r"(?<=[.;])[ \t]+(?=([^\W\d_]{1,20}(?: [^\W\d_]{1,20})?)[:：] )")
 # What another value says of itself behind one: "Fear after all."
@@ -215,6 +208,8 @@ def _decided(source: ReplySource, labels: LabelSet) -> Settled[_Named] | None:
     # Plain statements count only at a cut: "Label: Anger" on each of three
     # lines names three labels.
     stated = [*boxes, *verdicts(text, verdict_keys(*_HEADS))]
+    if not stated:
+        return None
     # "Final answer: Anger. Fear after all.": the last clause is another statement.
     values = {each.text: _of_line(_LAST_CLAUSE.sub("", each.text), labels) for each in stated}
     naming = [each for each in stated if values[each.text] is not None]
@@ -288,7 +283,7 @@ def _of_entries(entries: list[str], labels: LabelSet) -> _Named | None:
 def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
     if (stated := _listed(source.text, labels)) is not None:
         return stated if stated.labels or stated.explicit_none or stated.unread else None
-    text = _of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
+    text = of_one_text(_in_final_section(_behind_second_thoughts(source.text.strip()), labels))
     last = text.rpartition("\n")[2]
     if not source.keep_cut and (TURNS.search(last) or turns_at_once(last)):
         text = ""  # another label was to follow
@@ -366,20 +361,6 @@ def _is_draft(line: str) -> bool:
     return bool(colon) and bool(
         SAYS_DRAFT.among(words_of(head).forms) or plain_key(head) in _BEFORE
     )
-
-
-def _of_one_text(text: str) -> str:
-    """The text without the clauses that speak of one of several responses."""
-    if frozenset(_TEXTS).isdisjoint(words_of(text).forms):
-        return text
-    spoken = {each["which"].upper() for each in _OF_SEVERAL.finditer(text)}
-    if len(spoken) < 2:
-        return text
-    lines = (
-        " ".join(each for each in _CLAUSES.split(line) if not _OF_SEVERAL.search(each))
-        for line in text.splitlines()
-    )
-    return "\n".join(lines)
 
 
 def _is_offer(line: Line, raw: str, alone: bool, labels: LabelSet) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from voirdire.examining.spec.labels.ground import OFF_THE_LIST
+from voirdire.examining.spec.labels.ground import of_labels
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
+from voirdire.examining.verdict.gathering import by_place, cluster_names
 from voirdire.stats.comparisons import Compared
 from voirdire.study import Rater, own_systems
 from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
@@ -28,24 +28,6 @@ if TYPE_CHECKING:
 #: them: of an arena each voter makes a few.
 MOST_PEOPLE = 15
 _FACTS = ("cluster", "subgroup", "origin")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedResponses:
-    """What is judged: the distinct items and systems of a table, and what is known of each.
-
-    Attributes
-    ----------
-    items : (N,) array of str
-        Names.
-    systems, clusters, subgroups : (N,) array of str or None
-        None where the table has none; an empty subgroup is none.
-    """
-
-    items: NDArray[np.str_]
-    systems: NDArray[np.str_] | None
-    clusters: NDArray[np.str_] | None
-    subgroups: NDArray[np.str_] | None
 
 
 # --- labels and probabilities
@@ -87,7 +69,6 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
     for question in read.questions:
         rows = read.labels.filter(pl.col("attribute") == question.attribute)
         units = rows.select("item", "system").unique(maintain_order=True)
-        facts = _units(rows, units)
         placed = rows.join(
             units.with_row_index("at"), on=["item", "system"], how="left", nulls_equal=True
         )
@@ -96,7 +77,9 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
         )
         codes, table = _codes(placed, question)
         placed = placed.with_columns(pl.Series("code", codes))
-        size = units.height
+        size, items = units.height, units["item"].to_numpy().astype(np.str_)
+        systems = _names(placed, "system", size)
+        clusters, subgroups = _clusters(placed, size, items), _names(placed, "subgroup", size)
         present = [name for name in reference if name in set(placed["rater"])]
         if not present:
             continue
@@ -107,39 +90,26 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
             if question.probability and own["probability"].null_count() == own.height:
                 continue  # it claims none
             runs = _runs(own, size, column)
-            labels, vectors = _with_other_words(question, table, runs)
-            yield Case(
-                judge, question.attribute, tuple(present), runs, humans,
-                facts.items, 1.0, systems=facts.systems, clusters=facts.clusters,
-                subgroups=facts.subgroups, kind=question.kind,
+            case = Case(
+                judge, question.attribute, tuple(present), runs, humans, items, 1.0,
+                systems=systems, clusters=clusters, subgroups=subgroups, kind=question.kind,
                 random_labels=chosen.is_empty(), asked=own.height > 0,
-                labels=() if question.probability else labels,
-                table=None if question.probability else vectors,
             )  # fmt: skip
+            yield case if question.probability else of_labels(case, question.labels, table)
 
 
-def _units(rows: pl.DataFrame, units: pl.DataFrame) -> JudgedResponses:
-    def fact(name: str) -> NDArray[np.str_] | None:
-        if rows[name].null_count() == rows.height:
-            return None
-        said = rows.filter(pl.col(name).is_not_null()).unique(
-            ["item", "system"], keep="first", maintain_order=True
-        )
-        joined = units.join(
-            said.select("item", "system", name), on=["item", "system"], how="left",
-            nulls_equal=True, maintain_order="left",
-        )  # fmt: skip
-        return joined[name].fill_null("").to_numpy().astype(np.str_)
+def _names(rows: pl.DataFrame, column: str, size: int) -> NDArray[np.str_] | None:
+    """(N,) what a column says of each unit, empty where nothing; None where it never says any."""
+    if rows[column].null_count() == rows.height:
+        return None
+    said = by_place(rows["at"], rows[column].cast(pl.String), size)
+    return said.fill_null("").to_numpy().astype(np.str_)
 
-    systems = None
-    if units["system"].null_count() < units.height:
-        systems = units["system"].fill_null("").to_numpy().astype(np.str_)
-    clusters = fact("cluster")
-    items = units["item"].to_numpy().astype(np.str_)
-    if clusters is not None:
-        alone = np.char.add("item ", items)
-        clusters = np.where(clusters == "", alone, np.char.add("cluster ", clusters))
-    return JudgedResponses(items, systems, clusters, fact("subgroup"))
+
+def _clusters(rows: pl.DataFrame, size: int, items: NDArray[np.str_]) -> NDArray[np.str_] | None:
+    """Declared clusters, and items where none is; None without any."""
+    said = _names(rows, "cluster", size)
+    return None if said is None else cluster_names(said, items)
 
 
 def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]:
@@ -159,19 +129,6 @@ def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]
         for given in rows["labels"].to_list()
     ]
     return np.array(codes, dtype=np.float64), table
-
-
-def _with_other_words(
-    question: LabelQuestion, table: Floats, runs: Floats
-) -> tuple[tuple[str, ...], Floats]:
-    """The labels and vectors, with one more label for a judge that says words off the list.
-
-    A row of zeros is nearer to what people say than a wrong label is: it would spare the judge.
-    """
-    off = ~table.any(axis=1)
-    if question.sets or question.probability or not np.isin(runs, np.flatnonzero(off)).any():
-        return question.labels, table
-    return (*question.labels, OFF_THE_LIST), np.column_stack([table, off])
 
 
 def _one(rows: pl.DataFrame, rater: str, size: int, column: str = "code") -> Floats:
@@ -280,16 +237,18 @@ def compared_cases(
         humans, pooled = _people(placed, people, size)
         width = 4.0 if float(of_it["score"].abs().max() or 0) > 1 else 2.0  # type: ignore[arg-type]
         items = units["item"].to_numpy().astype(np.str_)
+        clusters = _items_or_clusters(placed, size, items)
+        length = by_place(placed["at"], placed["length"].cast(pl.Float64), size)
         for judge in judges:
             own = placed.filter(pl.col("rater") == judge)
             scores, swapped, first = _orders(own, size)
-            clusters = _clusters(placed, units, items)
             yield ComparedCase(
                 judge, str(attribute), tuple(people), scores, humans, items,
                 Compared(
                     units["system_a"].to_numpy().astype(np.str_),
                     units["system_b"].to_numpy().astype(np.str_),
-                    width, swapped, first, _lengths(placed, size),
+                    width, swapped, first,
+                    None if length.null_count() == size else length.to_numpy(),
                     (family or {}).get(judge, ()),
                 ),
                 pooled, drawn, clusters=clusters, asked=own.height > 0,
@@ -362,24 +321,13 @@ def _orders(own: pl.DataFrame, size: int) -> tuple[Floats, Floats | None, Floats
     return scores, None if np.isnan(swapped).all() else swapped, known
 
 
-def _lengths(rows: pl.DataFrame, size: int) -> Floats | None:
-    known = rows.filter(pl.col("length").is_not_null()).unique("at", keep="first")
-    if not known.height:
-        return None
-    out = np.full(size, np.nan)
-    out[known["at"].to_numpy()] = known["length"].to_numpy()
-    return out
-
-
-def _clusters(
-    rows: pl.DataFrame, units: pl.DataFrame, items: NDArray[np.str_]
+def _items_or_clusters(
+    rows: pl.DataFrame, size: int, items: NDArray[np.str_]
 ) -> NDArray[np.str_] | None:
     """Declared clusters, else items where some item has several comparisons; else None."""
-    if rows["cluster"].null_count() < rows.height:
-        said = rows.filter(pl.col("cluster").is_not_null()).unique("at", keep="first")
-        out = np.char.add("item ", items).astype(object)
-        out[said["at"].to_numpy()] = said["cluster"].to_numpy()
-        return out.astype(np.str_)
+    clusters = _clusters(rows, size, items)
+    if clusters is not None:
+        return clusters
     # A turn of a conversation belongs to its item.
     base = np.array([item.rpartition(" turn ")[0] or item for item in items.tolist()])
-    return base if len(np.unique(base)) < units.height else None
+    return base if len(np.unique(base)) < size else None

@@ -6,12 +6,13 @@ and two sources share; verdicts are on the question, whose kind is kept here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
 
-from voirdire.examining.spec.labels.ground import OFF_THE_LIST
+from voirdire.examining.spec.labels.ground import of_labels
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.stats.comparisons import Compared
@@ -73,20 +74,14 @@ class RatedQuestion(StudyPart):
         said, truth = np.stack(scores), np.stack(humans)
         if self.kind == "preference":
             return self._compared(judge, reference, said[0], truth[0], items, systems, clusters)
-        facts: dict[str, Any] = {"systems": systems, "clusters": clusters}
-        if self.kind == "probability":
-            return Case(
-                judge, self.name, reference, said[:1], truth[0], items, 1.0, **facts,
-                kind=self.kind,
-            )  # fmt: skip
-        table, codes = _coded(np.concatenate([said[:, None], truth], axis=1))
-        labels, off = self.labels, ~table.any(axis=1)
-        if self.kind == "label" and np.isin(codes[0], np.flatnonzero(off)).any():
-            labels, table = (*labels, OFF_THE_LIST), np.column_stack([table, off])
-        return Case(
-            judge, self.name, reference, codes[:1], codes[1:], items, 1.0, **facts, kind=self.kind,
-            labels=labels, table=table,
+        case = Case(
+            judge, self.name, reference, said[:1], truth[0], items, 1.0, systems=systems,
+            clusters=clusters, kind=self.kind,
         )  # fmt: skip
+        if self.kind == "probability":
+            return case
+        table, codes = _coded(np.concatenate([said[:, None], truth], axis=1))
+        return of_labels(replace(case, scores=codes[:1], humans=codes[1:]), self.labels, table)
 
     def _compared(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -178,9 +178,15 @@ def by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> pl.Series | N
     filled = ratings.filter(pl.col(column).is_not_null()).unique(
         ["item", "system"], keep="first", maintain_order=True
     )
-    facts = pl.DataFrame({"at": _responses(filled, cube), "fact": filled[column]})
-    every = pl.DataFrame({"at": np.arange(cube.item.size)})
-    return every.join(facts, on="at", how="left", maintain_order="left")["fact"]
+    return by_place(_responses(filled, cube), filled[column], cube.item.size)
+
+
+def by_place(at: Any, facts: pl.Series, size: int) -> pl.Series:
+    """(N,) what is said first of each place, null where nothing is; `at` are places of `facts`."""
+    said = pl.DataFrame({"at": at, "fact": facts}).drop_nulls("fact")
+    said = said.unique("at", keep="first", maintain_order=True)
+    every = pl.DataFrame({"at": pl.Series(np.arange(size), dtype=said.schema["at"])})
+    return every.join(said, on="at", how="left", maintain_order="left")["fact"]
 
 
 def names_by_response(ratings: pl.DataFrame, cube: Cube, column: str) -> NDArray[np.str_] | None:
@@ -234,10 +240,13 @@ def chances_of(ratings: pl.DataFrame, cube: Cube, panel: Panel) -> NDArray[np.fl
 def clusters_of(ratings: pl.DataFrame, cube: Cube) -> NDArray[np.str_] | None:
     """(N,) the declared cluster of each response, else its item; None where none is declared."""
     clusters = names_by_response(ratings, cube, "cluster")
-    if clusters is None:
-        return None
+    return None if clusters is None else cluster_names(clusters, np.array(cube.items)[cube.item])
+
+
+def cluster_names(clusters: NDArray[np.str_], items: NDArray[np.str_]) -> NDArray[np.str_]:
+    """(N,) the declared clusters, and each item by itself where none is."""
     # A prefix keeps the name of an item from meeting that of a cluster.
-    alone = np.char.add("item ", np.array(cube.items)[cube.item])
+    alone = np.char.add("item ", items)
     return np.where(clusters == "", alone, np.char.add("cluster ", clusters))
 
 

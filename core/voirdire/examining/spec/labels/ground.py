@@ -21,13 +21,25 @@ if TYPE_CHECKING:
 
     from voirdire.examining.spec.component import Component, Ground
     from voirdire.examining.spec.labels.found import OfLabels
-    from voirdire.examining.spec.scores.case import Case
+    from voirdire.examining.spec.scores.case import Case, Floats
 
 
 #: What is asked of the share of each label, on the engine for scores.
 OF_SHARES = ("order", "score", "estimate")
 #: What all words that are no label of the list are counted as, of a judge that says some.
 OFF_THE_LIST = "another word"
+
+
+def of_labels(case: Case, labels: tuple[str, ...], table: Floats) -> Case:
+    """The case whose codes are rows of a table of these labels.
+
+    A judge that says words off the list has one label more: a row of zeros is nearer to what people
+    say than a wrong label is, and would spare it.
+    """
+    off = ~table.any(axis=1)
+    if case.kind == "label" and np.isin(case.scores, np.flatnonzero(off)).any():
+        labels, table = (*labels, OFF_THE_LIST), np.column_stack([table, off])
+    return replace(case, labels=labels, table=table)
 
 
 class LabelGround(ScoreGround):

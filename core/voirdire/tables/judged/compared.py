@@ -171,9 +171,13 @@ def _places(column: pl.Series) -> dict[str, float]:
     """What each cell says of two places; nothing where one says something else."""
     if is_numeric(column) or measures(column.name):
         return {}
-    places = {fold(text): place_of(text) for text in Cells.of(column.name, [column]).texts}
-    known = {word: place for word, place in places.items() if place is not None}
-    return known if len(known) == len(places) else {}
+    places: dict[str, float] = {}
+    for text in Cells.of(column.name, [column]).texts:
+        place = place_of(text)
+        if place is None:
+            return {}  # at once: a column of items has as many words as rows
+        places[fold(text)] = place
+    return places
 
 
 def _rater_column(raw: RawTable, read: TableKeys, says: Sequence[str] = ()) -> str | None:

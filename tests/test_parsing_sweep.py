@@ -134,3 +134,6 @@ def test_a_label_named_beside_a_list_is_not_denied() -> None:
     assert scores == {"Anger": 1.0, "Fear": None, "Joy": 0.0}
     scores = parse_labels("Label: Anger\nThere is no Fear in it.", labels).scores
     assert scores == {"Anger": 1.0, "Fear": 0.0, "Joy": 0.0}
+    labels = LabelSet(("愤怒", "恐惧", "喜悦"))
+    scores = parse_labels("标签：愤怒\n恐惧也存在。", labels).scores
+    assert scores == {"愤怒": 1.0, "恐惧": None, "喜悦": 0.0}

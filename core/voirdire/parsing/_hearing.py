@@ -212,7 +212,7 @@ def _hear(text: str) -> tuple[Heard, ...]:
     # Japanese has Chinese signs as well, and so may Korean.
     if code := next((code for code in ("ja", "ko", "zh", "th") if code in scripts), None):
         return (Heard(code, text, _outermost(_hits_joined(text, code))),)
-    by_first = _words().by_first
+    alone, longer = _sizes()
     tokens = WORD.findall(text)
     if _is_surely_english(tokens):
         return ()
@@ -220,15 +220,15 @@ def _hear(text: str) -> tuple[Heard, ...]:
     # By the letters that are of words of a language: a long phrase says more than a short one.
     weight, upto = dict[str, int](), dict[str, int]()
     for at, token in enumerate(tokens):
-        if (by_language := by_first.get(token)) is None:
+        if (sizes := alone.get(token)) is None:
             continue
-        for code, phrases in by_language:
-            size = max(
-                (n for n, parts, _, _ in phrases if n == 1 or tokens[at : at + n] == parts),
-                default=0,
-            )
-            if size and (end := spans[at + size - 1][1]) > (begun := upto.get(code, 0)):
-                weight[code] = weight.get(code, 0) + end - max(spans[at][0], begun)
+        for code, parts in longer.get(token, ()):
+            if len(parts) > sizes.get(code, 0) and tokens[at : at + len(parts)] == parts:
+                sizes = {**sizes, code: len(parts)}
+        start = spans[at][0]
+        for code, size in sizes.items():
+            if (end := spans[at + size - 1][1]) > (begun := upto.get(code, 0)):
+                weight[code] = weight.get(code, 0) + end - (max(begun, start))
                 upto[code] = end
     most = max(weight.values(), default=0)
     # Other languages share words with English, which has rules of its own.
@@ -236,6 +236,18 @@ def _hear(text: str) -> tuple[Heard, ...]:
         return ()
     best = [code for code, each in weight.items() if each == most]
     return tuple(Heard(code, text, _outermost(_hits(code, tokens, spans))) for code in best)
+
+
+@cache
+def _sizes() -> tuple[dict[str, dict[str, int]], dict[str, list[tuple[str, list[str]]]]]:
+    """First word -> languages in which it is a phrase alone, with 1, and its longer phrases."""
+    alone, longer = dict[str, dict[str, int]](), dict[str, list[tuple[str, list[str]]]]()
+    for token, by_language in _words().by_first.items():
+        every = [(code, parts) for code, some in by_language for _, parts, *_ in some]
+        alone[token] = {code: 1 for code, parts in every if len(parts) == 1}
+        if rest := [(code, parts) for code, parts in every if len(parts) > 1]:
+            longer[token] = rest
+    return alone, longer
 
 
 def _is_surely_english(tokens: Sequence[str]) -> bool:

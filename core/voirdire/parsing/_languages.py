@@ -357,6 +357,13 @@ def says_none(text: str) -> bool:
     )
 
 
+def adds(text: str) -> bool:
+    """Whether a text of another language adds something: *Angst kommt auch vor.*"""
+    return any(
+        heard.of("also") and not heard.of("not", "no", "absent", "none") for heard in hear(text)
+    )
+
+
 def predicates(text: str) -> list[str]:
     """What a short sentence of another language says that something is, without its article.
 

@@ -198,8 +198,8 @@ def other_fields(source: ReplySource, keys: Iterable[str]) -> dict[str, Any]:
 
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
-    asked = {plain_key(name) for name in keys}
     pairs = _last_object(source.reading).items()
+    asked = {plain_key(name) for name in keys} if pairs else set[str]()
     return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in asked}
 
 

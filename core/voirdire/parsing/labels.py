@@ -19,7 +19,7 @@ from voirdire.parsing._labellines import (
 )
 from voirdire.parsing._labelobjects import NO_ENTRY, NONE, is_empty, said_in
 from voirdire.parsing._labelverdicts import verdicts_on
-from voirdire.parsing._languages import says_none
+from voirdire.parsing._languages import adds, says_none
 from voirdire.parsing._parsed import REASONS, missing, worst_status
 from voirdire.parsing._rivals import REPLACES, rivals
 from voirdire.parsing._settling import Settled, settled, with_last_words
@@ -327,7 +327,8 @@ def _of_readings(
         # All labels in the order in which they were offered: the prompt told again.
         echo = len(lists) >= _MANY_OFFERED and named.labels == labels.offered
         # What a sentence beside the list names as well is neither in it nor denied.
-        beside = tuple(x for line in lines if line.kind == "prose" for x in line.labels)
+        prose = [(one, raw) for one, raw in readings if one.kind == "prose" and one in lines]
+        beside = [x for one, raw in prose for x in (*one.labels, *_added(raw, labels))]
         left = tuple(dict.fromkeys(x for x in beside if x not in named.labels))
         return None if echo else replace(named, unread=(*named.unread, *left))
     if mentioned := [line for line in lines if line.labels]:
@@ -337,6 +338,13 @@ def _of_readings(
     if silent or any(_says_none(labels, r) for r in raw):
         return _Named((), explicit_none=True)
     return None
+
+
+def _added(line: str, labels: LabelSet) -> list[str]:
+    """Labels that a sentence of another language speaks of, where it adds something."""
+    folded = line.casefold()
+    named = [label for label in labels.offered if label.casefold() in folded]
+    return named if named and adds(line) else []
 
 
 def _behind_second_thoughts(text: str) -> str:

@@ -144,6 +144,7 @@ _BARE = Bare(
 )
 _MUCH = ("much", "far", "significantly", "considerably", "strongly", "clearly", "a lot")
 _ENDS = frozenset(".!\n")
+_OF_SIGNS, _SIDES = frozenset("<>≫≪=≈~"), frozenset("ab")
 _MAX_LENGTH, _LONGEST, _MOST = 50_000, 300, 500
 _NOTHING = ("absent", "no_answer", "null")
 
@@ -235,7 +236,11 @@ def _level_of(text: str) -> float | str:
     text = text.strip(" *_`\"'.")
     levels, limited = set[float](), True
     # All ways of saying it are read, and must agree: "A>B, since B is worse".
-    for pattern, read in ((_SIGNS, _signed), (_WORDS, _worded), (_PICKS, _picked)):
+    forms = words_of(text).forms
+    signs = ((_SIGNS, _signed),) if not _OF_SIGNS.isdisjoint(text) else ()
+    # Without a letter of its own no side is named.
+    worded = ((_WORDS, _worded), (_PICKS, _picked)) if not _SIDES.isdisjoint(forms) else ()
+    for pattern, read in (*signs, *worded):
         # The last so many: no honest reply says it more often.
         found = list(pattern.finditer(text))[-_MOST:]
         told = [each for each in found if not _is_denied(text, each)]
@@ -248,7 +253,6 @@ def _level_of(text: str) -> float | str:
         levels.add(0.0)
     if not levels and (alone := _ALONE.fullmatch(text)):
         levels.add(1.0 if alone["left"].upper() == "A" else -1.0)
-    forms = words_of(text).forms
     if not levels and forms in _FIRST:
         levels.add(_FIRST[forms])
     if not levels and "both" in forms and _BOTH.among(forms):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.examining import changing
 from voirdire.files import write_text
+from voirdire.schema import Finding
 from voirdire.study import Data, Humans, study_in, study_to_toml
 
 if TYPE_CHECKING:
@@ -65,8 +66,11 @@ def write_judge(
     files = {"study": str(out / STUDY), "session": str(asking.session)}
     try:
         lock = changing.freeze(str(asking.session), judges=(spec.name,), reference=tuned.people)
-    except InputError:
-        # Without a response that it scored there is nothing to freeze.
-        return replace(tuned, files=files)
+    except InputError as error:
+        finding = Finding(
+            "not_frozen", "note", spec.name, 1, (spec.name,), f"There is no lock: {error}",
+            "A gate has nothing to hold this judge to.",
+        )  # fmt: skip
+        return replace(tuned, files=files, findings=(*tuned.findings, finding))
     changing.write_lock(out / LOCK, lock)
     return replace(tuned, files={**files, "lock": str(out / LOCK)})

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.study import Rater, Study
     from voirdire.tables.judged import ReadJudgements
+    from voirdire_plugins.tune.goals import Goal
 
     Key = tuple[str, str]
 
@@ -58,6 +59,14 @@ class Subject:
     table: str
     texts: Callable[[Path, Study], dict[Key, str]]
     narrowed: Callable[[Study, Sequence[Rater], dict[Key, str], Collection[Key], Path], Study]
+
+    def measure(self, goal: Goal) -> str:
+        """What is measured, in words; of labels in theirs."""
+        said = {
+            "single": "the share of labels that a person gives too",
+            "filter": "F1 of the label",
+        }
+        return said.get(goal.use, goal.measure) if self.name == "items" else goal.measure
 
     def rows(self, session: Path) -> pl.DataFrame:
         """What a session's panel said, as `said` gives it."""

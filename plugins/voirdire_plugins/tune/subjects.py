@@ -62,11 +62,10 @@ class Subject:
 
     def measure(self, goal: Goal) -> str:
         """What is measured, in words; of labels in theirs."""
-        said = {
-            "single": "the share of labels that a person gives too",
-            "filter": "F1 of the label",
-        }
-        return said.get(goal.use, goal.measure) if self.name == "items" else goal.measure
+        if self.name != "items":
+            return goal.measure
+        own = {"single": "the share of labels that a person gives too", "filter": "F1 of the label"}
+        return own.get(goal.use, goal.measure)
 
     def rows(self, session: Path) -> pl.DataFrame:
         """What a session's panel said, as `said` gives it."""

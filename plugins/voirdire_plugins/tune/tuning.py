@@ -401,7 +401,8 @@ def _told(work: Work, choice: Choice) -> Tuned:
         }
     spec = next(one for one in choice.panel if one.name == new.rater)
     return Tuned(
-        member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units), work.units.people,
+        member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units),
+        work.units.people,
         choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
         worst, float(differ.mean()), labels_to_show(float(away.mean())), decision, ways[0],
         ways[choice.chosen], at_gate,

@@ -325,6 +325,29 @@ def test_an_optimizer_sees_one_half_and_the_other_measures(tmp_path, mine):
         assert server.count == asked
 
 
+def test_an_optimizer_is_run_again_without_each_fold(tmp_path, mine):
+    with WireServer(answer) as server:
+        study = world(tmp_path, server.openai)
+        said = []
+        with pytest.raises(InputError, match="0 or 5 to 40"):
+            tuned_in(tmp_path, study, optimizer="words", folds=3)
+        found = tuned_in(tmp_path, study, optimizer="words", folds=5, say=said.append)
+        # Four candidates on all 40; in each fold they are on file.
+        assert server.count == 4 * 40
+    assert "may ask for 2,400 judgements of gpt, once by all labels, and once without" in said[0]
+    # A dry run takes replies to be as long as they may be.
+    assert float(re.search(r"cost ([\d.]+) at most", said[0])[1]) > 2400 * EACH
+    assert found.measured_on == found.labels == 40
+    (interval,) = found.gain.intervals
+    assert interval.method == "refitted_t"
+    assert found.decision == "adopt"
+    assert [one.share for one in found.ways] == [0, 1]
+    # All folds found the same, so that the gain is that of choosing by all; its interval is wider.
+    assert found.gain.value == pytest.approx(found.claimed.value)
+    width, plain = np.diff(found.gain.bounds)[0], np.diff(found.claimed.bounds)[0]
+    assert width == pytest.approx(1.35 * plain)
+
+
 @pytest.mark.parametrize(("name", "says"), [("raises", "out of ideas"), ("greedy", "its budget")])
 def test_an_optimizer_that_ends_badly_loses_nothing(tmp_path, mine, name, says):
     with WireServer(answer) as server:

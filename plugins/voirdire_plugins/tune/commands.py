@@ -120,6 +120,15 @@ def tune(
     steps: Annotated[
         int, typer.Option("--steps", min=1, help="Judgements that an optimizer may ask for.")
     ] = 400,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds",
+            min=0,
+            help="Run the optimizer by all labels, and again without each of so many folds, which "
+            "measure it; without, it sees one half of the labels.",
+        ),
+    ] = 0,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
@@ -170,6 +179,7 @@ def tune(
             candidates=candidates or (), ask_forms=forms, ask_all=ask_all, shots=shots or (),
             shots_options=_options(shots_option or [], "--shots-option"), optimizer=optimizer,
             optimizer_options=_options(optimizer_option or [], "--optimizer-option"), steps=steps,
+            folds=folds,
             attributes=attribute or (), max_cost=max_cost, max_calls=max_calls, seed=seed,
             differ=differ or 0, measure=measure or (),
             say=lambda line: typer.echo(line, err=as_json),

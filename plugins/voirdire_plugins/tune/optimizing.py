@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +72,8 @@ class Evaluate:
         self._spent |= fresh
         if not places:
             return []
-        own = self.rater(candidate_text)
+        # What it is told already has been asked, or will be: it is the judge as it was.
+        own = self._judge if candidate_text == self.start else self.rater(candidate_text)
         kept = np.zeros(len(self._units), bool)
         kept[places] = True
         part = self._units.taken(kept)
@@ -83,7 +85,7 @@ class Evaluate:
         self.seen.setdefault(candidate_text, {}).update(found)
         return [Evaluated(self.units[at], found[at], self._feedback(at, said[at])) for at in places]
 
-    @property
+    @cached_property
     def start(self) -> str:
         """What the judge is told first as it is: its instructions, or the rubric's own words."""
         key = wording_key(self._judge, "optimizer")

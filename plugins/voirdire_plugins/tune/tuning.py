@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,34 +11,31 @@ import numpy as np
 
 from voirdire.errors import InputError, not_there
 from voirdire.schema import Finding
-from voirdire.stats import chosen_gain, measured_gain
+from voirdire.stats import chosen_gain
 from voirdire.stats.sums import above_t, quantile
-from voirdire.stats.tuning import half_of
 from voirdire.study import load_study
 from voirdire_plugins.tune.asking import Asking
-from voirdire_plugins.tune.candidates import Scored, forms, read_candidates, without_calls
+from voirdire_plugins.tune.candidates import Scored, forms, read_candidates
+from voirdire_plugins.tune.climbing import climb_price, climbed
 from voirdire_plugins.tune.goals import check_gate, goal_of, rates
-from voirdire_plugins.tune.juries import jury_scores, jury_specs, members_of
+from voirdire_plugins.tune.juries import jury_specs, members_of
 from voirdire_plugins.tune.looks import looked_before, remember
 from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
 from voirdire_plugins.tune.moved import write_look
-from voirdire_plugins.tune.optimizing import Evaluate, climb
 from voirdire_plugins.tune.outputs import write_judge, write_people
 from voirdire_plugins.tune.results import Moved, Tuned, Way
 from voirdire_plugins.tune.shots import set_aside, shown_by
 from voirdire_plugins.tune.subjects import subject_of
 from voirdire_plugins.tune.units import of_known, people_agree, read_units, with_labels
+from voirdire_plugins.tune.work import Choice, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from voirdire.schema import Scale
-    from voirdire.stats import Estimate
     from voirdire.study import Rater, Study
-    from voirdire_plugins.tune.goals import Goal, Marks
     from voirdire_plugins.tune.subjects import Subject
     from voirdire_plugins.tune.units import Units
 
@@ -46,67 +43,6 @@ if TYPE_CHECKING:
 
 #: What labels of units that differ should show: three points in a hundred, four times in five.
 AIM, POWER_Z = 0.03, 1.96 + 0.8416
-#: Labels of each side of a gate below which nothing is said of it.
-_FEWEST_OF_A_KIND = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What is tuned, on what: read and checked before anybody is asked."""
-
-    member: Rater
-    goal: Goal
-    units: Units
-    marks: Marks
-    asking: Asking
-    findings: tuple[Finding, ...]
-    seed: int
-    level: float
-
-    def scored(self, panel: Sequence[Rater], units: Units, ratings: pl.DataFrame) -> list[Scored]:
-        """Each member of a panel, and behind it what its scores can be made into."""
-        if self.member.is_jury:
-            return jury_scores(panel, units, ratings, self.asking)
-        step = self.asking.study.rubric.step
-        made: list[Scored] = []
-        for one in panel:
-            asked = Scored(one.name, units.scores(ratings, one.name), one.name)
-            made.append(asked)
-            shifts = self.asking.subject.name == "responses"
-            made += without_calls(asked, self.goal.use, self.marks, step, shifts=shifts)
-        return made
-
-    def goodness(self, scored: Sequence[Scored]) -> Floats:
-        """(C, n) of the labelled units."""
-        if self.goal.use in ("gate", "filter"):
-            check_both(self.units, self.marks)
-        return self.goal.goodness([one.runs for one in scored], self.units.humans, self.marks)
-
-    def unread(self) -> tuple[Finding, ...]:
-        """What could not be read of a candidate, and what it counts as."""
-        return tuple(
-            Finding(
-                "candidate_unread", "serious", name, count, (name,),
-                f"{count} replies of {name} could not be read.",
-                f"Each counts as {self.goal.unread}: no judge gains by leaving hard ones out.",
-            )
-            for name, count in self.asking.unread.items() if count
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What was chosen among scored ways, and by how much it is better."""
-
-    panel: Sequence[Rater]
-    scored: Sequence[Scored]
-    goodness: Floats
-    chosen: int
-    shares: Sequence[float]
-    gain: Estimate
-    claimed: Estimate
-    measured_on: int
-    findings: tuple[Finding, ...] = ()
 
 
 def tune(  # noqa: PLR0913 - each is a choice of the caller
@@ -125,6 +61,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     optimizer: str = "",
     optimizer_options: Mapping[str, Any] | None = None,
     steps: int = 400,
+    folds: int = 0,
     attributes: Sequence[str] = (),
     max_cost: float | None = None,
     max_calls: int | None = None,
@@ -164,6 +101,9 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     optimizer, optimizer_options, steps
         A registered optimizer, its options, and how many judgements it may ask for. It sees one
         half of the labels, and the other half measures.
+    folds : int
+        With 5 or more it sees all labels, and is run again without each fold, which then measures
+        what was found without it. 0: one half.
     attributes : sequence of str
         Those that count; all by default.
     max_cost, max_calls : optional
@@ -220,8 +160,8 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         raise InputError(f"--for {use}: labels where judges differ measure single, gate and filter")
     work = Work(member, goal, units, marks, asking, findings, seed, level)
     if optimizer:
-        say(f"{optimizer} may ask for {steps:,} judgements of {judge}, on one half of the labels.")
-        choice = _climbed(work, optimizer, optimizer_options or {}, steps)
+        say(climb_price(work, optimizer, steps, folds))
+        choice = climbed(work, optimizer, optimizer_options or {}, steps, folds)
     else:
         say(_plan(asking, (*members, *more), units))
         choice = _cheapest(work, members, more, ask_all=ask_all)
@@ -247,23 +187,6 @@ def _scale(study: Study) -> Scale:
     from voirdire.store.raters import read_rubric  # noqa: PLC0415 - loads the store
 
     return read_rubric(study, plugins()).scale
-
-
-def check_both(units: Units, marks: Marks) -> None:
-    """People must pass some and fail some.
-
-    Raises
-    ------
-    InputError
-        Fewer than 5 of a kind.
-    """
-    people = np.nanmean(np.where(np.isnan(units.humans), np.nan, units.humans >= marks.gate), 1)
-    passing, failing = people.sum(), (1 - people).sum()
-    if min(passing, failing) < _FEWEST_OF_A_KIND:
-        raise InputError(
-            f"of {len(units)} labels people pass {passing:g} and fail {failing:g}: "
-            f"fewer than {_FEWEST_OF_A_KIND} of a kind say nothing of that kind. Label more of it"
-        )
 
 
 def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
@@ -300,34 +223,6 @@ def _not_asked(more: Sequence[Rater], work: Work) -> Finding:
         "candidates_not_asked", "note", work.member.name, len(more), names,
         f"{len(more)} candidates were not asked: a gain that costs no call is shown.",
         "--all asks them.",
-    )  # fmt: skip
-
-
-def _climbed(work: Work, name: str, options: Mapping[str, Any], steps: int) -> Choice:
-    """An optimizer sees one half of the labels; the other half measures what it chose."""
-    if work.goal.use not in ("single", "pick"):
-        raise InputError(
-            f"--for {work.goal.use}: an optimizer needs a score for each unit, which single and "
-            "pick have; tune for one of these, or give candidates"
-        )
-    member, units, asking = work.member, work.units, work.asking
-    own = half_of(len(units), units.cluster, seed=work.seed)
-    evaluate = Evaluate(member, work.goal, units.taken(own), work.marks, asking, steps)
-    found = climb(evaluate, name, options)
-    panel = (member, found.rater) if found.rater is not None else (member,)
-    ratings = asking.ask(panel, units.responses)
-    scored = [Scored(one.name, units.scores(ratings, one.name), one.name) for one in panel]
-    goodness, chosen = work.goodness(scored), len(panel) - 1
-
-    def gain(kept: NDArray[np.bool_]) -> Estimate:
-        return measured_gain(
-            goodness[chosen, kept], goodness[0, kept], clusters=units.cluster[kept],
-            level=work.level,
-        )  # fmt: skip
-
-    return Choice(
-        panel, scored, goodness, chosen, [math.nan] * len(scored), gain(~own), gain(own),
-        int((~own).sum()), found.findings,
     )  # fmt: skip
 
 

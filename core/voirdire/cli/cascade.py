@@ -9,9 +9,12 @@ import typer
 
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
+    AgreeOption,
     JsonOption,
+    OnOption,
     OutFolder,
     ReferenceOption,
+    RiskOption,
     SectionFormats,
     SideOption,
     SplitSeedOption,
@@ -48,14 +51,7 @@ def cascade(
     source: Annotated[
         Path, typer.Argument(help="Ratings of a panel and of people.", show_default=False)
     ],
-    agree: Annotated[
-        float,
-        typer.Option(
-            "--agree",
-            help="How often verdicts that go out must agree with people, from 0 to 1.",
-            show_default=False,
-        ),
-    ],
+    agree: AgreeOption,
     person: Annotated[
         float, typer.Option("--person", help="What a person's label costs.", show_default=False)
     ],
@@ -67,15 +63,10 @@ def cascade(
             show_default=False,
         ),
     ],
-    risk: Annotated[
-        float, typer.Option("--risk", help="The probability that they agree less often than that.")
-    ] = 0.1,
+    risk: RiskOption = 0.1,
     reference: ReferenceOption = None,
     read: Any = None,
-    on: Annotated[
-        str,
-        typer.Option("--on", help="The attribute, where there are several.", show_default=False),
-    ] = "",
+    on: OnOption = "",
     tolerance: ToleranceOption = 0.0,
     gate: SideOption = None,
     seed: SplitSeedOption = 0,

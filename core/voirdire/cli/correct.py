@@ -9,10 +9,12 @@ import typer
 
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
+    AgreeOption,
     JsonOption,
     LevelOption,
     OutFolder,
     ReferenceOption,
+    RiskOption,
     SectionFormats,
     SideOption,
     SourceArgument,
@@ -360,17 +362,8 @@ def plan(
 @takes_read_options()
 def escalate(
     source: SourceArgument,
-    agree: Annotated[
-        float,
-        typer.Option(
-            "--agree",
-            help="How often verdicts that go out must agree with humans, from 0 to 1.",
-            show_default=False,
-        ),
-    ],
-    risk: Annotated[
-        float, typer.Option("--risk", help="The probability that they agree less often than that.")
-    ] = 0.1,
+    agree: AgreeOption,
+    risk: RiskOption = 0.1,
     reference: ReferenceOption = None,
     read: Any = None,
     whose: Annotated[

@@ -403,6 +403,20 @@ StudyFolder = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 #: Of commands that ask how often verdicts of a judge agree with people's.
+AgreeOption = Annotated[
+    float,
+    typer.Option(
+        "--agree",
+        help="How often verdicts that go out must agree with people, from 0 to 1.",
+        show_default=False,
+    ),
+]
+RiskOption = Annotated[
+    float, typer.Option("--risk", help="The probability that they agree less often than that.")
+]
+OnOption = Annotated[
+    str, typer.Option("--on", help="The attribute, where there are several.", show_default=False)
+]
 ToleranceOption = Annotated[
     float,
     typer.Option("--tolerance", help="Scores that differ by no more points than this agree."),

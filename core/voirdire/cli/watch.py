@@ -10,6 +10,7 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.options import (
     JsonOption,
+    OnOption,
     OutFolder,
     ReferenceOption,
     SectionFormats,
@@ -51,10 +52,7 @@ def watch(
     ],
     reference: ReferenceOption = None,
     read: Any = None,
-    on: Annotated[
-        str,
-        typer.Option("--on", help="The attribute, where there are several.", show_default=False),
-    ] = "",
+    on: OnOption = "",
     every: Annotated[
         Literal["day", "week", "month"], typer.Option("--every", help="How long a period is.")
     ] = "week",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.simulate import SimulatedPanel
     from voirdire.examining.sources import AnySource
-    from voirdire.examining.verdict import Verdict
+    from voirdire.examining.verdict.facts import Verdict
     from voirdire.schema import Finding
     from voirdire.stats.calibration import Calibration, Method
     from voirdire.study import Study

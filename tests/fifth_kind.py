@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from voirdire.examining.judgements import cases_of_scores
 from voirdire.examining.spec import THESE, ComponentSpec, KindSpec, UseSpec, wanted
 from voirdire.examining.spec.margins import inside
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.spec.words import correlates
-from voirdire.examining.verdict.gathering import cases_of_scores
 
 
 class DirectionGround(ScoreGround):

@@ -12,7 +12,7 @@ from command_line import typed
 
 from voirdire.examining import examine
 from voirdire.examining.preferences import Preferences
-from voirdire.study import ReadOptions
+from voirdire.study import ReadOptions, build_study
 
 WORDS = np.array(["refund", "delivery", "other"])
 
@@ -279,3 +279,37 @@ def test_an_arena_of_hundreds_of_voters_has_no_table_for_each_two_of_them():
     (compared,) = [part for part in found.parts if isinstance(part, Preferences)]
     assert {cell.rater for cell in compared.cells} == {"gpt-4"}
     assert not compared.agreement
+
+
+def test_each_list_of_labels_in_one_session_has_verdicts_of_its_own(tmp_path):
+    rng = np.random.default_rng(3)
+    lists = {"topic": ("billing", "delivery", "returns"), "tone": ("calm", "angry")}
+    rows = []
+    for item in range(120):
+        for asked, labels in lists.items():
+            truth = labels[item % len(labels)]
+            for rater in ("human", f"gpt {asked}"):
+                said = truth if rng.random() < 0.93 else labels[rng.integers(len(labels))]
+                rows += [(item, rater, label, int(label == said)) for label in labels]
+    columns = ["item", "rater", "attribute", "score"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(tmp_path / "named.csv")
+    panel = [
+        {"name": f"gpt {asked}", "kind": "annotator", "use": "labels",
+         "model": "simulated:a", "options": {"labels": list(labels)}}
+        for asked, labels in lists.items()
+    ]  # fmt: skip
+    study = build_study({
+        "name": "lists", "panel": [{"name": "human", "kind": "human"}, *panel],
+        "data": {"reference": ["human"], "sources": [{"path": "named.csv", "layout": "long"}]},
+        "rubric": {"scale": [0, 1], "attributes": [label for own in lists.values() for label in own]},
+    }, folder=str(tmp_path))  # fmt: skip
+    verdicts = examine(study, resamples=0).verdicts
+    found = {(one.judge, one.attribute, one.label): one.state
+             for one in verdicts if one.use == "filter"}  # fmt: skip
+    assert set(found) == {
+        (f"gpt {asked}", f"labels {'/'.join(labels)}", label)
+        for asked, labels in lists.items() for label in labels
+    }  # fmt: skip
+    assert "yes" in found.values()
+    # Nobody is asked twice, once as a label and once as a score of 0 and 1.
+    assert {one.kind for one in verdicts} == {"label"}

@@ -47,11 +47,16 @@ def test_distortions_from_texts_to_tables(tmp_path):
     assert "voirdire examine distortions --data SESSION" in said
     study = load_study(tmp_path / "study" / "study.toml")
     assert [rater.name for rater in study.panel] == [
+        "People",
         "a 0.5 ranked defined",
         "a 0.5 multi defined",
     ]
     voirdire("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "a", "--quiet")
-    found = tables(examine("distortions", data=tmp_path / "a", resamples=0))
+    examined = examine("distortions", data=tmp_path / "a", resamples=0)
+    # What people labelled is what the annotators' labels are held against, and not their scores.
+    assert {one.kind for one in examined.verdicts} <= {"label", "label set"}
+    assert {one.judge for one in examined.verdicts} == {rater.name for rater in study.panel[1:]}
+    found = tables(examined)
     assert {"Average Fleiss' kappa (Table 2)", "Final labels (Table 8)"} <= set(found)
     sweep = found["Items with a label where 3 to all runs must agree"].rows
     assert [row[1] for row in sweep] == [3, 4, 5, 3, 4, 5]

@@ -10,7 +10,7 @@ import polars as pl
 from voirdire.examining.spec.labels.ground import of_labels
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.verdict.gathering import by_place, cluster_names
+from voirdire.examining.verdict.gathering import by_place, cluster_names, gather_cases
 from voirdire.stats.comparisons import Compared
 from voirdire.study import Rater, own_systems
 from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
@@ -30,6 +30,22 @@ MOST_PEOPLE = 15
 _FACTS = ("cluster", "subgroup", "origin")
 
 
+# --- scores
+
+
+def cases_of_scores(inputs: Inputs) -> Iterator[Case]:
+    """Every judge x attribute x reference of the ratings; none without ratings.
+
+    What annotators name has verdicts as labels, and would have others as scores of 0 and 1.
+    """
+    if inputs.tables is None:
+        return
+    named = named_as_labels(inputs)
+    for case in gather_cases(inputs.cube, inputs.panel, inputs.study, inputs.ratings):
+        if (case.judge, case.attribute) not in named:
+            yield case
+
+
 # --- labels and probabilities
 
 
@@ -38,6 +54,19 @@ def cases_of_labels(inputs: Inputs) -> Iterator[Case]:
     read = inputs.judgements or _annotated(inputs)
     if read is not None and read.questions:
         yield from label_cases(read, read.people or inputs.reference)
+
+
+def named_as_labels(inputs: Inputs) -> frozenset[tuple[str, str]]:
+    """(rater, label) of annotators whose answers are examined as labels, be they asked or not."""
+    if inputs.judgements is not None or not any(
+        rater.kind == "annotator" for rater in inputs.study.panel
+    ):
+        return frozenset()
+    read = _annotated(inputs)
+    if read is None:
+        return frozenset()
+    labels = {label for one in read.questions for label in one.labels}
+    return frozenset((rater, label) for rater in read.raters for label in labels)
 
 
 def _annotated(inputs: Inputs) -> ReadJudgements | None:
@@ -55,12 +84,26 @@ def _annotated(inputs: Inputs) -> ReadJudgements | None:
     rated = inputs.tables.labels or inputs.tables
     names = annotators(inputs.study, rated)
     groups = labelling_groups(inputs.study, rated.ratings, names) if names else {}
+    members: dict[tuple[str, ...], list[str]] = {}
+    for each, own in groups.items():
+        members.setdefault(each.labels, []).extend(own)
     made = [
-        labels_of_ratings(rated.ratings, each.labels, (*members, *inputs.reference))
-        for each, members in groups.items()
-    ]
-    # Groups with labels of their own are few; the first that has any is examined.
-    return next((one for one in made if one is not None), None)
+        labels_of_ratings(
+            rated.ratings, labels, (*own, *inputs.reference),
+            "labels" if len(members) == 1 else f"labels {_listed(labels)}",
+        )
+        for labels, own in members.items()
+    ]  # fmt: skip
+    found = [one for one in made if one is not None]
+    if not found:
+        return None
+    questions = tuple(question for one in found for question in one.questions)
+    return ReadJudgements((), pl.concat([one.labels for one in found]), questions)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """The first labels of a list, by which several lists are told apart."""
+    return "/".join(labels) if len(labels) <= 3 else f"{'/'.join(labels[:2])}/..."
 
 
 def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case]:

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire import TableError
 from voirdire.errors import check_allowed
-from voirdire.study import named_models, write_study
-from voirdire.tables import read_labelled
-from voirdire_plugins.distortions.labels import PROMPTS, STEPS
+from voirdire.schema import Item
+from voirdire.study import keyed_study, named_models, write_study
+from voirdire.tables import named_labels, read_labelled
+from voirdire_plugins.distortions.labels import LABELS, PROMPTS, STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import polars as pl
+
 _ITEMS = "items.csv"
+#: Whose labels stand beside the texts.
+PEOPLE = "People"
 _DEFINED = {"without": (False,), "with": (True,), "both": (False, True)}
 
 
@@ -37,7 +42,7 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     ----------
     columns : mapping
         ``id`` and ``text``, and ``dominant`` and ``secondary`` where people have labelled the
-        texts -> the file's columns.
+        texts -> the file's columns. Those labels are the key that verdicts hold annotators against.
     at_least : int, optional
         Runs that must name a label; by default four fifths of them.
     definitions : {"without", "with", "both"}
@@ -49,7 +54,8 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
     Raises
     ------
     InputError
-        The same model twice, steps of no framework, or another study in the folder.
+        The same model twice, steps of no framework, another study in the folder, or a label of
+        people that is none of the paper's.
     TableError
         A column is absent, or an id is empty or repeated.
     """
@@ -82,11 +88,25 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
         for first in ("", *dict.fromkeys(steps))
         for prompt in PROMPTS
     ]
-    study: dict[str, Any] = {
-        "name": "distortions",
-        "title": "Cognitive distortions, labelled again and again (Sharma et al.)",
-        "items": {"path": _ITEMS, "extra": labelled},
-        "panel": panel,
-    }
-    study |= {} if at_least is None else {"analysis": {"at_least": at_least}}
-    return write_study(out, study, {_ITEMS: items.select("id", "text", *labelled)})
+    title = "Cognitive distortions, labelled again and again (Sharma et al.)"
+    parts: dict[str, Any] = {"items": {"path": _ITEMS, "extra": labelled}}
+    parts |= {} if at_least is None else {"analysis": {"at_least": at_least}}
+    tables = {_ITEMS: items.select("id", "text", *labelled)}
+    study: dict[str, Any] = {"name": "distortions", "title": title, "panel": panel, **parts}
+    if labelled:
+        # What people labelled is what verdicts hold the annotators against.
+        study, key = keyed_study(
+            "distortions", title, LABELS.labels, _truth(items, labelled), panel, key=PEOPLE, **parts
+        )
+        tables |= key
+    return write_study(out, study, tables)
+
+
+def _truth(items: pl.DataFrame, columns: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Items that people labelled, with their labels."""
+    named = named_labels(
+        [Item(row["id"], "", {name: row[name] for name in columns})
+         for row in items.iter_rows(named=True)],
+        LABELS,
+    ).drop_nulls("labels")  # fmt: skip
+    return list(named.select("item", "labels").iter_rows())

@@ -51,12 +51,6 @@ def judged_of(inputs: Inputs, kinds: Iterable[KindSpec] | None = None) -> Judged
     return judged
 
 
-def cases_of_scores(inputs: Inputs) -> Iterator[Case]:
-    """Every judge x attribute x reference of the ratings; none without ratings."""
-    if inputs.tables is not None:
-        yield from gather_cases(inputs.cube, inputs.panel, inputs.study, inputs.ratings)
-
-
 def gather_cases(cube: Cube, panel: Panel, study: Study, ratings: pl.DataFrame) -> Iterator[Case]:
     """Every judge x attribute x reference, in the order of the panel and the rubric.
 

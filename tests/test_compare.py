@@ -67,7 +67,7 @@ def test_the_same_file_twice_has_not_changed():
     assert found.verdicts == ()
     assert found.verdicts_held > 0
     assert found.items == ()
-    assert "No score is another" in comparison_sections(found)[-1].text
+    assert "No score changed" in comparison_sections(found)[-1].text
 
 
 def test_a_judge_that_stops_reading_loses_its_verdicts():

@@ -17,7 +17,7 @@ from voirdire.examining import examine
 from voirdire.examining.gains import Simpler
 from voirdire.examining.spec import ACTIONS, COMPONENTS, REASONS, THESE, USES, Component, Next
 from voirdire.examining.verdict.facts import Verdict
-from voirdire.report.answers import answers, expected_text, points
+from voirdire.report.answers import answers, best_text, expected_text, points
 from voirdire.report.saying import FRAMES, MOST_WORDS, Saying
 from voirdire.report.sentences import because, next_text, reason_text, sentence
 
@@ -251,6 +251,40 @@ def test_how_many_are_expected_is_the_number_tested_times_the_least_sure_p(many)
     # 40 tests at 0.04 or surer: 1.6 where none deserves it.
     said = expected_text(with_changes(many, verdicts=made))
     assert said == "Of these 3 yes at most 2 are expected to be wrong."
+
+
+def test_a_large_grid_gives_an_interval_for_the_best_that_allows_for_picking_it(many):
+    told = best_text(many)
+    found = re.fullmatch(
+        r"Of 12 pairs of judge and attribute, (j\d+) saves most: 100 labels with its scores count as "
+        r"(\d+)\. Picking the best is allowed for in the interval \[(\d+), (\d+)\]\.",
+        told,
+    )
+    assert found, told
+    check(told)
+    saved = {v.judge: part for v in many.verdicts for part in v.components if part.name == "GAIN"}
+    best = max(saved.values(), key=lambda one: one.estimate)
+    assert saved[found[1]] is best
+    assert int(found[2]) == round(100 * best.estimate)
+    # Its own 90 % interval knows of no picking: this one begins lower.
+    assert int(found[3]) < round(100 * best.low) <= int(found[2]) < int(found[4])
+    few = with_changes(many, verdicts=tuple(v for v in many.verdicts if v.judge != "j1"))
+    assert best_text(few).startswith("Of 11 pairs")
+    few = with_changes(many, verdicts=tuple(v for v in many.verdicts if v.judge in ("j1", "j3")))
+    assert best_text(few) == ""
+
+
+def test_what_holds_nowhere_is_denied_of_any_attribute():
+    for state in ("no", "open"):
+        made = [
+            verdict_of(use, "score", "yes" if use == "order" else state, name)
+            for use in ("order", "single")
+            for name in ATTRIBUTES[:2]
+        ]
+        told = " ".join(itertools.chain(*Saying("good", made, 10).said()))
+        assert "on every attribute" in told.partition(".")[0]
+        assert "on any attribute" in told.partition(".")[2]
+        assert "on every attribute" not in told.partition(".")[2]
 
 
 def test_a_verdict_says_why_in_sentences(many):

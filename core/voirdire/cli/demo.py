@@ -199,6 +199,7 @@ def _print_truth(told: list[_ToldUse], console: Console) -> None:
     from rich.text import Text
 
     from voirdire.examining.simulate import KINDS
+    from voirdire.examining.spec import USES
     from voirdire.report import print_fitted
     from voirdire.tabular import Table, text
 
@@ -215,9 +216,9 @@ def _print_truth(told: list[_ToldUse], console: Console) -> None:
     # Open contradicts nothing, and a close call is counted as neither.
     wrong = [one for one in counted if one.state == ("no" if one.deserved else "yes")]
     console.print(Text("The truth beside what was found (all simulated)", style="bold"))
-    columns = tuple(map(text, ("Judge", *built, *uses)))
+    columns = tuple(map(text, ("Judge", *built, *(USES[use].title for use in uses))))
     print_fitted(console, Table(columns, tuple(rows)))
     console.print(
-        f"{len(counted) - len(wrong)} of {len(counted)} answers do not contradict the truth; open "
-        "is an answer too. A close call lies between the margins of yes and no."
+        f"{len(wrong)} of {len(counted)} answers contradict the truth; an answer may also be open. "
+        "A close call lies between the margins of yes and no."
     )

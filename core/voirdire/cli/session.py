@@ -13,7 +13,7 @@ from voirdire.cli.options import JsonOption, SharedOption
 from voirdire.shown import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 STATUS = """
 Examples:
@@ -145,8 +145,12 @@ def show(
     if sent:  # as it is read, and not in the order in which replies happened to come
         frame = frame.sort("rater", "item", "first", "second", "run", "step", maintain_order=True)
     told = _ToldMessages(folder, sent=sent)
-    for row in frame.head(most).iter_rows(named=True):
-        lines = [_attempt(row, told.before(row)), *_calls(row)]
+    for rows in _alike(frame.head(most).iter_rows(named=True)):
+        lines = [_attempt(rows[0], told.before(rows[0])), *_calls(rows[0])]
+        if len(rows) > 1:
+            where = ", ".join(dict.fromkeys(_about(row) for row in rows[1:4]))
+            more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
+            lines.append(f"    {len(rows)} calls failed so; the others on {where}{more}")
         typer.echo(hide("\n".join(lines)))
     if frame.height > most:
         typer.echo(f"... and {frame.height - most} more (--most)")
@@ -356,9 +360,29 @@ def _lines(text: str) -> str:
     return visible(text).replace("\n", "\n        ")
 
 
+def _alike(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Calls as they came, those that failed alike one after the other together."""
+    together: list[dict[str, Any]] = []
+    for row in rows:
+        same = row["error"] and together and all(row[key] == together[0][key] for key in _ALIKE)
+        if together and not same:
+            yield together
+            together = []
+        together.append(row)
+    if together:
+        yield together
+
+
+_ALIKE = ("rater", "role", "run", "step", "error", "message")
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    return " / ".join(_plain(row[key]) for key in ("item", "first", "second") if row[key])
+
+
 def _attempt(row: Mapping[str, Any], told: Sequence[str]) -> str:
     """One attempt as text; control characters of a hostile reply are made visible."""
-    about = " / ".join(_plain(row[key]) for key in ("item", "first", "second") if row[key])
+    about = _about(row)
     role = f" as {_plain(row['role'])}" if row["role"] else ""
     head = f"{_plain(row['rater'])}{role} on {about}, run {row['run']}, step {row['step']}: "
     if row["error"]:

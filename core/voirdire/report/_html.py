@@ -25,6 +25,7 @@ from voirdire.report._texts import (
 )
 from voirdire.report.answers import (
     answers,
+    best_text,
     components_section,
     expected_text,
     leads,
@@ -203,7 +204,7 @@ def build_page(
         findings=tuple(_findings(examination)),
         notes=(*choices_of(examination), *notes_of(examination), *untold),
         grid=_marks(examination, own),
-        expected=expected_text(examination),
+        expected=f"{expected_text(examination)} {best_text(examination)}".strip(),
         scope=scope_text(examination),
         states=STATES,
         several=len({verdict.attribute for verdict in examination.verdicts}) > 1,

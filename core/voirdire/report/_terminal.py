@@ -12,6 +12,7 @@ from voirdire.examining.verdict.facts import THESE
 from voirdire.report._grid import grid_of
 from voirdire.report.answers import (
     answers,
+    best_text,
     expected_text,
     leads,
     points,
@@ -180,7 +181,8 @@ def print_answers(
     _print_grid([name for name, _ in grid.rows], grid.heads, cells, console, whole=grid.by_use)
     legend = ", ".join(f"{word.sign} {name}" for name, word in STATES.items())
     order = "" if grid.by_use else f"In each cell: {', '.join(grid.titles)}. "
-    for line in (f"{order}{legend}. {grid.untested}", expected_text(examination)):
+    told = expected_text(examination), best_text(examination)
+    for line in (f"{order}{legend}. {grid.untested}", *told):
         if line:
             console.print(Text(visible(line.strip()), style="dim"))
     console.print(Text(scope_text(examination), style="dim"))

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import COMPONENTS, THESE, TO_COME, USES
+from voirdire.examining.verdict.best import FEW, best_worth
 from voirdire.late import dataclass
 from voirdire.report.saying import Saying, listed
 from voirdire.report.sentences import margin_text, next_text, reason_text
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 _MOST_LETTERS = 450
 #: Components that a point names; the table of reasons names all.
 _MOST_PARTS = 2
-#: Up to so many verdicts nobody asks how many of their yes chance alone would give.
-_FEW = 10
 #: What is said where nobody is held against anybody.
 NO_VERDICT = "No verdict: there is no judge to compare with a reference."
 #: The level of a yes: every component of it is a one-sided test.
@@ -293,7 +292,7 @@ def expected_text(examination: Examination) -> str:
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         tested = [verdict for verdict in own if verdict.state != "not tested"]
         sure = [min(verdict.p, _LEVEL) for verdict in tested if verdict.state == "yes"]
-        if len(tested) > _FEW and sure:
+        if len(tested) > FEW and sure:
             yes += len(sure)
             expected += len(tested) * max(sure)
     if not yes:
@@ -301,6 +300,20 @@ def expected_text(examination: Examination) -> str:
     at_most = math.ceil(expected)
     wrong = "fewer than one is" if expected < 1 else f"at most {min(at_most, yes)} are"
     return f"Of these {yes:,} yes {wrong} expected to be wrong."
+
+
+def best_text(examination: Examination) -> str:
+    """Of a large grid: which pair saves most labels; its interval allows for the picking."""
+    best = best_worth(examination.verdicts)
+    if best is None:
+        return ""
+    where = f" on {brief(best.attribute, 40)}" if len(attributes_of(examination)) > 1 else ""
+    low, high = (round(100 * end) for end in (best.low, best.high))
+    return (
+        f"Of {best.among} pairs of judge and attribute, {brief(best.judge, 40)}{where} saves most: "
+        f"100 labels with its scores count as {100 * best.value:.0f}. Picking the best is allowed "
+        f"for in the interval [{low}, {high}]."
+    )
 
 
 def scope_text(examination: Examination) -> str:

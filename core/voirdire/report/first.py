@@ -74,17 +74,19 @@ def plan_said(plan: LabelPlan) -> list[str]:
     said = [f"Label {one.drawn:,} of the {one.size:,} responses that {one.name}." for one in drawn]
     for row in plan.rows:
         for one in row.plans:
-            for_what = f"For ±{one.half_width:g} on {row.group or row.attribute}"
+            for_what = f"for ±{one.half_width:g} on {row.group or row.attribute}"
             if plan.power is not None:
-                for_what = f"To see {one.half_width:g} on {row.group or row.attribute}"
+                for_what = f"to see {one.half_width:g} on {row.group or row.attribute}"
             if not math.isfinite(one.with_judge):
-                said.append(f"{for_what} no number of labels is enough.")
+                said.append(f"With {row.judge} no number of labels is enough {for_what}.")
                 continue
             labels, alone = (
                 f"{math.ceil(count * one.each):,}" if math.isfinite(count) else "endlessly many"
                 for count in (one.with_judge, one.without_judge)
             )
-            said.append(f"{for_what} label about {labels} responses; without the judge {alone}.")
+            said.append(
+                f"With {row.judge} label about {labels} responses {for_what}; without it {alone}."
+            )
     return said
 
 

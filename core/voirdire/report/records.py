@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import SCHEMA_VERSION
 from voirdire.examining.ratings.facts import RESULT_KINDS, PairResult, SystemTest
+from voirdire.examining.verdict.best import best_worth
 from voirdire.files import write_csv
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.sentences import because, next_text, reason_text
@@ -120,6 +121,7 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "composites": [result_record(result) for result in examination.rated.composites],
         "ceiling": [result_record(result) for result in examination.rated.ceiling],
         "verdicts": [verdict_record(verdict) for verdict in examination.verdicts],
+        "best": plain(best_worth(examination.verdicts)),
         "evidence": plain(examination.evidence),
         "system_means": plain(examination.rated.system_means),
         "tests": plain(examination.rated.tests),

@@ -23,6 +23,7 @@ MOST_WORDS = 25
 _MOST_REASONS = 2
 #: More attributes or labels than this are counted in a sentence and not named.
 _MOST_NAMED = 4
+_EVERYWHERE = " on every attribute"
 
 #: Every sentence about a judge. What stands in braces comes from the uses and components.
 FRAMES: Mapping[str, str] = {
@@ -251,14 +252,15 @@ class Saying:
                 for at, (use, own) in enumerate(uses.items())
             ]
             if not cleared:
-                forbidden += self._packed(["no"], verbs, "or", where=where)
+                forbidden += self._packed(["no"], verbs, "or", where=_any(where))
             for verb, own in zip(verbs, uses.values(), strict=True):
                 groups.setdefault((where, _worst(own)), []).append(verb)
         if not cleared:
             whys = [f"{where[1:]} {why}" if where and len(places) > 1 else why
                     for where, why in groups if why]  # fmt: skip
             return forbidden, [sentence(why) for why in dict.fromkeys(whys)]
-        for (where, why), verbs in groups.items():
+        for (place, why), verbs in groups.items():
+            where = _any(place)
             said = self._packed(["because" if why else "no"], verbs, "or", where=where, why=why)
             if not all(map(fits, said)):
                 said = [sentence(why), *self._packed(["so"], verbs, "or", where=where)]
@@ -273,7 +275,7 @@ class Saying:
         said = []
         for where, uses in self._by_place("open", self._spoken()).items():
             doing = [self._words(USES[use].doing, own) for use, own in uses.items()]
-            said += self._packed(["open"], doing, "or", judge=self.name, where=where)
+            said += self._packed(["open"], doing, "or", judge=self.name, where=_any(where))
         return said
 
     def _not_tested(self) -> list[str]:
@@ -313,10 +315,15 @@ class Saying:
             return f" on {shown}"
         names = list(dict.fromkeys(brief(verdict.attribute, 40) for verdict in verdicts))
         if len(names) == len(self.attributes):
-            return "" if len(names) == 1 else " on every attribute"
+            return "" if len(names) == 1 else _EVERYWHERE
         if len(names) > _MOST_NAMED:
             return f" on {len(names)} of {len(self.attributes)} attributes"
         return f" on {listed(names)}"
+
+
+def _any(where: str) -> str:
+    """Where, as a denial says it: what holds nowhere holds not on any, and not "not on every"."""
+    return " on any attribute" if where == _EVERYWHERE else where
 
 
 def fits(text: str) -> bool:

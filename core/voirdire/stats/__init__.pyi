@@ -78,6 +78,7 @@ from voirdire.stats.missing import PanelMean as PanelMean
 from voirdire.stats.missing import bias_bounds as bias_bounds
 from voirdire.stats.missing import panel_mean as panel_mean
 from voirdire.stats.multiplicity import adjust_p as adjust_p
+from voirdire.stats.multiplicity import interval_of_best as interval_of_best
 from voirdire.stats.paired_tests import PairedTest as PairedTest
 from voirdire.stats.paired_tests import compare_systems as compare_systems
 from voirdire.stats.paired_tests import mcnemar as mcnemar

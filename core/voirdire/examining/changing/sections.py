@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.gates import failure_texts
+from voirdire.examining.spec import USES
 from voirdire.shown import foreign
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
 
@@ -96,7 +97,7 @@ def _verdicts(comparison: SourceComparison) -> Section:
         )
         for one in comparison.verdicts
     )  # fmt: skip
-    sentence = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts are others."
+    sentence = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts changed."
     return Section("Changed verdicts", sentence, (Table(tuple(map(text, columns)), rows),))
 
 
@@ -131,7 +132,7 @@ def _items(comparison: SourceComparison) -> Section:
     if with_text:
         columns += [text("Reply in A"), text("Reply in B")]
     rows = tuple(tuple(_item_row(one, with_text=with_text)) for one in comparison.items)
-    sentence = "" if rows else "No score is another."
+    sentence = "" if rows else "No score changed."
     return Section("Items that changed most", sentence, (Table(tuple(columns), rows),))
 
 
@@ -209,7 +210,7 @@ def freeze_sections(lock: Lock) -> tuple[Section, ...]:
         (judge, attribute, *(by_use.get(use, "") for use in uses))
         for judge, attribute, by_use in states
     )
-    columns = (text("Judge"), text("Attribute"), *map(text, uses))
+    columns = (text("Judge"), text("Attribute"), *(text(USES[use].title) for use in uses))
     sentence = "What the judge may be used for, by the labels of humans on the canary."
     return (Section("Verdicts at the freeze", sentence, (Table(columns, rows),), leading=True),)
 

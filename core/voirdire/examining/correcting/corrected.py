@@ -13,6 +13,7 @@ from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
 from voirdire.examining.spoken import speaks_python
+from voirdire.progress import stage
 from voirdire.stats import (
     combined_judge,
     prediction_powered_difference,
@@ -198,6 +199,7 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out,
         drawn=drawn, examples=examples,
     )  # fmt: skip
+    stage("correcting the numbers")
     data = parts[0]
     given = {
         "--compare": compare,

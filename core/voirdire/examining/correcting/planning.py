@@ -16,6 +16,7 @@ from voirdire.examining.juries import used
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
+from voirdire.progress import stage
 from voirdire.stats import icc, labels_needed, raters_needed, runs_needed, variance_components
 
 if TYPE_CHECKING:
@@ -183,6 +184,7 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
     if power is not None and not 0 < power < 1:
         raise InputError(f"--power must lie between 0 and 1, got {power}")
     data = read_labelled(source, reference=reference, judges=judges, by=by or "system", read=read)
+    stage("counting the labels needed")
     if gate is not None:
         data = data.at_gate(gate)
     groups = dict.fromkeys(data.group.tolist()) if by else {"": None}

@@ -56,6 +56,7 @@ class Component:
     judge, human : float
         SENS and SPEC: the judge's share, and that of a held-out human (NaN with one column of
         labels). ITEM, GITEM and SUBITEM: worth of one run in humans, and reliability of one human.
+        GAIN: `human` is the share of the responses that people label.
     count : int
         SENS and SPEC: the responses behind them. REVERSE: pairs reversed. RUN: runs whose mean
         is reliable. GAIN: the labels that there are, or would be.

@@ -318,7 +318,9 @@ for _action in (
         after_yes=True,
     ),
     Action(
-        "label instead", "Label instead: the judge saves {share} of the labels.", command="correct"
+        "label instead",
+        "Label by hand instead: the judge saves only {share} of the labels.",
+        command="correct",
     ),
     Action("average runs", "Use the mean of {runs}."),
     Action("more systems", "It takes {needed} systems; there are {now}."),

@@ -341,6 +341,7 @@ def labels_saved(name: str, case: Case, panel: ResponsePanel, margins: Margins) 
         high=gain(part.high),
         margin=gain(need),
         count=n if partly else round(share * judged),
+        human=share,
     )
     if partly and not case.random_labels:
         return replace(part, state="not tested", reason="not random", p=1.0)

@@ -168,6 +168,28 @@ def test_hostile_names_and_texts_do_nothing(browser, tmp_path):
     assert quiet(browser)
 
 
+def test_a_phone_shows_the_sentence_and_the_ten_units_first_and_judges_are_short(browser, opened):
+    site, _ = opened
+    resize(browser, "phone")
+    browser.get(site.server.link)
+    places = browser.execute_script(
+        "const at = (all) => [...document.querySelectorAll(all)].map(e => e.getBoundingClientRect());"
+        "return {answer: at('.answer').map(r => r.bottom), units: at('#units tbody tr').map("
+        "r => r.bottom), judges: at('#grid tbody tr').map(r => r.height)}"
+    )
+    assert places["answer"]
+    assert len(places["units"]) == 10
+    assert max(places["answer"]) < min(places["units"])
+    assert max(places["units"]) <= SIZES["phone"][1]
+    assert max(places["judges"]) < 150
+    # What is a sign for the eye is a name for the ear, and stands above the grid in words.
+    use = browser.find_element(By.CSS_SELECTOR, "#grid .uses a")
+    assert "Rank systems" in use.get_property("textContent")
+    assert "in this order: Rank systems" in browser.find_element(By.TAG_NAME, "main").text
+    resize(browser, "desk")
+    assert "in this order" not in browser.find_element(By.TAG_NAME, "main").text
+
+
 def test_every_control_has_a_name_and_every_page_a_language(browser, opened):
     site, _ = opened
     resize(browser, "desk")

@@ -274,6 +274,40 @@ def test_an_interruption_is_one_object_too(tmp_path):
     assert record["answer"]["state"] == "interrupted"
 
 
+def test_every_command_plugins_included_ends_a_wrong_call_in_one_object_of_its_schema():
+    """Each is called with an option that it has not, within one process."""
+    commands = every_command()
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from voirdire.cli import _for_program\n"
+        "for command in json.load(sys.stdin):\n"
+        "    out, words = io.StringIO(), [*command.split(), '--no-such-option', '--json']\n"
+        "    sys.argv = ['voirdire', *words]\n"
+        "    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):\n"
+        "        code = _for_program(words)\n"
+        "    print(json.dumps([command, code, out.getvalue()]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(commands), text=True, capture_output=True,
+        check=True,
+    )  # fmt: skip
+    ended = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [command for command, _, _ in ended] == commands
+    assert {"tune", "corpora", "paper distortions study"} <= set(commands)
+    for command, code, out in ended:
+        record = checked(command, out)
+        assert (code, record["answer"]["state"]) == (2, "error"), command
+        assert "--no-such-option" in record["error"]["message"], command
+
+
+def test_commands_of_plugins_print_the_schema_too(tmp_path):
+    record = asked("index info", "nowhere", cwd=tmp_path, code=1)
+    assert record["answer"]["state"] == "error"
+    record = asked("skill", "--out", "made", cwd=tmp_path)
+    assert record["answer"]["state"] == "ok"
+    assert (tmp_path / "made" / "SKILL.md").is_file()
+
+
 def test_every_command_has_a_schema_and_the_option():
     commands = every_command()
     assert set(RECORDS) <= set(commands)

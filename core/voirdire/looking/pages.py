@@ -83,6 +83,8 @@ def grid(material: Material) -> dict[str, Any]:
     apart = (cell for cell in cells if cell["gap"] is not None)
     worst = max(apart, key=lambda cell: cell["gap"], default=None)
     labels = material.labels().height
+    # On a phone a use is its sign alone: what they are is then said once.
+    orders = {tuple(use["name"] for use in cell["uses"]) for cell in cells}
     return {
         "lead": leads(answers(material.examination)),
         "units": units(material),
@@ -95,8 +97,8 @@ def grid(material: Material) -> dict[str, Any]:
         "labels_file": ""
         if material.labels_path is None
         else "/".join(material.labels_path.parts[-2:]),
+        "order": ", ".join(*orders) if len(orders) == 1 else "",
         "states": [{"state": state, **words._asdict()} for state, words in STATES.items()],
-        "uses": _uses(cells),
     }
 
 
@@ -113,19 +115,16 @@ def units(material: Material) -> list[dict[str, str]]:
                 "address": view_of(pair, use=row["use"], row=row["row"]).address("/response"),
                 "unit": name_of(f"{row['item']}{of}"), **heading(pair),
                 "human": plain(row["human"]), "score": plain(row["score"]),
-                "use": USES[row["use"].rstrip("+").partition(":")[0]].title,
+                "use": _title(row["use"]),
             })  # fmt: skip
     return shown
 
 
-def _uses(cells: list[dict[str, Any]]) -> dict[str, str]:
-    """Each use in the grid -> what it means."""
-    there = {use["name"] for cell in cells for use in cell["uses"]}
-    means = {use.key: use.title for use in USES.values()}
-    meanings: dict[str, str] = {use: what for use, what in means.items() if use in there}
-    if any(name.endswith("+") for name in there):
-        meanings["+"] = "for systems to come"
-    return meanings
+def _title(use: str) -> str:
+    """A use as it is headed: ``"order+"`` is of systems to come, ``"catch:sad"`` of a label."""
+    key, _, label = use.partition(":")
+    to_come = ", to come" if key.endswith("+") else ""
+    return USES[key.removesuffix("+")].title + to_come + (f": {name_of(label)}" if label else "")
 
 
 def _cell(material: Material, pair: JudgeOnAttribute) -> dict[str, Any]:
@@ -133,7 +132,7 @@ def _cell(material: Material, pair: JudgeOnAttribute) -> dict[str, Any]:
     gap = means.get("gap")
     uses = [
         {
-            "name": use,
+            "name": _title(use),
             "state": verdict.state,
             "sign": STATES[verdict.state].sign,
             "tone": STATES[verdict.state].tone,
@@ -231,7 +230,8 @@ def _said(view: View, material: Material) -> dict[str, str] | None:
 
 
 def _use(verdict: Verdict) -> str:
-    return verdict.use if verdict.target == "these systems" else f"{verdict.use}, {verdict.target}"
+    title = USES[verdict.use].title
+    return title if verdict.target == "these systems" else f"{title}, {verdict.target}"
 
 
 def listing(material: Material, view: View) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def _choices(material: Material, view: View, pair: JudgeOnAttribute) -> list[dic
     rows = material.rows(pair.place, view.against)
     levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
     made = [
-        ("use", "Influence on", view.use, [("", "the weakest use"), *((use, use) for use in
+        ("use", "Influence on", view.use, [("", "the weakest use"), *((use, _title(use)) for use in
                                                               material.verdicts(pair))]),
         ("human", "Humans", view.human, levels),
         ("score", "Judge", view.score, levels),

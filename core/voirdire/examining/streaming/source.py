@@ -14,7 +14,6 @@ import polars as pl
 from voirdire.errors import InputError, NotSummableError
 from voirdire.late import dataclass
 from voirdire.study import Study, load_study
-from voirdire.tables.batches import tidy_batches
 from voirdire.tables.partitioned import (
     StreamPart,
     in_memory,
@@ -228,6 +227,8 @@ def parts_of(
     if as_written is not None:
         yield as_written
         return
+    from voirdire.tables.batches import tidy_batches  # noqa: PLC0415 - for streams alone
+
     batches = chain.from_iterable(tidy_batches([file], own, notes) for file, own in keys.items())
     if stream.rows <= SORTED_IN_MEMORY:
         frame = pl.concat(list(batches), how="diagonal_relaxed")

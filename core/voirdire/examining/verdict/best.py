@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.late import dataclass
-from voirdire.stats import interval_of_best
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +51,8 @@ def best_worth(verdicts: Sequence[Verdict]) -> BestWorth | None:
     tried = {pair: one for pair, one in found.items() if one.human < 1 and one.se > 0}
     if len(found) <= FEW or not tried:
         return None
+    from voirdire.stats import interval_of_best  # noqa: PLC0415 - for large grids alone
+
     parts = list(tried.values())
     at = [math.atanh(math.sqrt((1 - 1 / one.estimate) / (1 - one.human))) for one in parts]
     best, *ends = interval_of_best(at, [one.se for one in parts], [one.df for one in parts])

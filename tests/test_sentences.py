@@ -7,6 +7,7 @@ import random
 import re
 import sys
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -285,6 +286,33 @@ def test_what_holds_nowhere_is_denied_of_any_attribute():
         assert "on every attribute" in told.partition(".")[0]
         assert "on any attribute" in told.partition(".")[2]
         assert "on every attribute" not in told.partition(".")[2]
+
+
+ROOT = Path(__file__).parents[1]
+#: What a newcomer reads first is in the same hand as what is printed.
+FIRST_PAGES = (
+    "README.md", "docs/index.md", "docs/tour.md", "docs/how-to-read-a-report.md", "docs/programs.md",
+    *(f"docs/tutorials/{path.name}" for path in sorted((ROOT / "docs/tutorials").glob("*.md"))),
+)  # fmt: skip
+
+
+def prose(text):
+    """The sentences of a page: no code, tables or headings; a link is its words."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for part in re.split(r"\n\s*\n|\n(?=\s*[-*] )", text):
+        if not part.lstrip().startswith(("|", "#", "<", "!", ":::", "- [")):
+            lines = (line for line in part.splitlines() if not line.startswith("|"))
+            plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(lines))
+            yield from re.split(r"(?<=[.?!]) (?=[A-Z`*0-9])", plain)
+
+
+@pytest.mark.parametrize("page", FIRST_PAGES)
+def test_the_pages_that_are_read_first_have_short_sentences_too(page):
+    sentences = list(prose((ROOT / page).read_text("utf-8")))
+    assert len(sentences) > 4
+    # One that quotes code names as many things as the code does.
+    long = [one for one in sentences if len(one.split()) > MOST_WORDS and "`" not in one]
+    assert long == []
 
 
 def test_a_verdict_says_why_in_sentences(many):

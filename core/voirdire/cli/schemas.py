@@ -80,7 +80,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "examine": {
         "versions": OBJECT, "seed": WHOLE, "options": ANY, "input_hashes": OBJECT,
         "results": _list(_object({"judge": TEXT, "attribute": TEXT})), "study": OBJECT,
-        "declared": OBJECT, "verdicts": _list(VERDICT), "evidence": _list(OBJECT),
+        "declared": OBJECT, "verdicts": _list(VERDICT), "evidence": _list(OBJECT), "best": ANY,
         "sections": _list(OBJECT), "requirements": _list(REQUIREMENT), "choices": _list(TEXT),
         "notes": _list(TEXT), **_FINDINGS,
     },

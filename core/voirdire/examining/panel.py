@@ -172,7 +172,7 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
     if not panel.reference and not (others or compared):
         raise InputError(
             "no reference: say by --reference NAME, or [data] reference in the study, which rater "
-            f"the others are held against (raters: {', '.join(panel.names)}); labels of people in "
+            f"the others are held against (raters: {', '.join(panel.names)}). Labels of people in "
             "a file of their own are given by --human FILE"
         )
     # Whoever only compares is judged by preferences, and is no member of this panel.

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import COMPONENTS, THESE, TO_COME, USES
-from voirdire.examining.verdict.best import FEW, best_worth
 from voirdire.late import dataclass
 from voirdire.report.saying import Saying, listed
 from voirdire.report.sentences import margin_text, next_text, reason_text
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
 _MOST_LETTERS = 450
 #: Components that a point names; the table of reasons names all.
 _MOST_PARTS = 2
+#: Up to so many verdicts nobody asks how many of their yes chance alone would give.
+_FEW = 10
 #: What is said where nobody is held against anybody.
 NO_VERDICT = "No verdict: there is no judge to compare with a reference."
 #: The level of a yes: every component of it is a one-sided test.
@@ -292,7 +293,7 @@ def expected_text(examination: Examination) -> str:
         own = [v for v in examination.verdicts if v.use == use and v.target == THESE]
         tested = [verdict for verdict in own if verdict.state != "not tested"]
         sure = [min(verdict.p, _LEVEL) for verdict in tested if verdict.state == "yes"]
-        if len(tested) > FEW and sure:
+        if len(tested) > _FEW and sure:
             yes += len(sure)
             expected += len(tested) * max(sure)
     if not yes:
@@ -304,6 +305,10 @@ def expected_text(examination: Examination) -> str:
 
 def best_text(examination: Examination) -> str:
     """Of a large grid: which pair saves most labels; its interval allows for the picking."""
+    if len({(one.judge, one.about) for one in examination.verdicts}) <= _FEW:
+        return ""
+    from voirdire.examining.verdict.best import best_worth  # noqa: PLC0415 - for large grids alone
+
     best = best_worth(examination.verdicts)
     if best is None:
         return ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.examination import SCHEMA_VERSION
 from voirdire.examining.ratings.facts import RESULT_KINDS, PairResult, SystemTest
-from voirdire.examining.verdict.best import best_worth
 from voirdire.files import write_csv
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.sentences import because, next_text, reason_text
@@ -109,6 +108,8 @@ def write_parquet(examination: Examination, folder: Path) -> list[Path]:
 
 def examination_record(examination: Examination) -> dict[str, Any]:
     """The whole examination but its ratings, as `results.json` holds it."""
+    from voirdire.examining.verdict.best import best_worth  # noqa: PLC0415 - for files and programs
+
     return {
         "schema_version": SCHEMA_VERSION,
         "versions": plain(examination.versions),

@@ -14,20 +14,13 @@ import polars as pl
 from voirdire.errors import InputError, NotSummableError
 from voirdire.late import dataclass
 from voirdire.study import Study, load_study
-from voirdire.tables.partitioned import (
-    StreamPart,
-    in_memory,
-    parquet_rows,
-    said_of,
-    with_composites,
-    write_layout,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from voirdire.schema import Finding
     from voirdire.study import ReadOptions, TableKeys
+    from voirdire.tables.partitioned import StreamPart
 
 #: Ratings above which Parquet files are streamed without being asked to.
 MOST_IN_MEMORY = 5_000_000
@@ -112,6 +105,8 @@ def stream_of(source: Any, *, asked: bool) -> Stream | None:
 
 
 def _rows(files: list[Path]) -> int | None:
+    from voirdire.tables.partitioned import parquet_rows  # noqa: PLC0415 - for Parquet alone
+
     try:
         return sum(map(parquet_rows, files))
     except pl.exceptions.PolarsError:
@@ -228,6 +223,11 @@ def parts_of(
         yield as_written
         return
     from voirdire.tables.batches import tidy_batches  # noqa: PLC0415 - for streams alone
+    from voirdire.tables.partitioned import (  # noqa: PLC0415
+        in_memory,
+        with_composites,
+        write_layout,
+    )
 
     batches = chain.from_iterable(tidy_batches([file], own, notes) for file, own in keys.items())
     if stream.rows <= SORTED_IN_MEMORY:
@@ -243,6 +243,8 @@ def parts_of(
 
 def _of_layout(stream: Stream) -> tuple[StreamPart, ...] | None:
     """The files as they are, where one import wrote them all; several may have cut a cluster."""
+    from voirdire.tables.partitioned import StreamPart, said_of  # noqa: PLC0415 - for streams alone
+
     headers = [said_of(file) for file in stream.files]
     if not all(headers) or len({one["set"] for one in headers if one}) != 1:
         return None

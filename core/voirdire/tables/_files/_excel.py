@@ -419,7 +419,7 @@ def _check_room(path: Path, name: str, scanned: Sheet) -> None:
         raise TableError(
             f"{path.name}: sheet {name!r} has {scanned.cells:,} cells with a value between "
             f"{_letters(scanned.left)}{scanned.top} and {last}: a stray cell lies far from the "
-            f"table; delete the rows and columns behind the table, or save it as CSV"
+            "table. Delete the rows and columns behind the table, or save it as CSV"
         )
 
 

@@ -37,6 +37,7 @@ PEERS = {
     "sure_kunko_judge_audit.py": ("kunko-judge-audit", "ece"),
     "run_voirdire.sh": ("voirdire", "Nothing can"),
     "run_inspect_ai.py": ("inspect-ai", "mean"),
+    "run_deepeval.py": ("deepeval", "'mean'"),
     "run_promptfoo.sh": ("promptfoo", "passed"),
 }
 

@@ -526,7 +526,9 @@ def test_the_spans_of_langgraph_and_its_messages_tell_the_same_steps():
 
 
 def test_traces_without_an_evaluation_say_what_they_are():
-    assert "without any rating" in refusal(TRACES / "langgraph_spans.jsonl")
+    said = refusal(TRACES / "langgraph_spans.jsonl")
+    assert "spans without any rating of them" in said
+    assert "voirdire import langgraph_spans.jsonl --messages" in said
 
 
 def test_parts_that_are_no_text_are_said_to_be_there():

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from voirdire.errors import listed
+from voirdire.errors import TableError, listed
 from voirdire.tables import ReadingBuilder
 from voirdire.units import Unit
 from voirdire_plugins.readers.sourced import judge
@@ -304,6 +304,12 @@ def judged_spans(maker: str, paths: Sequence[Path], collect: Collect) -> Reading
     rows = ReadingBuilder(maker, _names(paths))
     with traces() as kept:
         collect(paths, kept, rows)
+        if kept.spans and not kept.evaluations:
+            raise TableError(
+                f"{rows.file}: {kept.spans:,} spans without any rating of them. If evaluations lie "
+                "in another file (logs), name it beside this one; to have the runs judged, write "
+                f"them by `voirdire import {paths[0].name} --messages --out runs.jsonl`"
+            )
         kept.judge(rows)
         return rows.reading()
 

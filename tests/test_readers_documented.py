@@ -66,6 +66,7 @@ def test_annotations_of_alpaca_eval_are_comparisons(tmp_path):
     rows = [base | {"preference": 1.75}, base | {"instruction": "Name a bird.", "preference": 7}]
     found = read_foreign(given(tmp_path, "annotations.json", rows))
     assert found.preferences["score"].to_list() == [-0.5]
+    assert found.preferences["shown_first"].to_list() == [None]  # drawn, and in no file
     assert "the preference is 7, and not from 1 to 2" in found.findings[0].message
 
 

@@ -24,6 +24,8 @@ _MOSTLY = 0.5
 #: Fewer shared responses than this say nothing of a direction; a scale turned round correlates
 #: below this.
 #: So many scores show a scale and a direction.
+#: Ratings of people whose items show whether a judge falls as they rise.
+_FALLING = 2_000
 _SAMPLE = 20_000
 _LEAST, _TURNED = 20, -0.5
 
@@ -139,7 +141,7 @@ def _is_turned(people: pl.DataFrame, judged: pl.DataFrame) -> bool:
     """Whether a judge's scores fall as the reference's rise."""
     keys = ["item", "system", "attribute"]
     if people.height > _SAMPLE:
-        some = people["item"].head(_SAMPLE).unique().implode()
+        some = people["item"].head(_FALLING).unique().implode()
         people, judged = (each.filter(pl.col("item").is_in(some)) for each in (people, judged))
     means = people.drop_nulls("score").group_by(keys).agg(pl.col("score").mean())
     own = judged.drop_nulls("score").group_by(keys).agg(pl.col("score").mean().alias("own"))

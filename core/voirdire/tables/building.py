@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -230,7 +230,7 @@ class ReadingBuilder:
         self.raters.setdefault(rater, ("judge", None))
         self.labelled.append(GivenLabels(ident, system, rater, run, name, tuple(map(str, labels))))
 
-    def prefer(
+    def prefer(  # noqa: PLR0913 - one a column
         self,
         item: object,
         rater: str,
@@ -241,14 +241,17 @@ class ReadingBuilder:
         text: str | None = None,
         attribute: str = "overall",
         run: int = 1,
+        shown: Literal["first"] | None = "first",
     ) -> None:
-        """Add a comparison of the response shown first with the second; above 0 prefers the first.
+        """Add a comparison of two responses; above 0 prefers the first.
 
-        The scores are -2, -1, 0 (a tie), 1 and 2; None is missing.
+        The scores are -2, -1, 0 (a tie), 1 and 2; None is missing. `shown` is None where the file
+        does not say which of both the rater saw first; else it is the first of them.
         """
         ident = self.item(item, text)
         self.raters.setdefault(rater, ("judge", None))
-        self.compared.append((ident, first, second, first, rater, run, attribute, score))
+        order = first if shown else None
+        self.compared.append((ident, first, second, order, rater, run, attribute, score))
 
     def leave_out(self, reason: str, place: str) -> None:
         """Count a row that is no rating."""

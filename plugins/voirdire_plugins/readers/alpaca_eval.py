@@ -32,7 +32,8 @@ def read(path: Path) -> Reading:
             score = 0.0 if told == 0 else 3 - 2 * float(told)
         rows.rater(judge, model=judge)
         first, second = str(one.get("generator_1")), str(one.get("generator_2"))
-        rows.prefer(text, judge, first, second, score, text=text)
+        # Which of both the judge was shown first is drawn for each and stands in no file.
+        rows.prefer(text, judge, first, second, score, text=text, shown=None)
         for name, key in ((first, "output_1"), (second, "output_2")):
             rows.respond(text, one.get(key), name)
     return rows.preferences()

@@ -25,7 +25,7 @@ from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import NamedRaters, parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
-from voirdire.tables.judged.compared import read_preferences
+from voirdire.tables.judged.compared import read_preferences, shown_first
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
 from voirdire.tables.judged.objects import is_answer, read_objects
@@ -145,9 +145,10 @@ def _of_a_tool(
         # A file of judges alone tells win rates, and asks for nobody.
         people = people or [name for name in names if is_human(name)]
         table = _with_lengths(reading.preferences, reading)
+        table = table.with_columns(pl.coalesce("shown_first", shown_first(read)))
         return ReadJudgements(
             tuple(reference or people), preferences=table, findings=reading.findings,
-            reason=f"{reading.format} compares responses",
+            reason=f"{reading.format} compares responses", order=read.first or "",
         )  # fmt: skip
     labels = reading.only_labels
     if labels is None or read.kind not in (None, "label", "label set"):

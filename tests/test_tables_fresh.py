@@ -8,11 +8,13 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from command_line import typed
 from reading_check import outcome
 from reading_files_5 import cases as fifth_cases
 from reading_files_6 import cases as sixth_cases
+from simulated_sessions import session_of
 
 from voirdire import tables
 from voirdire.errors import TableError
@@ -94,6 +96,59 @@ def test_objects_are_opened_where_a_rater_stands_within_them(tmp_path, record):
 def test_an_object_an_item_is_a_row_each_and_one_a_rater_is_not(tmp_path):
     by_item = {f"c{at}": dict(zip(("human", "llm"), _scores(at), strict=True)) for at in range(40)}
     assert _read(tmp_path, by_item).ratings.height == 80
+
+
+def _labels_beside(folder: Path) -> None:
+    words = ["refund", "repair", "other"]
+    said = [words[at * 7 % 11 % 3] for at in range(120)]
+    judged = [word if at % 5 else "other" for at, word in enumerate(said)]
+    lines = [f"t{at},{word}" for at, word in enumerate(judged)]
+    (folder / "judged.csv").write_text("\n".join(["ticket,gpt", *lines]))
+    lines = [f"t{at},{word},random" for at, word in enumerate(said) if at % 2]
+    (folder / "clerk.csv").write_text("\n".join(["ticket,label,origin", *lines]))
+    both = [f"{line.rpartition(',')[0]},{who}" for who in ("ann", "ben") for line in lines]
+    (folder / "two.csv").write_text("\n".join(["ticket,label,annotator", *both]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "people"),
+    [
+        ("clerk.csv", ["--key", "ticket"], {"clerk"}),
+        ("clerk.csv", [], {"clerk"}),
+        ("two.csv", ["--key", "ticket=ticket"], {"ann", "ben"}),
+    ],
+)
+def test_words_of_people_in_a_file_of_their_own_are_labels(tmp_path, labels, more, people):
+    _labels_beside(tmp_path)
+    line = ("examine", "judged.csv", "--human", labels, *more, "--resamples", "0", "--json")
+    done = typed(*line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert {one["judge"] for one in record["verdicts"]} == {"gpt"}
+    assert set(record["options"]["reference"]) == people
+
+
+def test_words_of_people_correct_shares_of_labels(tmp_path):
+    _labels_beside(tmp_path)
+    done = typed("correct", "judged.csv", "--human", "clerk.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {"refund", "repair", "other"} == {
+        one["attribute"] for one in json.loads(done.stdout)["scores"]
+    }
+
+
+def test_labels_are_joined_to_a_session_as_to_its_ratings(tmp_path):
+    made = session_of(tmp_path, "s")
+    ratings = pl.read_parquet(made / "ratings.parquet")
+    items = ratings["item"].unique(maintain_order=True).to_list()
+    lines = [f"{item},{at % 5 + 1}" for at, item in enumerate(items)]
+    (tmp_path / "ann.csv").write_text("\n".join(["item,score", *lines]))
+    said = [
+        typed("audit", source, "--human", "ann.csv", "--key", "item", cwd=tmp_path)
+        for source in ("s", "s/ratings.parquet")
+    ]
+    assert said[0].returncode == said[1].returncode
+    assert said[0].stderr == said[1].stderr
 
 
 def test_objects_without_a_rater_that_is_known_stay_whole(tmp_path):

@@ -279,7 +279,8 @@ def source_of(  # noqa: PLR0911 - a return for each kind
     read, named = read or ReadOptions(), tuple(reference)
     several = _paths(source)
     if read.human:
-        return FilesSource(_labelled(several), named, read)
+        files = _labelled(several)
+        return _judged(files, named, read) or FilesSource(files, named, read)
     joining = [key for key in ("key", "about") if getattr(read, key)]
     if joining:
         raise InputError(
@@ -320,7 +321,7 @@ def _judged(source: AnySource, reference: tuple[str, ...], read: ReadOptions) ->
         read_judged,
     )
 
-    nested = nested_table(source, read)
+    nested = None if read.human else nested_table(source, read)
     if nested is not None:
         table, people = nested
         stems = [path.stem for path in _paths(source)]
@@ -355,8 +356,11 @@ def _labelled(files: tuple[Path, ...]) -> tuple[Path, ...]:
     InputError
         The source is a study, a frame, a session or a benchmark.
     """
-    from voirdire.tables import is_dataset  # noqa: PLC0415 - only for labels from elsewhere
+    from voirdire.store import is_session  # noqa: PLC0415 - only for labels from elsewhere
+    from voirdire.tables import is_dataset  # noqa: PLC0415 - as above
 
+    # Of a session its ratings are what labels are joined to.
+    files = tuple(file / "ratings.parquet" if is_session(file) else file for file in files)
     if not files or any(
         not is_dataset(file) and (file.suffix in ("", ".toml") or file.is_dir()) for file in files
     ):

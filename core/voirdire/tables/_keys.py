@@ -109,11 +109,16 @@ def identifies(frame: pl.DataFrame, column: str, beside: Sequence[str] = ()) -> 
     >>> identifies(frame, "ticket"), identifies(frame, "ticket", ["build"])
     (False, True)
     """
-    most = prod(_ABOUT * frame[c].approx_n_unique() for c in (column, *beside))
+    most = prod(_ABOUT * _about(frame, c) for c in (column, *beside))
     if most < frame.height or not may_be_id(frame[column]):
         return False
     keys = frame.select(list(dict.fromkeys((column, *beside))))
     return keys.n_unique() == keys.height
+
+
+def _about(frame: pl.DataFrame, column: str) -> int:
+    """About how many values a column has."""
+    return int(frame.select(pl.col(column).approx_n_unique()).item())
 
 
 def item_of_all(raws: Sequence[RawTable]) -> str | None:

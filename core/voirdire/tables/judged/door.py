@@ -23,6 +23,7 @@ from voirdire.tables._objects import opened_up
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import NamedRaters, parts_of, rater_column
+from voirdire.tables.judged.beside import with_people
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences, shown_first
@@ -81,12 +82,15 @@ def read_judged(
     raw = _raw(files, read, reference) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
-    if raw is None:
-        return None
+    people, beside = _people_of_files(files, read), read.human
+    joined = with_people(raw, read) if raw is not None and beside else None
+    if joined is not None:
+        raw, read, people = joined
+    if raw is None or (beside and joined is None):
+        return None  # scores are joined where they are read
     # One question after the other, with the answers before it taken: all are asked at once.
     seen, found = all_at_once(
-        lambda named, options: _looked_at(raw, options, named or _people_of_files(files, options)),
-        reference, read,
+        lambda named, options: _looked_at(raw, options, named or people), reference, read,
     )  # fmt: skip
     if found is None:
         return None
@@ -99,7 +103,7 @@ def read_judged(
         judgements=made,
     )  # fmt: skip
     found = replace(
-        found, hashes={path.name: file_hash(path) for path in files},
+        found, hashes={path.name: file_hash(path) for path in (*files, *beside)},
         findings=(*seen.findings, *account_findings(account), *found.findings),
     )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found, read), found
@@ -287,7 +291,7 @@ def _raw(
         frames = [table for table in nested if table is not None]
         table = pl.concat(frames, how="diagonal")
         return build(files[0].name, table.columns, table.get_columns(), first=1)
-    if len(files) > 1 or read.human:
+    if len(files) > 1:
         return None
     try:
         return read_raw(files[0], sheet=read.sheet, named=reference)

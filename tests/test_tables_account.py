@@ -16,6 +16,7 @@ from reading_files import Case, cases
 from reading_files_2 import cases as second_cases
 
 from voirdire import InputError, QuestionError, ReadOptions, tables
+from voirdire.study import build_study
 from voirdire.tables import ReadingBuilder, read_file, read_foreign, write_xlsx
 from voirdire.tables._tables import Account
 
@@ -233,3 +234,56 @@ def test_an_archive_says_of_each_member(tmp_path):
     found = read_foreign(tmp_path / "all.zip")
     assert found.account.gone == {"without a judgement": 2}
     assert (found.account.rows, found.account.kept) == (8, 6)
+
+
+def _said(path, **keys):
+    _, rated = tables.read_file(path, reference=["human"], read=ReadOptions(**keys))
+    (account,) = rated.accounts
+    told = [f.message for f in rated.findings if f.kind == "account"]
+    return account, told[0] if told else ""
+
+
+SCORED = [(f"i{at}", at % 5 + 1, (at + at // 7) % 5 + 1) for at in range(40)]
+LINES = "".join(f"{i},{h},{j}\n" for i, h, j in SCORED)
+
+
+def test_bytes_of_a_text_above_its_header_are_counted(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(f"# weekly\nAnswers,,\nitem,human,llm\n{LINES}")
+    account, said = _said(path)
+    assert account.size == path.stat().st_size
+    assert dict(account.unread) == {"lines above the header": len("# weekly\nAnswers,,\n")}
+    assert "19 were not read: 19 of lines above the header" in said
+    path.write_text(f"item,human,llm\n{LINES}")
+    account, said = _said(path)
+    assert (sum(account.unread.values()), said) == (0, "")
+
+
+def test_bytes_beside_the_rows_of_json_and_lines_that_cannot_be_read_are_counted(tmp_path):
+    rows = [{"item": i, "human": h, "llm": j} for i, h, j in SCORED]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({"made": {"by": "me"}, "rows": rows}))
+    account, said = _said(path)
+    assert sum(account.unread.values()) == len('{"by": "me"}')
+    assert "what stands beside the rows" in said
+    path = tmp_path / "r.jsonl"
+    path.write_text("\n".join([*map(json.dumps, rows), "{broken"]))
+    read = build_study({"name": "r", "data": {"sources": [{"path": "r.jsonl"}], "skip_bad_lines": True,
+                        "reference": ["human"]}}, folder=str(tmp_path))  # fmt: skip
+    (account,) = tables.read_tables(read).accounts
+    assert dict(account.unread) == {"lines that cannot be read": len("{broken")}
+
+
+def test_bytes_of_other_sheets_are_counted(tmp_path):
+    path = tmp_path / "r.xlsx"
+    frames = {
+        "scores": pl.DataFrame(SCORED, schema=["item", "human", "llm"], orient="row"),
+        "legend": pl.DataFrame({"level": [1, 5], "means": ["weak", "strong"]}),
+    }
+    write_xlsx(path, frames)
+    account, said = _said(path)
+    with zipfile.ZipFile(path) as book:
+        sizes = {part.filename: part.file_size for part in book.infolist()}
+    assert account.size == sum(sizes.values())
+    assert account.unread["other sheets"] == sizes["xl/worksheets/sheet2.xml"]
+    assert "of other sheets" in said

@@ -74,21 +74,23 @@ def account_findings(account: Account | None) -> tuple[Finding, ...]:
         return ()
     if any(account.open):
         return (_does_not_add_up(account),)
-    if not account.gone:
+    unread = {part: size for part, size in account.unread.items() if size}
+    if not account.gone and not unread:
         return ()
+    parts = ", ".join(f"{size:,} of {part}" for part, size in unread.items())
+    bytes_ = f" Of its {account.size:,} bytes {sum(unread.values()):,} were not read: {parts}."
     gone = ", ".join(f"{count:,} {why}" for why, count in account.gone.items())
     note = finding(
         "account", "note", account.table, [],
-        f"Of {plural(account.rows, 'row')} in the file {account.kept:,} were read; {gone}.",
+        f"Of {plural(account.rows, 'row')} in the file {account.kept:,} were read"
+        f"{f'; {gone}' if gone else ''}.{bytes_ if unread else ''}",
         "The others are in no number.", count=account.rows - account.kept,
     )  # fmt: skip
     return (note,)
 
 
 def account_of(
-    table: str,
-    rows: int,
-    notes: Iterable[Finding],
+    raw: RawTable,
     later: Iterable[Finding],
     *,
     each: int,
@@ -100,17 +102,19 @@ def account_of(
 
     Parameters
     ----------
-    rows : int
-        Rows that were decoded.
-    notes, later : iterable of Finding
-        On rows of the file, and on those rows that `each` of them was made into.
+    raw : RawTable
+        As it was decoded, with the findings on its rows.
+    later : iterable of Finding
+        On those rows that `each` of them was made into.
     each : int
         So many rows were made of each row of the file: of a respondent's row one for each answer.
     """
-    before, after = _gone(notes), _gone(later)
+    before, after = _gone(raw.findings), _gone(later)
     gone = {why: before.get(why, 0) * each + after.get(why, 0) for why in {**before, **after}}
-    whole = rows + before.get(_GONE["bad_lines"], 0)
-    return Account(table, whole * each, gone, kept, columns, judgements)
+    whole = raw.rows + before.get(_GONE["bad_lines"], 0)
+    return Account(
+        raw.name, whole * each, gone, kept, columns, judgements, raw.size, dict(raw.unread)
+    )
 
 
 def _gone(notes: Iterable[Finding]) -> dict[str, int]:

@@ -407,8 +407,8 @@ def read_part(ready: Ready, scale: Scale) -> SourceTables:
         ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
     account = account_of(
-        raw.name, raw.rows, raw.findings, tidy.findings, each=raw.each, kept=tidy.frame.height,
-        columns=columns, judgements=ratings.height,
+        raw, tidy.findings, each=raw.each, kept=tidy.frame.height, columns=columns,
+        judgements=ratings.height,
     )  # fmt: skip
     wide = how.raters_are_columns and how.kind != "replies"
     if source.leave_out:

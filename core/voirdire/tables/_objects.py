@@ -74,7 +74,7 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
         lines=raw.numbers().gather([at for at, _ in rows]), unit=raw.unit,
         findings=(*raw.findings, note),
     )  # fmt: skip
-    return replace(made, sheets=raw.sheets)
+    return replace(made, sheets=raw.sheets, size=raw.size, unread=raw.unread)
 
 
 def _suffices(raw: RawTable, beside: Sequence[str], named: Sequence[str]) -> bool:

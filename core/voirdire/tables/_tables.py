@@ -112,6 +112,10 @@ class Account:
         Columns of judgements in each of them; 0 where a record may hold any number of these.
     judgements : int
         Judgements that were made of them, missing ones too.
+    size : int
+        Bytes of the file; of a workbook those of its unpacked parts.
+    unread : mapping of str to int
+        Parts of the file that hold no row that was read, and their bytes.
 
     Examples
     --------
@@ -127,6 +131,8 @@ class Account:
     kept: int = 0
     columns: int = 1
     judgements: int = 0
+    size: int = 0
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def open(self) -> tuple[int, int]:

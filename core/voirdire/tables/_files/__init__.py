@@ -86,7 +86,8 @@ def read_raw(
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
-        return _by_suffix(path, sheet, skip_bad_lines, named)
+        raw = _by_suffix(path, sheet, skip_bad_lines, named)
+        return raw if raw.size else replace(raw, size=path.stat().st_size)
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
 
@@ -220,7 +221,10 @@ def _read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
         raise TableError(f"{path.name}: line {bad[0][0]} {bad[0][1]}{more}")
     if bad:
         notes = (*notes, _skipped(path.name, bad))
-    return _table(path.name, rows, notes, pl.Series("row", lines, dtype=pl.Int64), "line")
+    table = _table(path.name, rows, notes, pl.Series("row", lines, dtype=pl.Int64), "line")
+    lost = {number for number, _ in bad}
+    size = sum(len(line.encode()) for number, line in _lines(text) if number in lost) if bad else 0
+    return replace(table, unread={"lines that cannot be read": size})
 
 
 def _read_json(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
@@ -242,9 +246,12 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
     except (ValueError, RecursionError) as error:
         raise TableError(f"{name}: cannot be read as JSON ({error})") from None
     # Tools wrap their rows: {"results": [...]}, or a column a key.
+    beside = 0
     if isinstance(value, dict):
         whole, value = value, _rows_in(value)
-        notes = (*notes, *_keys_unread(name, whole, value))
+        unread = _keys_unread(name, whole, value)
+        notes = (*notes, *unread)
+        beside = sum(_size_of(whole[key]) for note in unread for key in note.places)
     if not isinstance(value, list):
         raise TableError(f"{name}: holds {_kind(value)} where a list of objects is needed")
     for index, row in enumerate(value):
@@ -253,7 +260,13 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
         if problem := _half(row, text):
             raise TableError(f"{name}: record {index + 1} {problem}")
     numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
-    return _table(name, value, notes, numbers, "record")
+    table = _table(name, value, notes, numbers, "record")
+    return replace(table, unread={"what stands beside the rows": beside})
+
+
+def _size_of(value: object) -> int:
+    """Bytes of a value as JSON writes it."""
+    return len(json.dumps(value, ensure_ascii=False).encode())
 
 
 def _rows_in(value: dict[str, Any]) -> Any:

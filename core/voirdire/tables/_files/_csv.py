@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,8 @@ def read_csv(path: Path) -> RawTable:
     TableError
         No header or no rows, a record with more fields than the header, an open quote.
     """
-    text, notes = read_text(path)
-    text, remarks = _without_remarks(text, path.name)
+    whole, notes = read_text(path)
+    text, remarks = _without_remarks(whole, path.name)
     notes = (*notes, *remarks)
     declared = _DECLARED.match(text)
     if declared:
@@ -59,7 +60,10 @@ def read_csv(path: Path) -> RawTable:
         separator = _separator(text, "\t" if path.suffix.lower() == ".tsv" else ",")
     fast = len(text) > _LARGE or (len(text) > _PLAIN and '"' not in text)
     table = _fast(path.name, text, separator, notes) if fast else None
-    return table or _exact(path.name, text, separator, notes)
+    table = table or _exact(path.name, text, separator, notes)
+    # Titles and remarks: what stands above the line of the header.
+    above = whole.splitlines(keepends=True)[: table.head - 1] if table.head > 1 else []
+    return replace(table, unread={"lines above the header": len("".join(above).encode())})
 
 
 def _without_remarks(text: str, name: str) -> tuple[str, tuple[Finding, ...]]:
@@ -110,7 +114,7 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
     header = find_header(name, head)
     if header is None:
         raise TableError(f"{name}: the file is empty")
-    body, lines = records[header.below :], lines[header.below :]
+    tops, body, lines = lines, records[header.below :], lines[header.below :]
     if not body:
         raise TableError(f"{name}: there is a header but no rows")
     width = max(map(len, records[header.top : header.below]))
@@ -126,7 +130,7 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
         pl.Series([value or None for value in values], dtype=pl.String)
         for values in zip(*padded, strict=True)
     ]
-    return build(
+    table = build(
         name,
         header.names[:width],
         columns,
@@ -135,6 +139,7 @@ def _exact(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> 
         decimal_comma=separator != ",",
         findings=(*notes, *header.findings),
     )
+    return replace(table, head=tops[header.top])
 
 
 def _records(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import TableError, listed, not_one_of
+from voirdire.late import pattern
 from voirdire.tables._files._raw import HEAD, RawTable, Unseen, build, find_header
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
@@ -32,6 +33,9 @@ for _name in ("fastexcel", "calamine"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
+#: Parts of a workbook: its sheets, and what stands beside them.
+_SHEET_PART = pattern(r"xl/worksheets/[^/]+\.xml$")
+_BESIDE = pattern(r"xl/(?:media|drawings|charts|embeddings|comments|threadedComments|vbaProject)")
 #: Asks for all visible sheets with the same columns, one below the other.
 ALL = "*"
 #: The column of their names.
@@ -75,14 +79,27 @@ def read_excel(path: Path, sheet: str | None = None, named: Sequence[str] = ()) 
                 if together and len(read) > 1:
                     rest = [_sheet(path.name, book, n, scanned.get(n, Sheet())) for n in alike]
                     tables = [one for one in (table, *rest) if isinstance(one, RawTable)]
-                    return _stacked(tables, read)
+                    return _measured(_stacked(tables, read), path, read)
                 notes = _chosen(path.name, name, sheets) if sheet is None else ()
-                return replace(table, sheets=read).noted(*notes)
+                return _measured(replace(table, sheets=read).noted(*notes), path, [name])
             lacks[name] = table
     except (fastexcel.FastExcelError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from None
     reasons = [f"sheet {name!r} {lack}" for name, lack in lacks.items()]
     raise TableError(f"{path.name}: {', '.join(reasons) or 'the workbook has no sheet'}")
+
+
+def _measured(table: RawTable, path: Path, read: Sequence[str]) -> RawTable:
+    """The table with the bytes of its workbook, and of those parts of it that were not read."""
+    if not zipfile.is_zipfile(path):
+        return table
+    with zipfile.ZipFile(path) as book:
+        sizes = {part.filename: part.file_size for part in book.infolist()}
+        own = {_member(book, name) for name in read}
+    sheets = sum(n for part, n in sizes.items() if _SHEET_PART.match(part) and part not in own)
+    beside = sum(n for part, n in sizes.items() if _BESIDE.match(part))
+    unread = {"other sheets": sheets if None not in own else 0, "pictures and remarks": beside}
+    return replace(table, size=sum(sizes.values()), unread=unread)
 
 
 def _stacked(tables: Sequence[RawTable], sheets: Sequence[str]) -> RawTable:

@@ -76,6 +76,12 @@ class RawTable:
         The column that numbered the turns of conversations and stands in the ids of items now.
     together : bool
         Whether the rows are those of several sheets.
+    head : int
+        The line on which the header of a text begins, where it is not the first.
+    size : int
+        Bytes of the file; of a workbook those of its unpacked parts.
+    unread : mapping of str to int
+        Parts of the file that hold no row of the table, and their bytes.
     """
 
     name: str
@@ -93,6 +99,9 @@ class RawTable:
     unseen: Unseen = field(default_factory=Unseen)
     turned: str = ""
     together: bool = False
+    head: int = 1
+    size: int = 0
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     def place(self, index: int) -> str:
         """Where the record of that index stands."""

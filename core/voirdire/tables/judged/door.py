@@ -98,10 +98,7 @@ def read_judged(
     # Of probabilities a row may hold any number.
     of_rows = not any(one.probability for one in found.questions)
     each = max(1, round(made / max(seen.frame.height, 1))) if of_rows else 0
-    account = account_of(
-        seen.name, seen.rows, seen.findings, (), each=1, kept=seen.frame.height, columns=each,
-        judgements=made,
-    )  # fmt: skip
+    account = account_of(seen, (), each=1, kept=seen.frame.height, columns=each, judgements=made)
     found = replace(
         found, hashes={path.name: file_hash(path) for path in (*files, *beside)},
         findings=(*seen.findings, *account_findings(account), *found.findings),

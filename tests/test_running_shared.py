@@ -143,6 +143,23 @@ def test_a_run_that_is_killed_itself_leaves_no_workers_and_goes_on(tmp_path):
         assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
+def test_a_second_ctrl_c_ends_the_workers_too(tmp_path):
+    with WireServer(rubric_answer, latency=0.5) as server:
+        study_of(tmp_path, member(server), items=1100, run=LIMITS)
+        process = started(tmp_path, "--workers", "2", "-q")
+        after(server, 20, process)
+        workers = workers_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert process.returncode == 130
+        # A worker's piece of 550 calls at 8 at once takes over half a minute: none was waited for.
+        assert server.count < 300
+        assert len(workers) == 2
+        assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
 def test_a_cluster_of_dask_loses_a_worker(tmp_path):
     pytest.importorskip("distributed")
     killed = []

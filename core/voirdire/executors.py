@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import operator
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
@@ -208,7 +209,11 @@ class Processes(_Adds):
         return ProcessPoolExecutor(self.workers, get_context("spawn"), _alone, (self.workers,))
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes: with the parts that they are at, or at once where that was asked."""
+        if isinstance(sys.exception(), KeyboardInterrupt):
+            # `kill_workers` of Python 3.14 does this.
+            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
+                process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 

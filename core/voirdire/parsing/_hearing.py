@@ -37,7 +37,7 @@ _OF_HEADS = frozenset({"verdict", "article"})
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
-SENTENCE = re.compile(r"[.!?\n。！？।]+(?!\d)")
+SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
 _FOLDER = Path(__file__).with_name("languages")
 
 
@@ -394,7 +394,7 @@ def number_word(text: str) -> tuple[int, int] | None:
 
 def hedges(text: str) -> bool:
     """Whether a text of another language than English weighs, or leaves open, what it speaks of."""
-    return any(heard.of("maybe") for heard in hear(text))
+    return any(heard.of("maybe", "would") for heard in hear(text))
 
 
 def _is_english(text: str) -> bool:

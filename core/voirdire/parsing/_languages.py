@@ -100,6 +100,12 @@ def _given(heard: Heard, high: float) -> GivenScore | None:
         settled = drafted and heard.any("gives", start, len(heard.text))
         if not settled:
             return None
+    # "本来想给3分": what a clause calls its first thought is none that stays.
+    clause = max((m.end() for m in CLAUSE.finditer(heard.text, 0, last.start)), default=0)
+    if not settled and heard.any("draft", clause, last.start):
+        return None
+    if heard.text[last.end :].lstrip()[:1] in ("?", "？", "؟"):  # "4? Eher nicht."
+        return None
     # What is said of the number, from where it was settled to the end of its sentence.
     begins = max(
         [h.end for h in heard.of("final", "back") if start <= h.start < last.start], default=start
@@ -215,7 +221,8 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if not better and not heard.any("worse", start, end):
             continue
         # "Not" of a taking back aside: what is denied is no verdict.
-        if heard.any("not", start, end) or (better and heard.any("worse", start, end)):
+        denied = heard.any("not", start, end) or heard.any("absent", start, end)
+        if denied or (better and heard.any("worse", start, end)):
             return None
         here = {each.which for each in _held(heard, sides, start, end)}
         if len(here) > 1:
@@ -303,6 +310,17 @@ def _spans(text: str, breaks: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+#: What a sentence needs to choose an option, and what it must not hold.
+_CHOOSING = ("answer", "choose", "better", "yes", "final")
+_UNDECIDED = ("maybe", "would", "not", "absent", "back")
+
+
+def _asked(text: str) -> list[tuple[int, int]]:
+    """Where the questions of a text stand."""
+    spans = _spans(text, SENTENCE)
+    return [(start, end) for start, end in spans if text[end : end + 1] in ("?", "？", "؟")]
+
+
 def chosen(text: str, letters: Sequence[str]) -> str | None:
     """The one option that a short text chooses; None where it is not sure.
 
@@ -311,6 +329,7 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     """
     text = composed(text.strip())
     one = "|".join(map(re.escape, letters))
+    asked = _asked(text)
     found = list(re.finditer(rf"(?<![A-Za-z'’])(?:{one})(?![\w'’]*[a-z])", text))
     picked = set[str | None]()
     for heard in hear(text):
@@ -318,15 +337,16 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
             m
             for m in found
             if not (m.group() == "A" and _is_word(text, m.start(), text[m.end() :], heard))
+            and not any(start <= m.start() < end for start, end in asked)
         ]
         # What settles decides: "Ich schwanke zwischen B und C. Am Ende wähle ich B."
         ends = [h.end for h in heard.of("final") if any(m.start() > h.end for m in letters_of)]
         begins = max(ends, default=0)
         named = {m.group() for m in letters_of if m.start() >= begins}
         behind = {hit.use for hit in heard.hits if hit.start >= begins}
-        sure = not behind.isdisjoint(("answer", "choose", "reply")) and behind.isdisjoint(
-            ("maybe", "not", "back")
-        )
+        sure = not behind.isdisjoint(
+            ("answer", "choose", "better", "yes", "final")
+        ) and behind.isdisjoint(("maybe", "not", "absent", "back"))
         picked.add(named.pop() if sure and len(named) == 1 else None)
     return picked.pop() if len(picked) == 1 else None
 
@@ -335,7 +355,7 @@ _CLOSING = " .!。！،,*_\"'«»“”"
 # Where the verb stands behind what it says: "悲しみです", "슬픔입니다".
 _COPULAS_BEHIND = ("です", "である", "だ", "입니다", "이다", "है")
 #: A sentence with one of these does not say what is.
-_DECIDED_OTHERWISE = frozenset({"maybe", "not", "no", "absent", "back", "draft", "none"})
+_DECIDED_OTHERWISE = frozenset({"maybe", "would", "not", "no", "absent", "back", "draft", "none"})
 
 
 def says_none(text: str) -> bool:

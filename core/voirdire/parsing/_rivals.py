@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import hear, truth
+from voirdire.parsing._hearing import denies_any, hear, truth
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._words import TURNS_TO, other_values
+from voirdire.parsing._words import DENIED, TURNS_TO, other_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +152,11 @@ def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
     rest = _WORD.findall(_clause(text, match, start)[1])
     if len(rest) > _FEW_WORDS or not _WORD.search(between):
         return False
-    led = [each.end() for each in TURNS_TO.finditer(between)]
+    led = [
+        each.end()
+        for each in TURNS_TO.finditer(between)
+        if not DENIED.search(between[: each.start()])
+    ]
     for heard in hear(between):  # what takes back leads on where it is a head: "Korrektur: 3"
         heads = [
             hit
@@ -161,7 +165,8 @@ def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
         ]
         led += [hit.end for hit in (*heard.of("final"), *heads)]
     words = _WORD.findall(between[max(led) :].casefold()) if led else []
-    return bool(led) and len(words) <= _FEW_WORDS and _DENIES.isdisjoint(words)
+    denied = not _DENIES.isdisjoint(words) or denies_any(words)
+    return bool(led) and len(words) <= _FEW_WORDS and not denied
 
 
 def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:

@@ -90,8 +90,9 @@ _APART = re.compile(
 _TOLD = Phrases("if", "for", "when")
 # "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
+_ASKS = frozenset("?？؟")
 _MOST = 500  # the last so many: no honest reply states more
-_LONGEST, _SECTION, _INTO = 300, 2_000, 30
+_LONGEST, _SECTION, _INTO, _SHORT = 300, 2_000, 30, 8
 # "[[A]] or [[B]]": the format is repeated, nothing is set apart.
 _ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
@@ -196,6 +197,8 @@ def _in_lines(text: str, keys: Keys) -> Sequence[Statement]:
         if DENIED.search(text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]):
             continue
         field = _field(text[match.end() : end], below="\n" in match.group())
+        if _is_asked(field):
+            continue
         rank, value = (
             _rank(text, match, field),
             _JOINS.sub("", without_aside(field.replace("*", ""))),
@@ -349,6 +352,12 @@ def _longest_words(names: tuple[str, ...]) -> frozenset[str]:
     words = [words_of(name).forms or ("",) for name in names]
     longest = [max(forms[::-1], key=len) for forms in words]
     return frozenset((*longest, *("".join(forms) for forms in words)))
+
+
+def _is_asked(field: str) -> bool:
+    """Whether a value is asked for and no other follows it: *4? Hardly.*, not *4? Or 3?*."""
+    at = next((at for at, sign in enumerate(field[:_SHORT]) if sign in _ASKS), None)
+    return at is not None and not any(map(str.isdecimal, field[at:]))
 
 
 def _word_before(text: str, at: int) -> str:

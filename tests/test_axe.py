@@ -16,7 +16,7 @@ from looking_work import Site, material, write_ratings
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from test_humans_page import Page
-from test_humans_turns import conversations
+from test_humans_turns import conversations, rated_session
 
 from voirdire import examine
 from voirdire.humans import make_plan
@@ -109,6 +109,25 @@ def test_axe_finds_nothing_on_the_page_where_people_judge_turns(
     found = found_by(browser, axe)
     page.close()
     assert found == []
+
+
+def test_axe_finds_nothing_where_judged_turns_are_looked_at_on_a_phone(browser, axe, tmp_path):
+    """A turn within its conversation, and a report with agreement over turns as a picture."""
+    session = rated_session(tmp_path)
+    site = Site(material(session, reference=("ann", "ben"), with_text=True))
+    write_outputs(examine(session, resamples=0), tmp_path / "report", ["html"], with_text=True)
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    browser.set_script_timeout(60)
+    browser.get(site.server.link)
+    report = (tmp_path / "report" / "report.html").as_uri()
+    for place in (site.server.address + "/response?row=2", report):
+        browser.get(place)
+        assert found_by(browser, axe) == [], place
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        assert browser.title != "owned"  # what a hostile turn asks for
+    assert "Agreement over turns" in browser.page_source
+    site.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -12,6 +12,7 @@ from voirdire import examine
 from voirdire.errors import StudyError
 from voirdire.humans import export, import_answers, make_plan
 from voirdire.running import run
+from voirdire.store import ratings_frame
 from voirdire.study import build_study, study_to_toml
 from voirdire.tables import read_tables
 
@@ -54,6 +55,25 @@ def conversations(folder, unit, task="pointwise", talks=4, **humans):
     path = folder / "study.toml"
     path.write_text(study_to_toml(study), "utf-8")
     return path
+
+
+def rated_session(folder):
+    """A session whose judge and two people scored each turn."""
+    path = conversations(folder, "turn")
+    run(path, folder / "s", quiet=True)
+    own = ratings_frame(folder / "s")
+    people = [
+        own.select("item", "system", "attribute", (pl.col("score") + at) % 5 + 1).with_columns(
+            rater=pl.lit(name)
+        )
+        for at, name in enumerate(("ann", "ben"))
+    ]
+    pl.concat(people).write_csv(folder / "people.csv")
+    raw = _raw(path)
+    raw["panel"] += [{"name": name, "kind": "human"} for name in ("ann", "ben")]
+    raw["data"] = {"sources": [{"path": "people.csv"}], "reference": ["ann", "ben"]}
+    run(build_study(raw, folder=str(folder)), folder / "s", quiet=True, resume=True)
+    return folder / "s"
 
 
 def filled(work, answer):

@@ -469,3 +469,15 @@ def test_what_no_judge_was_shown_is_a_finding(tmp_path):
     assert "2 of kind 'image_url', 1 of kind 'input_audio'" in found.message
     asked = shown_messages(tmp_path / "s", "ann", "c1 turn 2", "", 1)[-1]
     assert "See. [image_url, not shown] [image_url, not shown]" in asked.text
+
+
+def test_conversations_of_which_nothing_is_judged_are_a_finding(tmp_path):
+    from voirdire.examining.session import session_findings
+
+    talks = {("c1", "a"): said("c1"), ("c2", "a"): said("c2", 1), ("c1", "b"): []}
+    result = went(tmp_path, study_of(tmp_path, talks=talks))
+    assert result.raters[0].tasks == 3  # of the whole one alone
+    (found,) = [f for f in session_findings(tmp_path / "s") if f.kind == "no_turn_judged"]
+    assert (found.count, found.places) == (2, ("c2 a", "c1 b"))
+    went(tmp_path, study_of(tmp_path, talks=talks, unit="whole", role=""), resume=True)
+    assert "no_turn_judged" not in [f.kind for f in session_findings(tmp_path / "s")]

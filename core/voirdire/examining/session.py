@@ -19,7 +19,7 @@ from voirdire.store.frames import session_rule
 from voirdire.store.health import changed_database, changed_tables, damage, older_tables
 from voirdire.store.readings import keep_readings, kept_readings
 from voirdire.store.session import RATERS
-from voirdire.store.turns import parts_by_kind
+from voirdire.store.turns import parts_by_kind, without_units
 from voirdire.study import Rater, Source, Study, load_study
 from voirdire.tables import COLUMN_KEYS
 
@@ -247,11 +247,19 @@ def session_findings(folder: Path) -> tuple[Finding, ...]:
 
 
 def _not_shown(folder: Path) -> Iterator[Finding]:
-    """Parts of conversations that are no text, which no judge was shown."""
+    """Conversations of which nothing was judged, and parts that are no text."""
     if not is_session(folder):
         return
+    judged = session_study(folder).conversations.judged()
     with closing(read_session(folder)) as connection:
         kinds = parts_by_kind(connection)
+        bare = without_units(connection, judged) if judged.placed else []
+    if bare:
+        yield Finding(
+            "no_turn_judged", "serious", "", len(bare), tuple(bare[:20]),
+            f"{len(bare):,} conversations have no {judged.kind} that is judged: {bare[0]!r} ...",
+            "Nobody was asked about them: they are empty, or nobody speaks in that role.",
+        )  # fmt: skip
     if kinds:
         named = ", ".join(f"{count:,} of kind {kind!r}" for kind, count in kinds.items())
         yield Finding(

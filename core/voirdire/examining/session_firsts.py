@@ -15,7 +15,7 @@ import polars as pl
 from voirdire.errors import InputError, listed
 from voirdire.schema import Finding
 from voirdire.store.session import read_session
-from voirdire.study import ReadOptions
+from voirdire.study import Rater, ReadOptions
 from voirdire.tables import read_tables
 from voirdire.tables.judged import ReadJudgements, read_judged
 from voirdire.units import CALL, RESULT, THOUGHT, parted
@@ -129,7 +129,13 @@ def _positions(study: Study, longest: int, only: Sequence[str]) -> pl.DataFrame:
     sources: Sequence[Source] = tuple(map(with_never, study.data.sources))
     # A person may have judged steps, whose ids are none of the judge's: they are compared later.
     data = study.data.model_copy(update={"reference": ()})
-    read = read_tables(study.model_copy(update={"rubric": rubric, "data": data}), sources=sources)
+    # People who are named as the reference alone are declared by that.
+    declared = {one.name for one in study.panel}
+    people = (
+        Rater(name=name, kind="human") for name in study.data.reference if name not in declared
+    )
+    changes = {"rubric": rubric, "data": data, "panel": (*study.panel, *people)}
+    read = read_tables(study.model_copy(update=changes), sources=sources)
     kinds = (pl.String, pl.String, pl.String, pl.Int64, pl.String, pl.Float64)
     places = read.ratings.select(
         pl.col(name).cast(kind) for name, kind in zip(_COLUMNS, kinds, strict=True)

@@ -37,6 +37,13 @@ WHERE r.present = 1 AND i.present = 1 AND m.role IN ({roles})
 {group} ORDER BY r.position, m.turn"""
 
 
+_BARE_ITEMS = """SELECT i.id, '' FROM items i WHERE i.present AND NOT EXISTS (SELECT 1
+FROM messages m WHERE (m.item, m.system) = (i.id, '') AND m.role IN ({})) ORDER BY i.position"""
+_BARE_RESPONSES = """SELECT r.item, r.system FROM responses r
+WHERE r.present AND NOT EXISTS (SELECT 1 FROM messages m
+WHERE (m.item, m.system) = (r.item, r.system) AND m.role IN ({})) ORDER BY r.position"""
+
+
 class TurnTaker:
     """Takes in turns beside their items or responses, and knows whose have changed.
 
@@ -97,6 +104,17 @@ def parts_by_kind(connection: sqlite3.Connection) -> dict[str, int]:
         counts.update(map(kind_of_part, json.loads(unpack(packed))))
     counts.pop("tool_call", None)
     return dict(counts.most_common())
+
+
+def without_units(connection: sqlite3.Connection, judged: JudgedUnits) -> list[str]:
+    """Conversations in which nobody speaks in a role that is judged: item, and system if any."""
+    of_items = (
+        connection.execute("SELECT 1 FROM responses WHERE present LIMIT 1").fetchone() is None
+    )
+    asked = [role for role in _roles(connection, of_items=of_items) if judged.asks_about(role)]
+    query = _BARE_ITEMS if of_items else _BARE_RESPONSES
+    rows = connection.execute(query.format(",".join("?" * len(asked))), asked)
+    return [" ".join(filter(None, row)) for row in rows]
 
 
 def units(turns: Sequence[Turn], judged: JudgedUnits) -> Iterator[Unit]:

@@ -90,6 +90,7 @@ def test_places_name_the_file(apart):
         if one.kind == "rows_unused"
     )  # fmt: skip
     assert unused.places == ("logs.jsonl, line 3",)
+    assert unused.table == "traces.jsonl and logs.jsonl"
     apart[1].write_text(apart[1].read_text().replace('{"message": "started"}', '{"message'))
     with pytest.raises(TableError, match=r"logs.jsonl, line 3"):
         examine(list(apart))

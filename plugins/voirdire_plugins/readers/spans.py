@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from voirdire.errors import TableError, listed
+from voirdire.errors import TableError
 from voirdire.tables import ReadingBuilder
 from voirdire.units import Unit
 from voirdire_plugins.readers.sourced import judge
@@ -322,7 +322,7 @@ def runs_of_spans(maker: str, paths: Sequence[Path], collect: Collect) -> Iterat
 
 
 def _names(paths: Sequence[Path]) -> str:
-    return listed([path.name for path in paths])
+    return " and ".join(path.name for path in paths)
 
 
 class _Judging:

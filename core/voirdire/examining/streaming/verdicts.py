@@ -19,6 +19,7 @@ from voirdire.examining.ratings.pairing import kept_responses
 from voirdire.examining.streaming.second_pass import FINE, LEVEL_BITS, MISSING, SumsRequest
 from voirdire.examining.verdict.gathering import case_of
 from voirdire.stats.rating_patterns import UNASKED
+from voirdire.stats.response_panel import AlikeUnits
 from voirdire.stats.sums import ClusterMoments, ClusterSums, Linear
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class PatternCounts:
 
     def size(self, kept: NDArray[np.bool_] | None = None) -> int:
         """Responses of the rows kept."""
-        return round(float(self.count.sum() if kept is None else self.count[kept].sum()))
+        return AlikeUnits(self.count).size(kept)
 
     def by_cluster(
         self, columns: Floats, kept: NDArray[np.bool_] | None, where: int | None
@@ -136,8 +137,7 @@ class PatternCounts:
                 return moments.sums(self._total(there))
         if not self.exact:
             return self._unspread(there)
-        made = ClusterSums(np.arange(len(there)), there, self.count)
-        return made if where is None else made.where(where)
+        return AlikeUnits(self.count).by_cluster(there, None, where)
 
     def _unspread(self, columns: Floats) -> ClusterSums:
         """Until it is found out: clusters of two kinds, so that no column follows another."""
@@ -160,10 +160,8 @@ class PatternCounts:
             moments = self.board.ask(self._request("products", whole, bits))
         if moments is not None:
             return moments.sums(moments.fine_total)
-        columns = np.stack([two[:, 0] * two[:, 1], two[:, 0] ** 2, two[:, 1] ** 2], axis=1)
-        if not self.exact:
-            return self._unspread(columns)
-        return ClusterSums(np.arange(len(two)), columns, self.count)
+        alike = AlikeUnits(self.count).products(two[:, :1], two[:, 1:], kept)
+        return alike if self.exact else self._unspread(alike.table)
 
     def crossed_reading(self, panel: ResponsePanel) -> ClusterSums:
         """Reading sums, effects of systems and items removed in turn."""

@@ -12,6 +12,7 @@ from scipy.stats import hypergeom
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import chosen_gain, differing_gain, measured_gain, paired_t, pseudo_values
+from voirdire.stats.refitting import folds_of
 from voirdire.stats.tuning import FOLDS, allotted, half_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
@@ -220,3 +221,25 @@ def test_labels_where_judges_differ_show_more_than_as_many_others():
         holds, falsely, _ = tune.differed(0.0, 60, climbs=400, graded=graded)
         assert holds > 0.92
         assert falsely < 0.07
+
+
+def test_folds_that_look_anew_hold_the_truth_where_choosing_by_all_labels_claims_too_much():
+    """A part of benchmarks/tune.py: a few short climbs without any effect."""
+    import tune
+
+    holds, better, falsely, _, _, naive_holds, naive_better, *_ = tune.refitted(
+        "no effect", 60, steps=12, climbs=60
+    )
+    assert holds >= 0.95
+    assert better == falsely <= 0.05
+    assert naive_holds < 0.85
+    assert naive_better > 0.15
+
+
+def test_folds_are_dealt_evenly_and_keep_clusters():
+    clusters = np.repeat(np.arange(11), 3)
+    fold = folds_of(33, 5, clusters, seed=2)
+    assert {len(set(fold[clusters == one])) for one in range(11)} == {1}
+    assert sorted(np.bincount(fold)) == [6, 6, 6, 6, 9]
+    with pytest.raises(StatisticsError, match="2 to 11"):
+        folds_of(33, 12, clusters)

@@ -20,14 +20,18 @@ Examples:
 
   voirdire tune study.toml --judge north --for single --optimizer gepa --out tuned --max-cost 5
 
+  voirdire tune study.toml --judge north --for single --shots 4 --out tuned --max-cost 5
+
+  voirdire tune study.toml --judge jury --for single --out tuned
+
   voirdire tune study.toml --judge north --for single --candidates c.toml --out tuned --differ 60
 
   voirdire tune study.toml --judge north --for single --candidates c.toml --out tuned \
-    --measure new.csv
+    --measure answers/ratings.parquet
 
 The same command goes on where it ended: no reply is paid twice. Candidates are tables
 [[candidate]] of a TOML file with the keys of a [[panel]] (and instructions), or texts of
-instructions.
+instructions, or a rubric in other words.
 """
 
 

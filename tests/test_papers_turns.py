@@ -35,15 +35,16 @@ def test_personas_are_ours_and_in_several_languages():
     assert frame["text"].str.len_chars().min() > 150
 
 
-@pytest.fixture
-def talks(tmp_path):
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory):
     """A session in which two systems talked with our clients, its answers rated by turn."""
+    folder = tmp_path_factory.mktemp("talks")
     asked = ("paper", "mentalalign", "personas", "--generator", "simulated:g", "--generator",
              "simulated:h", "--client", "simulated:c", "--turns", "2", "--unit", "turn",
              "--model", "simulated:a")  # fmt: skip
-    done(*asked, "--out", tmp_path / "study")
-    done("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "talks", "--quiet")
-    return tmp_path / "talks", asked
+    done(*asked, "--out", folder / "study")
+    done("run", folder / "study" / "study.toml", "--out", folder / "talks", "--quiet")
+    return folder / "talks", asked
 
 
 def test_mentalalign_rates_each_turn_of_systems_that_talk_with_clients(tmp_path, talks):

@@ -95,10 +95,10 @@ def test_a_gate_holds_turns_by_their_conversation(files, tmp_path):
 
 
 def test_intervals_cover_and_the_judge_of_the_last_turn_gets_no_use():
-    found = counted(clients=20, turns=4, people=3, sets=60, first=5, mean=true_mean(400_000))
+    found = counted(clients=20, turns=4, people=3, sets=40, first=5, mean=true_mean(100_000))
     for of in ("bias", "apart", "corrected"):
         assert found.share((of, "clustered")) >= 0.88
     assert found.share(("bias", "flat")) < found.share(("bias", "clustered")) - 0.1
-    assert found.yes("last") <= 3  # 5 % of the sets
+    assert found.yes("last") <= 2  # 5 % of the sets
     assert [found.states["last", use, "yes"] for use in ("order", "single", "gate")] == [0] * 3
-    assert found.yes("exchangeable") > 30
+    assert found.yes("exchangeable") > 20

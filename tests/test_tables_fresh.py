@@ -98,6 +98,20 @@ def test_an_object_an_item_is_a_row_each_and_one_a_rater_is_not(tmp_path):
     assert _read(tmp_path, by_item).ratings.height == 80
 
 
+@pytest.mark.parametrize("name", ["Build", "release", "model_version"])
+@pytest.mark.parametrize("values", [("1.4", "1.5"), (1.4, 1.5), ("2", "3")])
+def test_a_version_that_looks_like_a_number_is_a_system(tmp_path, name, values):
+    scores = [_scores(at) for at in range(60)]
+    frame = pl.DataFrame({
+        "ticket": [f"T-{at // 2}" for at in range(60)], name: [*values] * 30,
+        "human": [h for h, _ in scores], "llm": [j for _, j in scores],
+    })  # fmt: skip
+    frame.write_csv(tmp_path / "r.csv")
+    _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
+    assert rated.ratings["item"].n_unique() == 30
+    assert set(rated.ratings["system"]) == {str(value) for value in values}
+
+
 def _labels_beside(folder: Path) -> None:
     words = ["refund", "repair", "other"]
     said = [words[at * 7 % 11 % 3] for at in range(120)]

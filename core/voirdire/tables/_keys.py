@@ -223,7 +223,7 @@ def keys_of(
     pairs = pairs or [
         (one, other)
         for one in items
-        for other in ([system] if system is not None else able)
+        for other in ([system] if system is not None else [*able, *_versions(frame, free, able)])
         if one != other and _crossed(frame, one, other, beside)
     ]
     if pairs:
@@ -242,6 +242,13 @@ def keys_of(
     last = [find("context", texts, None, raw.name) or texts[0]] if texts and not system else []
     last = counters if counters and not any(_repeats(frame, c) for c in able) else last
     return (last[0], None) if last else None
+
+
+def _versions(frame: pl.DataFrame, free: Sequence[str], able: Sequence[str]) -> list[str]:
+    """Columns called as systems are over few values that look like measures: 1.4 and 1.5."""
+    named = [c for c in free if c not in able and SYSTEMS.search(c)]
+    named = [c for c in named if not measures(c.casefold().replace("version", ""))]
+    return [c for c in named if not frame[c].null_count() and frame[c].n_unique() <= _MOST_SYSTEMS]
 
 
 def _is_measured(cells: pl.Series) -> bool:

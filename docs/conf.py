@@ -63,6 +63,7 @@ _ALOUD = (
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
     ("<pre>", '<pre tabindex="0">'),
     ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+    ('<div class="math-wrapper', '<div tabindex="0" class="math-wrapper'),
     ('<th class="head"><p></p></th>', '<td class="head"></td>'),
     ('<div id="search-results">', '<h1>Search</h1>\n<div id="search-results">'),
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from humans_work import PARTS, write_study
 from looking_work import Site, material, write_ratings
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -130,14 +131,18 @@ def test_axe_finds_nothing_where_judged_turns_are_looked_at_on_a_phone(browser, 
     site.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(browser, places, axe, scheme, width):
+def show_as(browser, scheme, width):
     feature = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.set_script_timeout(60)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(browser, places, axe, scheme, width):
+    show_as(browser, scheme, width)
     found = {}
     for place in places:
         browser.get(place)
@@ -145,4 +150,22 @@ def test_axe_finds_nothing(browser, places, axe, scheme, width):
         if worst := found_by(browser, axe):
             found[place] = worst
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert found == {}
+
+
+@pytest.mark.parametrize("task", list(PARTS))
+def test_axe_finds_nothing_on_the_pages_of_people(browser, axe, tmp_path, task):
+    plan, _ = make_plan(write_study(tmp_path, task), tmp_path / "work")
+    served = Page(tmp_path / "work", plan)
+    found = {}
+    try:
+        for scheme, width in (("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)):
+            show_as(browser, scheme, width)
+            browser.get(served.server.links["ann"])
+            WebDriverWait(browser, 60).until(lambda b: b.find_elements(By.TAG_NAME, "fieldset"))
+            if worst := found_by(browser, axe):
+                found[scheme, width] = worst
+    finally:
+        served.close()
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert found == {}

@@ -608,3 +608,12 @@ def test_how_probable_one_of_several_labels_is_stands_beside_it(column, keys):
 def test_the_header_over_answers_says_what_is_asked(head, asked):
     rows = [{"item": k, "rater": r, head: WORDS[k]} for k in range(20) for r in ("human", "gpt")]
     assert [one.attribute for one in read(pl.DataFrame(rows)).questions] == [asked]
+
+
+def test_names_of_one_rater_against_codes_of_another_show_both_lists():
+    rows = [(k, "human_1", ("calm", "tense", "sad")[k % 3]) for k in range(21)]
+    rows += [(k, "gpt", str(k % 3)) for k in range(21)]
+    table = pl.DataFrame(rows, schema=["item", "rater", "label"], orient="row")
+    said = r"'gpt' says '0', '1', '2', and 'human_1' says 'calm', 'tense', 'sad'"
+    with pytest.raises(TableError, match=said):
+        read(table)

@@ -79,6 +79,8 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if set_of is not None:
         return read_labels(set_of, _as_sets(read), reference)
     _ask_about_codes(raw, read, free, rater)
+    if rater is not None:
+        _check_names_beside_codes(raw, free, rater)
     found = label_columns(raw, read, free)
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
@@ -134,6 +136,31 @@ def _ask_about_codes(
         )  # fmt: skip
 
 
+def _check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) -> None:
+    """Raise where one rater writes names under a header of labels, and another codes."""
+    for column in free:
+        if plain_word(column) not in HEADS or raw.frame[column].dtype != pl.String:
+            continue
+        cells = raw.frame.select(
+            pl.col(rater).cast(pl.String).alias("rater"),
+            pl.col(column).cast(pl.String).str.strip_chars().alias("cell"),
+        ).filter(pl.col("cell") != "")
+        coded = pl.col("cell").cast(pl.Float64, strict=False).is_not_null()
+        said = cells.group_by("rater", maintain_order=True).agg(
+            coded.all().alias("codes"), coded.any().alias("some"),
+            pl.col("cell").unique(maintain_order=True).alias("words"),
+        )  # fmt: skip
+        names, codes = said.filter(~pl.col("some")), said.filter("codes")
+        if names.height and codes.height:
+            first, other = names.row(0, named=True), codes.row(0, named=True)
+            raise TableError(
+                f"{raw.name}: under {column!r} {other['rater']!r} says "
+                f"{listed(sorted(other['words']), 6)}, and {first['rater']!r} says "
+                f"{listed(first['words'], 6)}: which of them mean the same is not known. Write the "
+                f"same words for both"
+            )
+
+
 def _speaks_of_labels(column: str) -> bool:
     # Under *category* alone codes are classes; *category_gpt* may be anybody's grades.
     words = {"label", "labels"} | (CODED if plain_word(column) not in CODED else set())
@@ -144,7 +171,10 @@ def _are_codes(column: pl.Series) -> bool:
     """Whether cells are 0..K-1 or 1..K, of three labels or more: two of them are yes and no."""
     if not is_numeric(column):
         return False
-    values = column.cast(pl.Float64, strict=False).drop_nulls().unique().sort().to_list()
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() > column.null_count():
+        return False  # words among them: somebody writes names, and somebody codes
+    values = numbers.drop_nulls().unique().sort().to_list()
     first = values[0] if values else -1
     whole = [float(k) for k in range(int(first), int(first) + len(values))]
     return first in (0, 1) and values == whole and 3 <= len(values) <= MOST_LABELS

@@ -23,7 +23,6 @@ from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._objects import opened_up
 from voirdire.tables._questions import (
     as_it_is_seen,
     laid_out,
@@ -253,7 +252,11 @@ def made_ready(
         No ids or scores can be found in it, or a named column is not there.
     """
     known_raters = names.raters if asked is None else (*asked.reference, *asked.judges)
-    raw = as_it_is_seen(opened_up(raw, source, known_raters), source)
+    if raw.nested:
+        from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
+
+        raw = opened_up(raw, source, known_raters)
+    raw = as_it_is_seen(raw, source)
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)

@@ -19,11 +19,9 @@ from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human
-from voirdire.tables._objects import opened_up
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._roles import NamedRaters, parts_of, rater_column
-from voirdire.tables.judged.beside import with_people
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences, shown_first
@@ -83,11 +81,15 @@ def read_judged(
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
     people, beside = _people_of_files(files, read), read.human
-    joined = with_people(raw, read) if raw is not None and beside else None
-    if joined is not None:
+    if raw is None:
+        return None
+    if beside:
+        from voirdire.tables.judged.beside import with_people  # noqa: PLC0415 - for these alone
+
+        joined = with_people(raw, read)
+        if joined is None:
+            return None  # scores are joined where they are read
         raw, read, people = joined
-    if raw is None or (beside and joined is None):
-        return None  # scores are joined where they are read
     # One question after the other, with the answers before it taken: all are asked at once.
     seen, found = all_at_once(
         lambda named, options: _looked_at(raw, options, named or people), reference, read,
@@ -110,7 +112,11 @@ def _looked_at(
     raw: RawTable, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[RawTable, ReadJudgements | None]:
     """The table as it is seen, and what it holds."""
-    seen, open_question = _seen(opened_up(raw, read, (*reference, *read.judge)), read)
+    if raw.nested:
+        from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
+
+        raw = opened_up(raw, read, (*reference, *read.judge))
+    seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
         raise open_question  # of ratings it is asked together with the others

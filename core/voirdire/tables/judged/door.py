@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SHAPES = (read_preferences, read_objects, read_claims, read_probabilities, read_labels)
 
 
-def read_judged(
+def read_judged(  # noqa: PLR0911 - a return for each kind
     source: object, *, reference: Sequence[str] = (), read: ReadOptions
 ) -> tuple[Study, ReadJudgements] | None:
     """A source of labels, preferences or probabilities, with a study of its name.

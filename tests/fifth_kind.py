@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.examining.judgements import cases_of_scores
+from voirdire.examining.rated_cases import cases_of_scores
 from voirdire.examining.spec import THESE, ComponentSpec, KindSpec, UseSpec, wanted
 from voirdire.examining.spec.margins import inside
 from voirdire.examining.spec.scores.ground import ScoreGround

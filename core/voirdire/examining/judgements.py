@@ -10,7 +10,7 @@ import polars as pl
 from voirdire.examining.spec.labels.ground import of_labels
 from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.verdict.gathering import by_place, cluster_names, gather_cases
+from voirdire.examining.verdict.gathering import by_place, cluster_names
 from voirdire.stats.comparisons import Compared
 from voirdire.study import Rater, own_systems
 from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
 #: them: of an arena each voter makes a few.
 MOST_PEOPLE = 15
 _FACTS = ("cluster", "subgroup", "origin")
-
-
-# --- scores
-
-
-def cases_of_scores(inputs: Inputs) -> Iterator[Case]:
-    """Every judge x attribute x reference of the ratings; none without ratings.
-
-    What annotators name has verdicts as labels, and would have others as scores of 0 and 1.
-    """
-    if inputs.tables is None:
-        return
-    named = named_as_labels(inputs)
-    for case in gather_cases(inputs.cube, inputs.panel, inputs.study, inputs.ratings):
-        if (case.judge, case.attribute) not in named:
-            yield case
 
 
 # --- labels and probabilities

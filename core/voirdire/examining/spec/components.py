@@ -46,7 +46,7 @@ _SCORES = KindSpec(
     key="score",
     name="score",
     ground="voirdire.examining.spec.scores.ground:ScoreGround",
-    cases="voirdire.examining.judgements:cases_of_scores",
+    cases="voirdire.examining.rated_cases:cases_of_scores",
     beside="voirdire.examining.verdict.judging:beside_scores",
     pairs="voirdire.examining.verdict.judging:human_pairs",
 )

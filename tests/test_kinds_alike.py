@@ -53,7 +53,7 @@ def with_gaps(case, seed, share=0.05):
 @pytest.mark.parametrize("people", [1, 2, 3])
 @pytest.mark.parametrize("sets", [False, True])
 def test_rows_with_counts_say_what_their_units_say(people, sets, monkeypatch):
-    panel = simulate_kinds.label_panel(900, 3, people, 5, sets=sets)
+    panel = simulate_kinds.label_panel(4000, 3, people, 5, sets=sets)
     names = list(panel.cases)[:2] if sets else ["as one human", "a subgroup at random"]
     for name in names:
         case = panel.cases[name]
@@ -79,8 +79,8 @@ def test_rows_with_counts_say_what_their_units_say(people, sets, monkeypatch):
 
 
 def test_what_is_clustered_has_systems_or_is_scored_keeps_its_units():
-    case = simulate_kinds.label_panel(900, 3, 3, 5).cases["as one human"]
-    each = np.arange(900)
+    case = simulate_kinds.label_panel(4000, 3, 3, 5).cases["as one human"]
+    each = np.arange(4000)
     assert case.distinct() is not case
     for kept in (
         replace(case, clusters=each // 2), replace(case, systems=each % 2),

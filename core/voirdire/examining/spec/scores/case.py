@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Units for each distinct row from which these are examined in place of the units.
 _FEW_ALIKE = 4
+#: Fewer units than this take no time, and their sums stay those of the units to the last bit.
+_MANY_UNITS = 4000
 #: Of clusters, in cross-fitted calibration.
 FOLDS = 5
 
@@ -93,7 +95,8 @@ class Case(JudgedCase):
         units, or few are alike.
         """
         known = (self.counted, self.clusters, self.systems)
-        if self.table is None or any(one is not None for one in known):
+        many = self.scores.shape[1] >= _MANY_UNITS
+        if not many or self.table is None or any(one is not None for one in known):
             return self
         said = np.concatenate([self.scores, self.humans])
         groups = np.zeros(said.shape[1]) if self.subgroups is None else self.subgroups

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from importlib.util import find_spec
 
 import pytest
 from command_line import typed
@@ -276,26 +276,35 @@ def test_an_answer_without_a_score_does_not_pass(study, tmp_path):
 
 # --- DeepEval ---
 
+#: In a process of its own, as people run it: DeepEval leaves a loop of asyncio open.
+DEEPEVAL = """
+import json
+from deepeval import assert_test
+from deepeval.test_case import LLMTestCase
+from voirdire_plugins.others.deepeval import judge_metric
 
-@pytest.mark.filterwarnings("ignore")  # of the tool's own libraries
-def test_a_metric_of_deepeval_stores_into_a_session(study, tmp_path, monkeypatch):
-    monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
-    monkeypatch.chdir(tmp_path)
-    pytest.importorskip("deepeval", reason="pip install deepeval")
-    from deepeval import assert_test
-    from deepeval.test_case import LLMTestCase
+def metric(at_least):
+    return judge_metric("study.toml", "north", folder="judged", at_least=at_least, attribute="calm")
 
-    from voirdire_plugins.others.deepeval import judge_metric
+case = LLMTestCase(input="I shout", actual_output="Breathe", name="a")
+assert_test(case, [metric(1)])
+score = metric(1).measure(case)
+try:
+    assert_test(case, [metric(9)])
+except AssertionError as error:
+    print(json.dumps([score, str(error)]))
+"""
 
-    metric = judge_metric("study.toml", "north", folder="judged", at_least=1, attribute="calm")
-    case = LLMTestCase(input="I shout", actual_output="Breathe", name="a")
-    assert_test(case, [metric])
-    frame = ratings_frame(Path("judged") / "session").filter(rater="north", attribute="calm")
-    assert frame["score"].to_list() == [
-        judge_metric("study.toml", "north", folder="judged", at_least=1, attribute="calm").measure(
-            case
-        )
-    ]
-    strict = judge_metric("study.toml", "north", folder="judged", at_least=9, attribute="calm")
-    with pytest.raises(AssertionError, match="wanted 9"):
-        assert_test(case, [strict])
+
+def test_a_metric_of_deepeval_stores_into_a_session(study, tmp_path):
+    if find_spec("deepeval") is None:
+        pytest.skip("deepeval is not installed: pip install deepeval")
+    done = subprocess.run(
+        [sys.executable, "-c", DEEPEVAL], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=500, env={**os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    score, refused = json.loads(done.stdout.splitlines()[-1])
+    frame = ratings_frame(tmp_path / "judged" / "session").filter(rater="north", attribute="calm")
+    assert frame["score"].to_list() == [score]
+    assert "wanted 9" in refused

@@ -73,7 +73,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _Vocabulary:
     """All phrases: by their first word, and those of joined languages as they stand."""
 
     by_first: Mapping[str, Sequence[tuple[str, Sequence[tuple[int, list[str], str, int]]]]]
@@ -133,7 +133,7 @@ def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
 
 
 @cache
-def _words() -> _Words:
+def _words() -> _Vocabulary:
     data = _data()
     by_first: dict[str, dict[str, list[tuple[int, list[str], str, int]]]] = {}
     joined: dict[str, dict[str, list[tuple[str, str, int]]]] = {}
@@ -168,7 +168,7 @@ def _words() -> _Words:
     opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
     denying = {code: frozenset(some) for code, some in denials.items()}
     first = {token: tuple(some.items()) for token, some in by_first.items()}
-    return _Words(
+    return _Vocabulary(
         *(first, joined, truth, there, denials, denying, frozenset().union(*denying.values())),
         *(numbers, opening, ordered, tuple(data)),
     )

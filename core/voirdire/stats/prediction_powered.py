@@ -400,6 +400,7 @@ class _Ends:
 
     @classmethod
     def of(cls, data: Columns) -> _Ends | None:
+        """Those of these scores; None where no scale is given."""
         if data.scale is None:
             return None
         low, high = data.scale

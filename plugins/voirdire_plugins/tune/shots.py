@@ -95,8 +95,8 @@ def shown_by(
 
 def _rows(pool: Units, asking: Asking, scale: Scale | None) -> list[dict[str, Any]]:
     """One row an item: what people said on each attribute, as the scale writes it."""
-    assert asking.study.items is not None
-    texts = {item.id: item.text for item, _ in read_items(asking.study, asking.study.items)}
+    spec = asking.study.items
+    texts = {item.id: item.text for item, _ in read_items(asking.study, spec)} if spec else {}
     people = np.nanmean(pool.humans, axis=1)
     attributes = pool.keys["attribute"].unique(maintain_order=True).to_list()
     said: dict[tuple[str, str], dict[str, float]] = {}

@@ -192,8 +192,8 @@ def _some_pairs(
 def _some_items(
     study: Study, panel: Sequence[Rater], _: dict[Key, str], about: Collection[Key], __: Path
 ) -> Study:
-    assert study.items is not None
-    items = study.items.model_copy(update={"only": tuple(sorted(item for item, _ in about))})
+    only = {"only": tuple(sorted(item for item, _ in about))}
+    items = None if study.items is None else study.items.model_copy(update=only)
     return study.model_copy(
         update={
             "data": Data(), "panel": tuple(panel), "generators": (), "humans": None,

@@ -296,10 +296,12 @@ def test_a_judge_favours_its_family_in_preferences_by_the_table_and_by_answers(t
         components = {one.name: one for one in found.evidence[0].components}
         return components["FAM"].estimate if "FAM" in components else None
 
-    found = examine(path, reference=["ann"], read=ReadOptions(first="unknown"), resamples=0)
+    # Above 0 is the first: which of both a grade about 0 favours is no guess.
+    grades = {"words": {"-1": -1, "0": 0, "1": 1}, "first": "unknown"}
+    found = examine(path, reference=["ann"], read=ReadOptions(**grades), resamples=0)
     assert found.evidence
     assert told(found) is None
-    families = ReadOptions(families={"judge": "openai", "mini": "openai"}, first="unknown")
+    families = ReadOptions(families={"judge": "openai", "mini": "openai"}, **grades)
     found = examine(path, reference=["ann"], read=families, resamples=0)
     assert told(found) > 0.3
 

@@ -54,9 +54,9 @@ def test_few_failures_are_covered_where_a_t_interval_misses_them(rate, right, n)
     chance, hits = np.random.default_rng(n), np.zeros(2)
     for _ in range(150):
         labels, judge = drawn(chance, rate, right, n, 400)
-        for at, method in enumerate(("strata", "t")):
-            bounds = prediction_powered_mean(labels, judge, scale=(0, 1), method=method).interval
-            hits[at] += bounds.low <= rate <= bounds.high
+        # Without a scale the interval is that of t alone, as published.
+        made = rates(labels, judge), prediction_powered_mean(labels, judge, method="t")
+        hits += [one.interval.low <= rate <= one.interval.high for one in made]
     strata, t = hits / 150
     # 150 runs: .95 less three standard errors.
     assert strata >= 0.897

@@ -301,8 +301,7 @@ def weighted_score(name: str, logprobs: Mapping[str, float], scale: Scale) -> Pa
     probability that all reported levels had together before they were scaled to one. Where that is
     under one half the model mostly meant something else, and a flag ``low_mass`` says so.
 
-    >>> import json
-    import math
+    >>> import math
     >>> from voirdire.schema import Scale
     >>> logprobs = {"4": math.log(0.6), "5": math.log(0.2)}
     >>> parsed = weighted_score("Empathy", logprobs, Scale())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from voirdire.examining.spec.components import LABELS_SAVED
 from voirdire.late import dataclass
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def best_worth(verdicts: Sequence[Verdict]) -> BestWorth | None:
         (one.judge, one.about): part
         for one in verdicts
         for part in one.components
-        if part.name == "GAIN" and part.state != "not tested"
+        if part.name == LABELS_SAVED.key and part.state != "not tested"
     }
     # One without an error, such as a judge that gives one score, is never picked.
     tried = {pair: one for pair, one in found.items() if one.human < 1 and one.se > 0}

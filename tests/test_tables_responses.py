@@ -159,7 +159,7 @@ def test_what_raters_said_is_no_response():
     _, tables = from_frame(long(engineer(), answer=said))
     assert tables.responses.is_empty()
     replies = long(engineer()).with_columns(
-        response=pl.format('{{"score": {}}}', "score")
+        response=pl.concat_str(pl.lit('{"score": '), "score", pl.lit("}"))
     ).drop("score", "answer")  # fmt: skip
     _, tables = from_frame(replies)
     assert tables.responses.is_empty()

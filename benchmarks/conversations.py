@@ -1,6 +1,7 @@
 """Conversations: error rates of verdicts and intervals by simulation, and many of them in memory.
 
     python benchmarks/conversations.py [SETS]                       # the grid
+    python benchmarks/conversations.py --coverage [SETS]            # intervals alone, many sets
     python benchmarks/conversations.py --memory [TALKS TURNS]       # 10,000 of 40 turns
 
 Both print tables; results/conversations.md keeps them. The simulation is tests/turn_simulation.py:
@@ -57,6 +58,19 @@ def errors(sets: int) -> str:
     heads = ("conversations", "turns", "people", "bias", "flat", "difference", "flat", "corrected",
              "flat", "last turn alone: any yes", *USES)  # fmt: skip
     return f"{table(heads, rows)}\n\nLast turn alone, any yes: {pooled[0]} of {pooled[1]}."
+
+
+def coverage(sets: int) -> str:
+    """How often the intervals by clusters hold the truth."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from turn_simulation import counted, true_mean
+
+    mean, rows, names = true_mean(), [], ("bias", "apart", "corrected")
+    for clients, turns, people in GRID:
+        found = counted(clients, turns, people, sets, 50_000_000, mean, judged=False)
+        shares = [f"{found.share((of, 'clustered')):.4f}" for of in names]
+        rows.append((clients * 4, turns, people, *shares))
+    return table(("conversations", "turns", "people", "bias", "difference", "corrected"), rows)
 
 
 def memory(talks: int, turns: int) -> str:
@@ -126,12 +140,15 @@ def people_say(folder: Path) -> None:
 
 
 def main() -> None:
-    """Print one of both."""
+    """Print one of them."""
     asked = sys.argv[1:]
     print(f"{machine()}\n")
     if "--memory" in asked:
         numbers = [int(one) for one in asked if one != "--memory"] or [10_000, 40]
         print(memory(*numbers))
+    elif "--coverage" in asked:
+        numbers = [int(one) for one in asked if one != "--coverage"]
+        print(coverage(*numbers or [8000]))
     else:
         print(errors(int(asked[0]) if asked else 300))
 

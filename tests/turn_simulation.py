@@ -98,8 +98,17 @@ class Counts:
         return self.states[judge, "any", "yes"]
 
 
-def counted(clients: int, turns: int, people: int, sets: int, first: int, mean: float) -> Counts:
-    """So many sets, their seeds from `first` on."""
+def counted(
+    clients: int,
+    turns: int,
+    people: int,
+    sets: int,
+    first: int,
+    mean: float,
+    *,
+    judged: bool = True,
+) -> Counts:
+    """So many sets, their seeds from `first` on; not `judged`, intervals by clusters alone."""
     found = Counts()
     for seed in range(first, first + sets):
         rng = np.random.default_rng(seed)
@@ -111,12 +120,13 @@ def counted(clients: int, turns: int, people: int, sets: int, first: int, mean: 
                          for a in range(people) for b in range(a)], axis=0)  # fmt: skip
         gaps = {"bias": judge - humans.mean(axis=0), "apart": apart - among}
         labels = np.where(talks.clusters < max(8, clients // 3), humans.mean(axis=0), np.nan)
-        for name, clusters in (("clustered", talks.clusters), ("flat", alone)):
+        ways = {"clustered": talks.clusters, **({"flat": alone} if judged else {})}
+        for name, clusters in ways.items():
             for of, values in gaps.items():
                 found.covered[of, name] += _covers(values, clusters, 0.0)
             made = prediction_powered_mean(labels, judge, clusters=clusters).interval
             found.covered["corrected", name] += made.low <= mean <= made.high
-        for name, scores in (("exchangeable", judge), ("last", talks.last)):
+        for name, scores in (("exchangeable", judge), ("last", talks.last)) if judged else ():
             ground = ScoreGround(_case(talks, scores), MARGINS)
             states = [decide(ground, AskedUse(use, "these systems")).state for use in USES]
             found.states.update((name, use, state) for use, state in zip(USES, states, strict=True))

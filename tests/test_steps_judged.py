@@ -21,7 +21,7 @@ from voirdire.errors import InputError, StudyError
 from voirdire.examining.probing import chosen_probes, make_suite, measure_probes
 from voirdire.running import run
 from voirdire.schema import Reply, Turn, Usage
-from voirdire.store import ratings_frame
+from voirdire.store import preferences_frame, ratings_frame
 from voirdire.store.replies import shown_messages
 from voirdire.study import build_study, study_to_toml
 from voirdire.testing import load_plugins
@@ -149,6 +149,33 @@ def test_steps_of_traces_are_judged_beside_the_people_of_the_same_traces(tmp_pat
     assert {(one.judge, one.n_pairs) for one in examination.results} == {
         ("judge", 20), ("gpt-4o", 20),
     }  # fmt: skip
+
+
+def test_runs_of_one_conversation_are_one_cluster(tmp_path):
+    # Two runs of the file are one conversation each.
+    typed("import", str(TRACES / "opentelemetry.jsonl"), "--messages", "--out",
+          str(tmp_path / "runs.jsonl"))  # fmt: skip
+    written = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    assert [one["conversation"] for one in written] == [f"c{run // 2}" for run in range(10)]
+    study = build_study(
+        {
+            "name": "runs", "rubric": {"scale": [0, 1], "attributes": ["right"]},
+            "panel": [{"name": "judge", "use": "rubric", "model": "simulated:x"},
+                      {"name": "pair", "use": "pairwise", "model": "simulated:x"}],
+            "items": {"path": "runs.jsonl", "id": "item", "cluster": "conversation"},
+            "responses": {"path": "two.csv", "columns": {"a": "a", "b": "b"}},
+            "comparisons": {"pairs": [["a", "b"]]},
+        },
+        folder=str(tmp_path),
+    )  # fmt: skip
+    rows = ["item,a,b", *(f"{one['item']},yes,no" for one in written)]
+    (tmp_path / "two.csv").write_text("\n".join(rows), "utf-8")
+    run(study, tmp_path / "s", quiet=True)
+    talks = {one["item"]: one["conversation"] for one in written}
+    scores, compared = ratings_frame(tmp_path / "s"), preferences_frame(tmp_path / "s")
+    assert (scores.height, compared.height) == (20, 10)
+    for frame in (scores, compared):
+        assert dict(frame.select("item", "cluster").iter_rows()) == talks
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def _messages(files: Sequence[Path], out: Path) -> None:
             ]
             line = {
                 "item": rating.item.id, "system": rating.response.system,
-                "text": rating.item.text, "messages": turns,
+                "text": rating.item.text, "messages": turns, **rating.item.extra,
             }  # fmt: skip
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             runs, steps = runs + 1, steps + len(turns)

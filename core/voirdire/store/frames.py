@@ -23,6 +23,7 @@ from voirdire.store.parsed import (
     as_ratings,
     framed,
     parsed_pages,
+    with_facts,
 )
 from voirdire.store.raters import askers, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
@@ -31,7 +32,7 @@ from voirdire.store.session import STUDY, read_session
 from voirdire.store.tasks import expect, iterate_items, pairs_of
 from voirdire.store.turns import has_turns, turns_of
 from voirdire.study import family_of, load_study
-from voirdire.tables import FACTS, RATERS, RATINGS, STATUS
+from voirdire.tables import RATERS, RATINGS, STATUS
 from voirdire.units import transcript
 
 if TYPE_CHECKING:
@@ -127,53 +128,68 @@ def ratings_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Data
 
 
 def ratings_schema(panel: SessionPanel) -> dict[str, Any]:
-    """The columns of a session's ratings, the cluster among them where turns are judged."""
+    """The columns of a session's ratings, with what is known of items."""
+    return with_facts(RATINGS, _columns_of_facts(panel))
+
+
+def preferences_schema(panel: SessionPanel) -> dict[str, Any]:
+    """The columns of a session's comparisons, with what is known of items."""
+    return with_facts(PREFERENCES, _columns_of_facts(panel))
+
+
+def _columns_of_facts(panel: SessionPanel) -> dict[str, str]:
+    """Fact -> the column of items that says it; none is named where turns are their own cluster."""
     items = panel.study.items
-    facts = {"cluster": _clustered(panel), "subgroup": bool(items and items.language)}
-    return {**RATINGS, **{name: FACTS[name] for name, there in facts.items() if there}}
+    declared = {} if items is None else {"cluster": items.cluster, "subgroup": items.language}
+    facts = {name: column for name, column in declared.items() if column}
+    if any(asker.judged.placed for asker in panel.askers):
+        facts.setdefault("cluster", "")
+    return facts
 
 
-def _languages(panel: SessionPanel) -> dict[str, str] | None:
-    """Item -> its language, where the study says which column holds it."""
-    items = panel.study.items
-    if items is None or not items.language:
-        return None
-    with closing(read_session(panel.folder)) as connection:
-        said = ((one.id, one.extra.get(items.language)) for one in iterate_items(connection))
-        return {name: str(found) for name, found in said if found not in (None, "")}
-
-
-def _clustered(panel: SessionPanel) -> bool:
-    return any(asker.judged.placed for asker in panel.askers)
+def _facts(panel: SessionPanel) -> dict[str, dict[str, str]]:
+    """Fact -> item -> what its column says; an item without a value is not there."""
+    columns = _columns_of_facts(panel)
+    facts: dict[str, dict[str, str]] = {name: {} for name in columns}
+    if any(columns.values()):
+        with closing(read_session(panel.folder)) as connection:
+            for item in iterate_items(connection):
+                for name, column in columns.items():
+                    if (said := item.extra.get(column)) not in (None, ""):
+                        facts[name][item.id] = str(said)
+    return facts
 
 
 def preferences_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:
     """All comparisons: item, system_a, system_b, shown_first, rater, run, attribute, score, status.
 
-    `score` > 0 prefers system_a, whichever was shown first.
+    What the study declares of items (`cluster`, `subgroup`) follows. `score` > 0 prefers system_a,
+    whichever was shown first.
     """
-    return _all(preferences_pages(panel_of(folder, plugins)), PREFERENCES)
+    panel = panel_of(folder, plugins)
+    return _all(preferences_pages(panel), preferences_schema(panel))
 
 
 def ratings_pages(
     panel: SessionPanel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """`ratings_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
-    languages = _languages(panel)
+    facts = _facts(panel)
     for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
         if heard:
             heard(page)
-        yield as_ratings(page.rows, clustered=_clustered(panel), languages=languages)
+        yield as_ratings(page.rows, facts)
 
 
 def preferences_pages(
     panel: SessionPanel, heard: Callable[[Page], None] | None = None
 ) -> Iterator[pl.DataFrame]:
     """`preferences_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
+    facts = _facts(panel)
     for connection, page in _pages(panel, lambda asker: asker.task == "comparison"):
         if heard:
             heard(page)
-        yield as_preferences(page.rows, pairs_of(connection, panel.study.comparisons))
+        yield as_preferences(page.rows, pairs_of(connection, panel.study.comparisons), facts)
 
 
 def session_items(folder: str | Path) -> tuple[Item, ...]:

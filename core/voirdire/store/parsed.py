@@ -190,30 +190,51 @@ def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:
 
 
 def as_ratings(
-    parsed: pl.DataFrame, *, clustered: bool = False, languages: Mapping[str, str] | None = None
+    parsed: pl.DataFrame, facts: Mapping[str, Mapping[str, str]] | None = None
 ) -> pl.DataFrame:
     """Ratings in the columns that every table of ratings has; an item alone has no system.
 
-    Where they are `clustered`, the units of one conversation are one cluster. `languages` of items,
-    where they are declared, are subgroups.
+    `facts` say what is known of items, by the name of the column (`cluster`, `subgroup`): of a unit
+    it is what is known of its conversation, which is its cluster where nothing else is said.
     """
-    facts = {"cluster": clustered, "subgroup": languages is not None}
-    schema = {**RATINGS, **{name: FACTS[name] for name, there in facts.items() if there}}
-    if languages is not None:
-        named = pl.col("cluster").replace_strict(languages, default=None, return_dtype=pl.String)
-        parsed = parsed.with_columns(subgroup=named)
+    schema = with_facts(RATINGS, facts or {})
+    return (
+        _known(parsed, facts or {})
+        .with_columns(system=pl.when(pl.col("first") == "").then(None).otherwise("first"))
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )
+
+
+def with_facts(schema: Mapping[str, Any], facts: Iterable[str]) -> dict[str, Any]:
+    """A schema with the columns of what is known of items."""
+    return {**schema, **{name: FACTS[name] for name in facts}}
+
+
+def _known(parsed: pl.DataFrame, facts: Mapping[str, Mapping[str, str]]) -> pl.DataFrame:
+    """The rows with what is known of the item that each is a part of."""
+    item = pl.col("cluster")
+    fallback = {"cluster": item}
     return parsed.with_columns(
-        system=pl.when(pl.col("first") == "").then(None).otherwise("first")
-    ).select(pl.col(name).cast(kind) for name, kind in schema.items())
+        item.replace_strict(said, default=fallback.get(name), return_dtype=pl.String).alias(name)
+        for name, said in facts.items()
+    )
 
 
-def as_preferences(parsed: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """Preferences in the declared direction of each pair: `score` > 0 prefers system_a."""
+def as_preferences(
+    parsed: pl.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    facts: Mapping[str, Mapping[str, str]] | None = None,
+) -> pl.DataFrame:
+    """Preferences in the declared direction of each pair: `score` > 0 prefers system_a.
+
+    `facts` are those of `as_ratings`.
+    """
+    schema = with_facts(PREFERENCES, facts or {})
     declared = pl.struct("first", "second").is_in([{"first": a, "second": b} for a, b in pairs])
-    return parsed.with_columns(ahead=declared).with_columns(
+    return _known(parsed, facts or {}).with_columns(ahead=declared).with_columns(
         system_a=pl.when("ahead").then("first").otherwise("second"),
         system_b=pl.when("ahead").then("second").otherwise("first"),
         shown_first=pl.col("first"),
         # A score prefers what was shown first; the table's prefers system_a.
         score=pl.when("ahead").then("score").otherwise(-pl.col("score")),
-    ).select(pl.col(name).cast(kind) for name, kind in PREFERENCES.items())  # fmt: skip
+    ).select(pl.col(name).cast(kind) for name, kind in schema.items())  # fmt: skip

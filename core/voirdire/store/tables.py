@@ -19,12 +19,13 @@ from voirdire.store.frames import (
     SessionPanel,
     panel_of,
     preferences_pages,
+    preferences_schema,
     raters_frame,
     ratings_pages,
     ratings_schema,
     responses_pages,
 )
-from voirdire.store.parsed import PREFERENCES, Changed, Page
+from voirdire.store.parsed import Changed, Page
 from voirdire.store.session import (
     RATERS,
     SESSION_KEY,
@@ -128,7 +129,7 @@ def _written(panel: SessionPanel, connection: sqlite3.Connection | None) -> dict
     for name, schema, pages in (
         ("responses", RESPONSES, partial(responses_pages, panel)),
         ("ratings", ratings_schema(panel), partial(ratings_pages, panel, hear)),
-        ("preferences", PREFERENCES, partial(preferences_pages, panel, hear)),
+        ("preferences", preferences_schema(panel), partial(preferences_pages, panel, hear)),
     ):
         rows[name] = _sink(folder / f"{name}.parquet", schema, pages)
     write_reply_findings(panel, flagged)

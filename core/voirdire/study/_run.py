@@ -32,7 +32,9 @@ class ItemsSpec(StudyPart):
     file of one row a message; the text is then what a conversation begins with, and may be absent.
     `extra` names further columns that judges and annotators may read from `Item.extra`; `only` are
     ids of the items that are asked about, all of them where it is empty. `language` is the column
-    that says in which language an item is: results are given by it, as by any subgroup.
+    that says in which language an item is: results are given by it, as by any subgroup. `cluster`
+    is the column of what several items are parts of (the conversation of some runs): intervals draw
+    those, not items.
     """
 
     path: str
@@ -42,13 +44,14 @@ class ItemsSpec(StudyPart):
     messages: str | MessageColumns = ""
     reference: str = ""
     language: str = ""
+    cluster: str = ""
     extra: Names = ()
     only: Names = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is kept in `Item.extra`."""
-        return tuple(dict.fromkeys((*self.extra, *filter(None, [self.language]))))
+        return tuple(dict.fromkeys((*self.extra, *filter(None, [self.language, self.cluster]))))
 
 
 class ResponsesSpec(StudyPart):

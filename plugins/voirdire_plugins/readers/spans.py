@@ -231,7 +231,7 @@ class SpanTraces:
         self.database.executescript(_READY)
         for run in self.runs():
             if run.trajectory.steps:
-                yield run.trajectory.of(run.trace, run.system or "agent")
+                yield run.trajectory.of(run.trace, run.system or "agent", run.conversation)
 
     def judge(self, rows: ReadingBuilder) -> None:
         """Add the evaluations, as judgements of runs and steps."""

@@ -275,10 +275,14 @@ class Trajectory:
         if step.call:
             self._calls.add((step.role, step.call))
 
-    def of(self, name: str, system: str) -> Rating:
-        """The run as what a judge is asked about: its steps are the turns of the response."""
+    def of(self, name: str, system: str, conversation: str = "") -> Rating:
+        """The run as what a judge is asked about: its steps are the turns of the response.
+
+        The `conversation` that it is a part of stands under `Item.extra`.
+        """
         turns = tuple(step.turn for step in self.steps)
-        return Rating(Item(name, self.asked or ""), Response(name, system, "", turns))
+        extra = {"conversation": conversation} if conversation else {}
+        return Rating(Item(name, self.asked or "", extra), Response(name, system, "", turns))
 
     @property
     def asked(self) -> str | None:

@@ -1,11 +1,11 @@
 """How the verdict was tested: twenty judges of known truth, and the reference's rates.
 
-    python benchmarks/verdict.py [PANELS] [600s] [10x200 ...]     # writes results/verdict.md
+    python benchmarks/verdict.py [--panels 40] [--jobs 2] [10x200 ...]   # writes results/verdict.md
     python benchmarks/verdict.py --reference [PANELS] [600s]      # the reference's seeds and bands
     python benchmarks/verdict.py --fresh [PANELS]                 # its judges, seeds of ours
 
 By default each size is drawn until 150 judges must not have each use, the least that an error of
-8 % is seen with; with seconds each size gets an equal part of them. Own seeds start at 700000.
+8 % is seen with. Own seeds start at 700000.
 Truth is computed panel by panel from 3,000 more items (`simulate.deserved`); a close call counts
 for neither error. The reference is `reference/verdict` of the shared folder, found by
 VOIRDIRE_SHARED or ../shared.
@@ -18,9 +18,12 @@ import os
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _spread import counted, jobs_of, option
+from scipy.stats import beta
 
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.spec.scores.case import Case, GateRule
@@ -34,7 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIRST = 700_000
 ENDLESS = 3000
 #: Undeserving judges of each use and size, where neither panels nor seconds are given.
-LEAST = 150
+LEAST, MOST = 150, 500
 USES = ("order", "score", "single", "gate")
 SIZES = tuple((s, i) for s in (1, 3, 10, 30) for i in (50, 200, 1000))
 MARGINS = Margins()
@@ -61,37 +64,44 @@ def case_of(panel, name) -> Case:
 
 
 def run(
-    systems: int, items: int, panels: float = math.inf, seconds: float = math.inf
+    systems: int, items: int, panels: float = math.inf, jobs: int = 1
 ) -> tuple[Counter, Counter, float, int]:
     """Errors by use, states by judge and use, seconds for one judge, and panels that were run.
 
-    Stops after `panels` or `seconds`, else where there are enough that must not; whole panels only,
-    one at least.
+    Stops after `panels`, else where there are enough that must not.
     """
-    errors, states, spent, done = Counter(), Counter(), 0.0, 0
-    start, until = time.perf_counter(), math.isinf(panels) and math.isinf(seconds)
-    while done < panels and (not done or time.perf_counter() - start < seconds):
-        if until and done and _enough(errors):
-            break
-        seed = FIRST + done
-        done += 1
-        panel = simulate_panel(systems, items, seed, endless=ENDLESS)
-        for name in KINDS:
-            truth, case = deserved(panel, name), case_of(panel, name)
-            began = time.process_time()
-            verdicts = judge_cases([case], MARGINS, uses=USES).verdicts
-            spent += time.process_time() - began
-            for verdict in verdicts:
-                if verdict.target == "these systems":
-                    states[name, verdict.use, verdict.state] += 1
-                    count(errors, verdict.use, truth[verdict.use], verdict.state)
-    return errors, states, spent / (done * len(KINDS)), done
+    until = math.isinf(panels)
+    seeds = range(FIRST, FIRST + (MOST if until else int(panels)))
+    counts, done = counted(
+        partial(draw, systems, items), seeds, jobs, _enough if until else lambda _: False
+    )
+    errors = Counter({key[1:]: n for key, n in counts.items() if key[0] == "error"})
+    states = Counter({key[1:]: n for key, n in counts.items() if key[0] == "state"})
+    return errors, states, counts["spent",] / (done * len(KINDS)), done
 
 
-def _enough(errors: Counter) -> bool:
+def draw(systems: int, items: int, seed: int) -> Counter:
+    """Errors and states of all judges in one panel."""
+    counts, errors = Counter(), Counter()
+    panel = simulate_panel(systems, items, seed, endless=ENDLESS)
+    for name in KINDS:
+        truth, case = deserved(panel, name), case_of(panel, name)
+        began = time.process_time()
+        verdicts = judge_cases([case], MARGINS, uses=USES).verdicts
+        counts["spent",] += time.process_time() - began
+        for verdict in verdicts:
+            if verdict.target == "these systems":
+                counts["state", name, verdict.use, verdict.state] += 1
+                count(errors, verdict.use, truth[verdict.use], verdict.state)
+    counts.update({("error", *key): n for key, n in errors.items()})
+    return counts
+
+
+def _enough(counts: Counter) -> bool:
     """Whether each use that could be tested has as many undeserving judges as are asked for."""
-    tested = [use for use in USES if errors[use, "deserving"] + errors[use, "undeserving"]]
-    return min(errors[use, "undeserving"] for use in tested) >= LEAST
+    told = ("deserving", "undeserving")
+    tested = [use for use in USES if any(counts["error", use, one] for one in told)]
+    return min(counts["error", use, "undeserving"] for use in tested) >= LEAST
 
 
 def count(errors: Counter, use: str, truth: bool | None, state: str) -> None:
@@ -108,18 +118,25 @@ def count(errors: Counter, use: str, truth: bool | None, state: str) -> None:
 def table_of_errors(cells) -> list[str]:
     """One row a size and use."""
     lines = [
-        "| systems x items | panels | use | deserve it | yes | no | must not | yes | ms a judge |",
-        "|---|---:|---|---:|---:|---:|---:|---:|---:|",
+        "| systems x items | panels | use | deserve it | yes | no | must not | yes | < | ms each |",
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for (systems, items), (errors, _, spent, panels) in cells.items():
         lines += [
             f"| {systems} x {items} | {panels} | {use} | {errors[use, 'deserving']} "
             f"| {errors[use, 'granted']} | {errors[use, 'refused']} | {errors[use, 'undeserving']} "
-            f"| {errors[use, 'licensed']} | {1000 * spent:.0f} |"
+            f"| {errors[use, 'licensed']} "
+            f"| {upper(errors[use, 'licensed'], errors[use, 'undeserving']):.3f} "
+            f"| {1000 * spent:.0f} |"
             for use in USES
             if errors[use, "deserving"] + errors[use, "undeserving"]
         ]
     return lines
+
+
+def upper(hits: int, n: int) -> float:
+    """Clopper and Pearson's upper bound at 95 %."""
+    return 1.0 if hits >= n else float(beta.ppf(0.95, hits + 1, n - hits))
 
 
 def totals(cells) -> list[str]:
@@ -145,11 +162,11 @@ def table_of_states(states: Counter, panels: int) -> list[str]:
     return lines
 
 
-def main(sizes, panels: float, seconds: float = math.inf) -> str:
+def main(sizes, panels: float, jobs: int = 1) -> str:
     """The report as Markdown."""
     cells = {}
     for size in sizes:
-        cells[size] = run(*size, panels, seconds / len(sizes))
+        cells[size] = run(*size, panels, jobs)
         print(*table_of_errors({size: cells[size]})[2:], sep="\n", file=sys.stderr, flush=True)
     lines = [
         f"# The verdict on twenty simulated judges, seeds from {FIRST}",
@@ -247,8 +264,7 @@ if __name__ == "__main__":
         print(reference(numbers[0] if numbers else 10**6, given[0] if given else math.inf))
     else:
         chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
-        given = [float(o[:-1]) for o in options if o.endswith("s")]
-        panels = next((int(o) for o in options if o.isdigit()), math.inf)
-        text = main(chosen, panels, given[0] if given else math.inf)
+        panels = option(options, "--panels", 0) or math.inf
+        text = main(chosen, panels, jobs_of(options))
         RESULTS.write_text(text, encoding="utf-8")
         print(text)

@@ -1,9 +1,9 @@
 """What averages hide: kinds of judges with one fault each that a mean over all responses hides.
 
-    python benchmarks/verdict_hidden.py [PANELS] [600s] [10x200 ...]
-    python benchmarks/verdict_hidden.py --rare [PANELS] [10x200 ...]    # prints the third table
+    python benchmarks/verdict_hidden.py [--panels 150] [--rare 3000] [--often 150] [--jobs 2]
 
-It writes results/verdict_hidden.md.
+It writes results/verdict_hidden.md. `--rare` is how many panels are drawn at most to find 150 in
+which a fair judge must not have a use, `--often` how many for judges of which that is more common.
 
 Three humans, judges by `voirdire.examining.simulate`; no family or subgroup is declared. Seeds from
 3,000,000. The truth of each is by construction; of the deserving that of the panel's true means
@@ -13,21 +13,22 @@ column of pass and fail at 90 %.
 
 from __future__ import annotations
 
-import math
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import beta
+from _spread import counted, jobs_of, option
+from verdict import upper
 
 from voirdire.examining import simulate
 from voirdire.examining.simulate import Kind, deserved, simulate_panel
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
+from voirdire.stats.bias_by_system import HumanSpread
 from voirdire.study import Margins
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict_hidden.md"
@@ -35,6 +36,9 @@ FIRST, ENDLESS = 3_000_000, 3000
 USES = ("order", "score", "single", "gate")
 SIZES = ((10, 100), (10, 200), (3, 200))
 MARGINS = Margins()
+#: Below so many systems pairs are compared. Who turns one round which people hold apart by a
+#: twentieth of the scale must not order them; who turns round a closer one is a close call.
+FEWEST, HELD_APART = 5, 0.2
 
 
 def _first(world, count, other):
@@ -137,7 +141,23 @@ KINDS = (
 )  # fmt: skip
 DESERVING = ("good", "sharp")
 #: Fair to all, or off by the same everywhere: what they deserve depends on the panel.
-RARE = ("good", "sharp", "lenient", "noisy")
+FAIR = ("good", "sharp", "lenient", "noisy")
+#: What these deserve depends on the panel as well, and more often.
+BY_PANEL = (
+    "passes the worst", "favours one", "swaps two systems", "worst of one system",
+    "half of the worst tenth", "right where it is easy",
+)  # fmt: skip
+RARE = (*FAIR, *BY_PANEL)
+#: What the first table has, since it is so in every panel.
+BUILT_IN = {
+    ("lenient", "score"), ("lenient", "single"), ("lenient", "gate"), ("noisy", "single"),
+    ("noisy", "gate"), ("passes the worst", "gate"), ("favours one", "score"),
+    ("favours one", "single"), ("favours one", "gate"), ("swaps two systems", "single"),
+    ("swaps two systems", "gate"), ("worst of one system", "score"),
+    ("worst of one system", "single"), ("worst of one system", "gate"),
+    ("half of the worst tenth", "gate"), ("right where it is easy", "single"),
+}  # fmt: skip
+FAIR_CELLS = tuple((name, use) for name in FAIR for use in USES if (name, use) not in BUILT_IN)
 
 
 def case_of(humans, judge, gate=4.0) -> Case:
@@ -159,30 +179,38 @@ def truth_of(panel, name) -> dict[str, bool | None]:
         truth["gate"] = False
     if name == "right where it is easy" and panel.stops[name]:
         truth["gate"] = None
+    human, judge = panel.means["humans"], panel.means[name]
+    if len(human) < FEWEST and simulate.KINDS[name].reads and truth["order"] is False:
+        # Of so few a correlation is no truth: what is claimed is the order of pairs.
+        turned = np.abs(np.subtract.outer(human, human))[
+            np.subtract.outer(human, human) * np.subtract.outer(judge, judge) < 0
+        ]
+        truth["order"] = False if turned.max(initial=0) > HELD_APART else None
     return truth
 
 
-def run(systems: int, items: int, panels: int, seconds: float = math.inf):
+def run(systems: int, items: int, panels: int, jobs: int = 1, first: int = FIRST):
     """(kind, use, truth, state) counted, `not_shown` beside it, and panels that were run."""
-    counts, start, done = Counter(), time.process_time(), 0
+    return counted(partial(draw, systems, items), range(first, first + panels), jobs)
+
+
+def draw(systems: int, items: int, seed: int) -> Counter:
+    """The states of all kinds in one panel."""
+    counts = Counter()
     with Known():
-        while done < panels and (not done or time.process_time() - start < seconds):
-            rng = np.random.default_rng([FIRST + done, 5])
-            panel = simulate_panel(systems, items, FIRST + done, kinds=KINDS, endless=ENDLESS)
-            panel = replace(panel, family=np.zeros(systems, bool))
-            done += 1
-            seen = {name: made(panel.humans, rng) for name, made in SEEN.items()}
-            for name, judge in {**panel.judges, **seen}.items():
-                truth, ground = (
-                    truth_of(panel, name),
-                    ScoreGround(case_of(panel.humans, judge), MARGINS),
-                )
-                for use in USES:
-                    made = decide(ground, AskedUse(use, "these systems"))
-                    left = any(part.not_shown for part in made.parts)
-                    state = "yes of some" if made.state == "yes" and left else made.state
-                    counts[name, use, truth[use], state] += 1
-    return counts, done
+        rng = np.random.default_rng([seed, 5])
+        panel = simulate_panel(systems, items, seed, kinds=KINDS, endless=ENDLESS)
+        panel = replace(panel, family=np.zeros(systems, bool))
+        seen = {name: made(panel.humans, rng) for name, made in SEEN.items()}
+        for name, judge in {**panel.judges, **seen}.items():
+            truth = truth_of(panel, name)
+            ground = ScoreGround(case_of(panel.humans, judge), MARGINS)
+            for use in USES:
+                made = decide(ground, AskedUse(use, "these systems"))
+                left = any(part.not_shown for part in made.parts)
+                state = "yes of some" if made.state == "yes" and left else made.state
+                counts[name, use, truth[use], state] += 1
+    return counts
 
 
 class Known:
@@ -194,11 +222,6 @@ class Known:
 
     def __exit__(self, *_):
         simulate.KINDS = self.before
-
-
-def upper(hits: int, n: int) -> float:
-    """Clopper and Pearson's upper bound at 95 %."""
-    return 1.0 if hits >= n else float(beta.ppf(0.95, hits + 1, n - hits))
 
 
 def tables(cells) -> list[str]:
@@ -216,7 +239,7 @@ def tables(cells) -> list[str]:
                 n, hits = sum(wrong.values()), wrong.get("yes", 0) + wrong.get("yes of some", 0)
                 pooled[use, "n"] += n
                 pooled[use, "hits"] += hits
-                shown.append(f"{hits} of {n} (< {upper(hits, n):.3f})" if n else "")
+                shown.append(_share(hits, n))
             if any(shown):
                 lines.append(f"| {systems} x {items} | {name} | {' | '.join(shown)} |")
         both = [(pooled[use, "hits"], pooled[use, "n"]) for use in USES]
@@ -236,43 +259,104 @@ def tables(cells) -> list[str]:
     return lines
 
 
-def rare(systems: int, items: int, panels: int, least: int = 150) -> Counter:
-    """(kind, use, state) of judges that are fair and yet undeserving, as some panels make them.
+def rare(systems: int, items: int, panels: int, jobs: int = 1, least: int = 150):
+    """(kind, use, state) of fair judges that are undeserving since some panels make them so.
 
     Panels are drawn until each cell has as many, or `panels` are drawn; only these are examined.
     """
-    counts, seen = Counter(), Counter()
+
+    def enough(counts: Counter) -> bool:
+        return all(_cell(counts, *cell).total() >= least for cell in FAIR_CELLS)
+
+    seeds = range(2 * FIRST, 2 * FIRST + panels)
+    return counted(partial(draw_rare, systems, items), seeds, jobs, enough, chunk=100)
+
+
+def draw_rare(systems: int, items: int, seed: int) -> Counter:
+    """The states of the fair judges of one panel that it makes undeserving.
+
+    Panels whose qualities and views make nobody so are not drawn in full.
+    """
+    odd = _odd(systems, items, seed)
+    return undeserving(systems, items, seed, FAIR, odd) if odd else Counter()
+
+
+def undeserving(systems: int, items: int, seed: int, kinds, looked_at) -> Counter:
+    """(kind, use, state) of what judges must not have in one panel, though not by construction."""
+    counts = Counter()
     with Known():
-        for seed in range(2 * FIRST, 2 * FIRST + panels):
-            panel = simulate_panel(systems, items, seed, kinds=RARE, endless=ENDLESS)
-            panel = replace(panel, family=np.zeros(systems, bool))
-            for name, judge in panel.judges.items():
-                truth = truth_of(panel, name)
-                uses = [use for use in USES if truth[use] is False and seen[name, use] < least]
-                # By construction or often undeserving: these cells are full in the first table.
-                ground = ScoreGround(case_of(panel.humans, judge), MARGINS) if uses else None
-                for use in uses:
-                    seen[name, use] += 1
-                    counts[name, use, decide(ground, AskedUse(use, "these systems")).state] += 1
+        panel = simulate_panel(systems, items, seed, kinds=kinds, endless=ENDLESS)
+        panel = replace(panel, family=np.zeros(systems, bool))
+        for name in looked_at:
+            truth = truth_of(panel, name)
+            # Faults by construction are in the first table.
+            uses = [use for use in USES if truth[use] is False and (name, use) not in BUILT_IN]
+            ground = ScoreGround(case_of(panel.humans, panel.judges[name]), MARGINS)
+            for use in uses:
+                counts[name, use, decide(ground, AskedUse(use, "these systems")).state] += 1
     return counts
 
 
-def rare_table(sizes, panels: int) -> list[str]:
-    """False yes of fair judges in panels that make them undeserving."""
+def by_panel(systems: int, items: int, panels: int, jobs: int = 1):
+    """The same of judges with a fault by which a panel makes them undeserving of more."""
+    seeds = range(3 * FIRST, 3 * FIRST + panels)
+    drawn = partial(undeserving, systems, items, kinds=BY_PANEL, looked_at=BY_PANEL)
+    return counted(drawn, seeds, jobs)
+
+
+def _odd(systems: int, items: int, seed: int) -> list[str]:
+    """Fair judges whose means the panel's qualities and views may make undeserving.
+
+    As `simulate_panel` draws them; rounding moves means by less than what is left here.
+    """
+    rng = np.random.default_rng([seed, systems, items, 3])
+    quality = rng.normal(0, simulate.SYSTEMS, (systems, 1))[:, 0]
+    views = rng.normal(0, simulate.OWN, (3 + len(FAIR), systems, 1))[..., 0]
+    human = quality + views[:3].mean(axis=0)
+    spread = HumanSpread(simulate.OWN**2, simulate.OWN, 2 * (systems - 1), 3)
+    apart = 0.93 * spread.allow(0.4, systems / (systems - 1), systems, 0.01)
+    odd = []
+    for name, view in zip(FAIR, views[3:], strict=True):
+        judge = quality + view * (0.5 if name == "sharp" else 1.0)
+        off = judge - human
+        own = np.abs(off - off.mean()).max() * systems / (systems - 1)
+        level = np.abs(off).max() / np.sqrt(1 - 1 / systems)
+        close = np.corrcoef(human, judge)[0, 1] < 0.84 or max(own, level) > apart
+        if close or abs(off.mean()) > 0.17:
+            odd.append(name)
+    return odd
+
+
+def _cell(counts: Counter, name: str, use: str) -> Counter:
+    return Counter({key[2]: n for key, n in counts.items() if key[:2] == (name, use)})
+
+
+def rare_table(sizes, panels: int, often: int, jobs: int = 1) -> list[str]:
+    """False yes of judges in panels that make them undeserving."""
     lines = [
-        "| systems x items | judge | " + " | ".join(USES) + " |",
-        "|---|---|" + "---:|" * len(USES),
+        "| systems x items | panels | judge | " + " | ".join(USES) + " |",
+        "|---|---:|---|" + "---:|" * len(USES),
     ]
     for systems, items in sizes:
-        counts = rare(systems, items, panels)
-        for name in RARE:
-            cells = []
-            for use in USES:
-                n = sum(count for key, count in counts.items() if key[:2] == (name, use))
-                hits = counts[name, use, "yes"]
-                cells.append(f"{hits} of {n} (< {upper(hits, n):.3f})" if n else "")
-            lines.append(f"| {systems} x {items} | {name} | {' | '.join(cells)} |")
+        size, pooled = f"{systems} x {items}", {use: Counter() for use in USES}
+        for (counts, drawn), names in (
+            (rare(systems, items, panels, jobs), FAIR),
+            (by_panel(systems, items, often, jobs), BY_PANEL),
+        ):
+            for name in names:
+                each = [_cell(counts, name, use) for use in USES]
+                for use, cell in zip(USES, each, strict=True):
+                    pooled[use].update(cell)
+                shown = " | ".join(_share(cell["yes"], cell.total()) for cell in each)
+                lines.append(f"| {size} | {drawn} | {name} | {shown} |")
+        shown = " | ".join(_share(pooled[use]["yes"], pooled[use].total()) for use in USES)
+        lines.append(f"| {size} | | **all** | {shown} |")
+        print(*lines[-len(RARE) - 1 :], sep="\n", file=sys.stderr, flush=True)
     return lines
+
+
+def _share(hits: int, n: int) -> str:
+    return f"{hits} of {n} (< {upper(hits, n):.3f})" if n else ""
 
 
 def labels(files: int) -> list[str]:
@@ -311,15 +395,23 @@ def _all_but_one(n):
     return judge
 
 
-def main(sizes, panels: int, seconds: float = math.inf) -> str:
+def main(sizes, panels: int, rarely: int, often: int, jobs: int = 1) -> str:
     """The report as Markdown."""
-    cells = {size: run(*size, panels, seconds / len(sizes)) for size in sizes}
+    cells = {}
+    for size in sizes:
+        cells[size] = run(*size, panels, jobs)
+        print(*tables({size: cells[size]}), sep="\n", file=sys.stderr, flush=True)
     lines = [
         "# What averages hide, on simulated judges",
         "",
-        f"Yes of judges that must not have it, with the upper 95 % bound; seeds from {FIRST:,}.",
+        f"Yes of judges that must not have it and the upper 95 % bound; {panels} panels a size,",
+        f"seeds from {FIRST:,}.",
         "",
         *tables(cells),
+        "",
+        f"Judges that some panels make undeserving, seeds from {2 * FIRST:,} and {3 * FIRST:,}:",
+        "",
+        *rare_table(sizes, rarely, often, jobs),
         "",
         "Pass and fail at 90 %, one column of labels, minima by default, share of 200 files:",
         "",
@@ -331,11 +423,7 @@ def main(sizes, panels: int, seconds: float = math.inf) -> str:
 if __name__ == "__main__":
     options = sys.argv[1:]
     chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
-    given = [float(o[:-1]) for o in options if o.endswith("s")]
-    count = next((int(o) for o in options if o.isdigit()), 10**6 if given else 150)
-    if "--rare" in options:
-        print(*rare_table(chosen, count), sep="\n")
-        sys.exit()
-    text = main(chosen, count, given[0] if given else math.inf)
+    panels, rarely = option(options, "--panels", 150), option(options, "--rare", 3000)
+    text = main(chosen, panels, rarely, option(options, "--often", panels), jobs_of(options))
     RESULTS.write_text(text, encoding="utf-8")
     print(text)

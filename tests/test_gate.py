@@ -353,7 +353,7 @@ def test_a_lock_frozen_under_the_old_rule_says_so_and_loses_no_use_by_it(tmp_pat
     write_lock(path, old)
     found, after = check_lock(ratings(1), read_lock(path))
     (finding,) = [one for one in found.findings if one.kind == "lock_rule"]
-    assert "frozen under the verdict's rule of 0.2; here it is 0.3" in finding.message
+    assert f"frozen under the verdict's rule of 0.2; here it is {RULE}" in finding.message
     assert finding.places == ("judge on Calm: single was yes, is not tested",)
     assert found.rows[0].lost == ()
     assert (found.exit_code(), after.rule) == (0, "")

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
-SEEN_BY_MORE_ITEMS = ("question alone in 2 of 10", "swaps two systems")
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 
 
 @pytest.fixture(scope="module")
 def counts():
+    sys.path.insert(0, str(BENCHMARKS))
     spec = importlib.util.spec_from_file_location("hidden", BENCHMARKS / "verdict_hidden.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    sys.path.remove(str(BENCHMARKS))
     return module, module.run(10, 100, 5)[0]
 
 
 def test_no_hidden_fault_is_licensed(counts):
     module, found = counts
     wrong = {key: n for key, n in found.items() if key[2] is False and key[3].startswith("yes")}
-    # A hundred items are few for these: the whole table says how often (docs/verdict.md).
-    few = {key: n for key, n in wrong.items() if key[0] in SEEN_BY_MORE_ITEMS}
-    assert wrong == few
-    assert sum(few.values()) <= 8
+    # At most one panel of five, all uses of one judge: the whole table says how often.
+    assert len({key[0] for key in wrong}) <= 1, wrong
+    assert sum(wrong.values()) <= len(module.USES), wrong
     for name in (*module.HIDDEN, *module.SEEN):
         assert any(key[0] == name and key[2] is False for key in found), name
 

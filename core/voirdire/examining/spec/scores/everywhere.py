@@ -11,7 +11,7 @@ from voirdire.examining.spec.margins import SURE_NO
 from voirdire.late import dataclass
 from voirdire.stats.reading_by_system import (
     SURE_HERE,
-    left_of_items,
+    beside_items,
     reading_in_systems,
     swapped,
 )
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.spec.component import State
-    from voirdire.stats.reading_by_system import LeftOfSystem, SystemReading
+    from voirdire.stats.reading_by_system import SystemReading
     from voirdire.stats.response_panel import ResponsePanel
     from voirdire.stats.sums import Jackknifed
     from voirdire.study import Margins
 
-#: Below this share of what it reads on the whole, or of what another human reads there.
+#: Below these shares of what it, or another human, reads elsewhere.
 _THIRD, _HALF = 1 / 3, 1 / 2
 #: How seldom a judge that reads alike everywhere is held back for some system, items taken out.
-SELDOM = 0.02
+SELDOM = 0.05
 
 
 def reads_each_system(
@@ -49,7 +49,6 @@ def reads_each_system(
     whole, each = reading_in_systems(panel, humans)
     if not each:
         return None
-    under_other = swapped(panel)
     unread = _by_question(panel, humans)
     rows = [_SystemRow.of(one, whole, margins, len(each)) for one in each]
     rows = [
@@ -65,7 +64,9 @@ def reads_each_system(
     worst = min(rows, key=lambda row: (order.index(row.state), row.reading.judge.at))
     judge = worst.reading.judge
     p = max((row.p for row in rows if row.powered), default=0.0)
-    if under_other is not None and worst.state != "no":
+    under_other = swapped(panel)
+    # Systems that are not read follow each other's people as little as their own.
+    if under_other is not None and not {*under_other} & {*not_shown} and worst.state != "no":
         return Component(
             name, "open", float(judge.value), margin=0.0, df=float(judge.df), at=under_other,
             reason="swapped",
@@ -83,40 +84,20 @@ def reads_each_system(
 
 
 def _by_question(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Jackknifed]:
-    """Systems in which it reads less than a third of what it or a human does, items taken out.
+    """Systems in which it follows the responses by less than half of what a reader would, surely.
 
-    And surely less: as seldom as in one of fifty grids in which it reads alike everywhere. Of
-    responses that are read in parts the effects of items are not known system by system.
+    As seldom as in one of twenty grids in which it reads alike everywhere, over pairs of systems.
+    Where people themselves share hardly anything of the responses nothing is wrong with the judge.
     """
-    if panel.counted is not None or not panel.crossed:
-        return {}
-    usual, each = left_of_items(panel)
-    far = quantile(1 - SELDOM / max(len(each), 1), panel.n_clusters - 1)
-    # What items have in common holds a part of every system: of one that is not read as much is
-    # left as that part.
-    part = 1 / len(panel.systems)
-    share = part + (1 - part) * _THIRD
-    low = {name: one for name, one in each.items() if one.far_below(usual, share, far)}
-    if low and len(humans) > 1:
-        # Where people are seen to read less than half as well, nothing is wrong with the judge.
-        people = [left_of_items(_held_out(panel, humans, human)) for human in humans]
-        least = _HALF * sum(float(whole.correlation.at) for whole, _ in people) / len(people)
-        low = {name: one for name, one in low.items() if _of_people(people, name) >= least}
-    return {name: one.correlation for name, one in low.items()}
-
-
-def _of_people(
-    people: Sequence[tuple[LeftOfSystem, dict[str, LeftOfSystem]]], system: str
-) -> float:
-    """What one of them reads of the others in a system, on average (Fisher's z)."""
-    found = [float(each[system].correlation.at) for _, each in people if system in each]
-    return sum(found) / len(found) if found else -math.inf
-
-
-def _held_out(panel: ResponsePanel, humans: Sequence[int], human: int) -> ResponsePanel:
-    """One human in place of the judge, beside the others."""
-    others = [other for other in humans if other != human]
-    return replace(panel, judge=panel.humans[[human]], humans=panel.humans[others])
+    each = beside_items(panel, humans)
+    pairs = max(len(each) * (len(each) - 1) / 2, 1.0)
+    far = quantile(1 - SELDOM / pairs, panel.n_clusters - 1)
+    return {
+        name: one.correlation
+        for name, one in each.items()
+        if one.slope.at < min(_HALF * one.expected, one.expected - far * one.slope.se)
+        and not one.people < _THIRD
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     Statistic = Callable[[Floats], Floats]
 
 
-#: How surely each system has to lie inside by itself where they are taken together, and how many
-#: systems tell what they really differ by.
-SURE_ALONE, FEWEST_TOGETHER = 0.80, 5
+#: How surely each system has to lie inside by itself where they are taken together: its estimate
+#: does. How many systems tell what they really differ by.
+SURE_ALONE, FEWEST_TOGETHER = 0.50, 5
 
 
 def human_spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) -> HumanSpread:
@@ -213,7 +213,7 @@ def _together(part: Component, own: Jackknifed, margin: float) -> Component:
     left = np.sqrt(kept + (1 - kept) / len(around)) * error
     shrunk = np.abs(centre + kept * around)
     together = float(above_t((margin - shrunk) / left, own.df).max())
-    # At 20 % alone and at 5 % together: in units of 5 %.
+    # At 50 % alone and at 5 % together: in units of 5 %.
     p = max(alone * (1 - SURE_YES) / (1 - SURE_ALONE), together)
     state: State = "yes" if p <= 1 - SURE_YES else "open"
     return replace(part, state=state, p=min(p, part.p)) if p < part.p else part

@@ -99,7 +99,7 @@ def make_told(**options):
 
 
 def test_a_session_of_few_shot_annotators_tells_of_leaks(tmp_path, monkeypatch):
-    found = plugins()
+    found = plugins().whole()  # what is loaded meanwhile would be forgotten with the copy
     monkeypatch.setattr(found, "registered", dict(found.registered))
     found.add("selector", "test", "told", f"{__name__}:make_told")
     (tmp_path / "letters.csv").write_text("id,text\n1,The first letter.\n2,The second letter.\n")

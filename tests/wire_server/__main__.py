@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 
+from wire_server._answers import rubric_answer, rubric_words
 from wire_server._handler import Handler
 from wire_server._server import listen
 
@@ -14,8 +15,10 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--form", choices=("json", "text"), default="json")
     given = parser.parse_args()
-    runner, url = await listen(Handler(latency=given.latency, keep=False), given.port)
+    answer = rubric_answer if given.form == "json" else rubric_words
+    runner, url = await listen(Handler(answer, latency=given.latency, keep=False), given.port)
     print(url, flush=True)  # noqa: T201
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     await runner.cleanup()

@@ -61,6 +61,13 @@ def rubric_answer(seen: Seen) -> str:
     return rubric_text(**scores)
 
 
+def rubric_words(seen: Seen) -> str:
+    """The same scores as a model writes them that was not asked for JSON."""
+    scores = json.loads(rubric_answer(seen))
+    lines = [f"**{name}:** {scores[name]}/5" for name in (*ATTRIBUTES, "Overall")]
+    return "Here is my assessment.\n\n" + "\n".join(lines) + "\n\nA warm, general answer."
+
+
 def answer_of(answering: Answering, seen: Seen) -> Answer:
     found = answering(seen) if callable(answering) else answering
     return found if isinstance(found, Answer) else Answer(found)

@@ -12,13 +12,17 @@ from typing import Any, Self
 
 
 class WireProcess:
-    """A server beside this interpreter; it answers rubric scores that depend on the prompt."""
+    """A server beside this interpreter; it answers rubric scores that depend on the prompt.
 
-    def __init__(self, *, latency: float = 0.0) -> None:
-        self.latency, self.url = latency, ""
+    `form` says how: as JSON, or in words, a line an attribute (`text`).
+    """
+
+    def __init__(self, *, latency: float = 0.0, form: str = "json") -> None:
+        self.latency, self.form, self.url = latency, form, ""
 
     def __enter__(self) -> Self:
         command = [sys.executable, "-m", "wire_server", "--latency", str(self.latency)]
+        command += ["--form", self.form]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=environment, text=True

@@ -19,6 +19,7 @@ from voirdire.stats import system_means as means
 from voirdire.stats.bias_by_system import HumanSpread, human_by_system, specific
 from voirdire.stats.special import special
 from voirdire.stats.sums import above_t, jackknife, means_of, on_scale, quantile
+from voirdire.stats.turned_pairs import turned_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -251,47 +252,23 @@ def reversals(name: str, observed: means.Means, margin: float, names: Sequence[s
 
     Yes asks it of pairs twice as far apart: between the two the answer is open.
     """
-    a, b, human, judge = _differences(observed)
-    # Each pair is turned so that the humans put its first system ahead.
-    flip = np.where(human.at < 0, -1, 1)
-    dh, dj, sh, sj, df = human.at * flip, judge.at * flip, human.se, judge.se, human.df
-    # Any pair that is reversed is a no, so that no is corrected for the number of pairs; yes asks
-    # it of all, and needs no correction.
-    near, far = quantile(SURE_NO, df), quantile(1 - (1 - SURE_NO) / len(a), df)
-    reversed_ = (dh - far * sh > margin) & (dj + far * sj < 0)
-    # Yes is about pairs twice as far apart: a pair at the margin is neither shown to be reversed
-    # nor not.
-    wide = 2 * margin
-    # Shown not to be reversed: not that far apart, or the judge agrees; and the mirror image.
-    clear = ((dh + near * sh <= wide) | (dj - near * sj >= 0)) & (
-        (dh - near * sh >= -wide) | (dj + near * sj <= 0)
-    )
-    state: State = "no" if reversed_.any() else "yes" if clear.all() else "open"
-    apart = above_t((wide - dh) / np.maximum(sh, 1e-12), df)
-    # A pair is clear for either reason, and the two are tested: hence twice the smaller.
-    p = np.minimum(apart, above_t(dj / np.maximum(sj, 1e-12), df)) * 2
-    # Reversed pairs first, then open ones, then clear ones; among equals the one the judge turns
-    # most.
-    worst = int(np.argmin(np.where(reversed_, -1e9, np.where(clear, 1e9, 0.0)) + dj))
-    pair = (
-        (names[a[worst]], names[b[worst]])
-        if flip[worst] > 0
-        else (names[b[worst]], names[a[worst]])
-    )
+    found = turned_pairs(observed, margin)
+    state: State = "no" if found.reversed else "yes" if not found.unclear else "open"
+    pair = (names[found.ahead], names[found.behind])
     return Component(
         name,
         state,
-        float(reversed_.sum()),
-        float(reversed_.sum()),
-        float((~clear).sum()),
+        float(found.reversed),
+        float(found.reversed),
+        float(found.unclear),
         margin,
         0.0,
-        df,
-        float(min(p.max(), 1)),
+        found.df,
+        float(min(found.p, 1)),
         at=() if state == "yes" else pair,
-        judge=float(dj[worst]),
-        human=float(dh[worst]),
-        count=int(reversed_.sum()),
+        judge=found.judge,
+        human=found.human,
+        count=found.reversed,
     )
 
 

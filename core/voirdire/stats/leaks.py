@@ -36,14 +36,32 @@ def leak(panel: ResponsePanel, humans: Sequence[int], human: int) -> Jackknifed 
     Source: Spearman (1904), American Journal of Psychology 15, 201-293 (tetrads); the project's own
     (VERDICT_KINDS.md, section 5).
     """
-    others = [other for other in humans if other != human]
-    if len(others) < 2:
-        return None
-    own = panel.centred(panel.vectors(panel.humans[human]), least=2)
-    rest = np.stack([panel.centred(panel.vectors(panel.humans[k]), least=2) for k in others])
+    return leaks(panel, humans, [human])[0]
+
+
+def leaks(
+    panel: ResponsePanel, humans: Sequence[int], each: Sequence[int]
+) -> list[Jackknifed | None]:
+    """`leak` of each of these humans; what all of them need is computed once."""
+    if len(humans) < 3 and set(each) <= set(humans):
+        return [None] * len(each)
+    cells = _centred_humans(panel, sorted({*humans, *each}))
     judge = mean_present(
         np.stack([panel.centred(panel.vectors(run), least=2) for run in panel.judge])
     )
+    return [
+        _leak(panel, judge, cells[human], np.stack([cells[k] for k in humans if k != human]))
+        for human in each
+    ]
+
+
+def _centred_humans(panel: ResponsePanel, humans: Sequence[int]) -> dict[int, Floats]:
+    return {k: panel.centred(panel.vectors(panel.humans[k]), least=2) for k in humans}
+
+
+def _leak(panel: ResponsePanel, judge: Floats, own: Floats, rest: Floats) -> Jackknifed | None:
+    if len(rest) < 2:
+        return None
     present = ~np.isnan(rest[..., 0])
     filled = np.where(present[..., None], rest, 0.0)
     n, total = present.sum(axis=0), filled.sum(axis=0)
@@ -54,9 +72,10 @@ def leak(panel: ResponsePanel, humans: Sequence[int], human: int) -> Jackknifed 
     products = [(x * y).sum(axis=1) for x, y in sides]
     # Of each other human beside the judge, and how many responses they share.
     each = [(judge * filled).sum(axis=2), (filled**2).sum(axis=2), present * 1.0]
+    # A row a column, as they are summed: no copy is turned round.
     columns = np.stack(
-        [*products, shared, n * (n - 1) / 2, np.ones(len(own)), *np.concatenate(each)], axis=1
-    )
+        [*products, shared, n * (n - 1) / 2, np.ones(len(own)), *np.concatenate(each)]
+    ).T
     table = panel.by_cluster(np.where(kept[:, None], columns, 0.0), kept, where=8)
     if len(table) < 3 or not (_left_of(table.total) > 1e-9 * table.total[3]):
         return None
@@ -143,7 +162,8 @@ def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
     if len(table) < 3 or not table.total[0] > 1e-9 * len(run):
         return None
     left_out = range(-1, len(humans) if len(humans) > 2 else 0)
-    pairs = [(first != human) & (second != human) for human in left_out]
+    # (pairs, R + 1) of 0 and 1: one product sums the pairs of all, and those without each.
+    pairs = np.stack([(first != human) & (second != human) for human in left_out], axis=1) * 1.0
 
     def closeness(sums: Floats) -> Floats:
         """How near the judge is to two humans, over how near they are to one another."""
@@ -154,7 +174,6 @@ def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
             both = beside[..., first] * beside[..., second]
             # Two humans who share no response tell nothing of one another.
             both = np.where(sums[..., half + 1 + len(humans) :] > 0, both, 0.0)
-            each = [both[..., k].sum(axis=-1) / shared[..., k].sum(axis=-1) for k in pairs]
-            return np.stack(each, axis=-1) / means[..., :1]
+            return np.asarray(both @ pairs / (shared @ pairs) / means[..., :1])
 
     return table.jackknife(closeness)

@@ -260,7 +260,7 @@ class ResponsePanel:
         if self.counted is not None:
             return self.counted.by_cluster(columns, kept, where)
         cluster = self.cluster
-        if kept is not None:
+        if kept is not None and not kept.all():
             columns, cluster = columns[kept], cluster[kept]
         cluster_sums = ClusterSums(self.clusters, summed(columns, cluster, len(self.clusters)))
         return cluster_sums if where is None else cluster_sums.where(where)

@@ -457,13 +457,24 @@ def follows_others(panel: ResponsePanel, human: int) -> Jackknifed | None:
 
     None below 30 shared responses.
     """
+    return each_follows_others(panel, [human])[0]
+
+
+def each_follows_others(panel: ResponsePanel, humans: Sequence[int]) -> list[Jackknifed | None]:
+    """`follows_others` of each of these humans; what all of them need is computed once."""
     # Each human about its own mean of the system: leniency is no disagreement here.
-    cells = [panel.centred(panel.vectors(scores)) for scores in panel.humans]
-    others = np.stack([cell for place, cell in enumerate(cells) if place != human])
-    present = ~np.isnan(others[..., 0])
-    n = present.sum(axis=0)
-    mean = np.where(present[..., None], others, 0.0).sum(axis=0) / np.maximum(n, 1)[:, None]
-    own = cells[human]
+    cells = np.stack([panel.centred(panel.vectors(scores)) for scores in panel.humans])
+    present = ~np.isnan(cells[..., 0])
+    filled = np.where(present[..., None], cells, 0.0)
+    return [_follows_others(panel, cells[k], present, filled, k) for k in humans]
+
+
+def _follows_others(
+    panel: ResponsePanel, own: Floats, present: NDArray[np.bool_], filled: Floats, human: int
+) -> Jackknifed | None:
+    others = np.arange(len(present)) != human
+    n = present[others].sum(axis=0)
+    mean = filled[others].sum(axis=0) / np.maximum(n, 1)[:, None]
     kept = (n > 0) & ~np.isnan(own[:, 0])
     # Fewer responses do not tell a careless human from an unlucky one.
     if panel.size(kept) < 30:

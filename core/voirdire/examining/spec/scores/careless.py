@@ -47,13 +47,12 @@ def careless_humans(
     if len(everyone) < FEWEST_FOR_MAJORITY:
         return ()
     careless = []
-    for k in everyone:
-        own = within.follows_others(panel, k)
+    for k, own in zip(everyone, within.each_follows_others(panel, everyone), strict=True):
         # Nobody reaches more than 1, so that only such a one may lie below a third of the others.
         if own is None or own.bound(SURE_NO) >= _THIRD:
             continue
         rest = panel.without_humans([k])
-        among = [within.follows_others(rest, m) for m in everyone if m != k]
+        among = within.each_follows_others(rest, [m for m in everyone if m != k])
         others = [jackknifed for jackknifed in among if jackknifed is not None]
         reach = float(np.median([jackknifed.value for jackknifed in others] or [0.0]))
         sure = float(np.median([jackknifed.bound(1 - SURE_YES) for jackknifed in others] or [0.0]))

@@ -97,9 +97,10 @@ def repeating_humans(case: Case) -> tuple[Copied, ...]:
     if case.counted is not None and not case.counted.shows(case.humans.T):
         return ()
     made: dict[int, Copied] = {}
+    different = [_different(scores) for scores in case.humans]
     for pair in combinations(range(len(case.humans)), 2):
         shared, equal = _equal(case, *case.humans[list(pair)])
-        levels = min(_different(case.humans[k]) for k in pair)
+        levels = min(different[k] for k in pair)
         if made.keys() & set(pair) or shared < FEWEST_EQUAL or equal < shared or levels < 2:
             continue
         thirds = [k for k in range(len(case.humans)) if k not in pair and k not in made]

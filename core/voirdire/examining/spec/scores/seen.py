@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.examining.spec.component import Component
-from voirdire.stats.leaks import lead, leak, too_close
+from voirdire.stats.leaks import lead, leaks, too_close
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def slopes(
     panel: ResponsePanel, humans: Sequence[int], reference: Sequence[str]
 ) -> tuple[tuple[str, Jackknifed], ...]:
     """How far the judge follows each human alone, and more than the others, from three humans."""
-    each = ((k, leak(panel, humans, k)) for k in humans)
+    each = zip(humans, leaks(panel, humans, humans), strict=True)
     return tuple((reference[k], found) for k, found in each if found is not None)
 
 

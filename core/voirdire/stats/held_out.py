@@ -167,12 +167,17 @@ class Rates(Result):
 def beside_columns(panel: ResponsePanel, humans: Sequence[int], *, passes: bool) -> Floats:
     """(R, N, 3) of `Rates`, a row a response; 0 where one of the three sides is missing."""
     judge = mean_present(panel.judge)
+    there = ~np.isnan(panel.humans)
+    passed = np.where(there, panel.humans, 0.0)
+    n, total = (part[list(humans)].sum(axis=0) for part in (there, passed))
     parts = []
     for human in humans:
         # The truth of a response is the share of the others who pass it, so that judge and human
         # are held against the same people.
-        rest = panel.humans[[other for other in humans if other != human]]
-        share = mean_present(rest) if len(rest) else np.full(panel.judge.shape[1], np.nan)
+        others = n - there[human]
+        share = np.divide(
+            total - passed[human], others, out=np.full(n.shape, np.nan), where=others > 0
+        )
         own = panel.humans[human]
         kept = ~np.isnan(share) & ~np.isnan(own) & ~np.isnan(judge)
         # Failing is passing with the sides turned: one way for both rates.

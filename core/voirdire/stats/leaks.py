@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.stats.response_panel import mean_present
+from voirdire.stats.sums import ClusterSums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from voirdire.stats._arrays import Floats
     from voirdire.stats.response_panel import ResponsePanel
@@ -45,38 +48,60 @@ def leaks(
     """`leak` of each of these humans; what all of them need is computed once."""
     if len(humans) < 3 and set(each) <= set(humans):
         return [None] * len(each)
-    cells = _centred_humans(panel, sorted({*humans, *each}))
+    everyone = sorted({*humans, *each})
+    cells = np.stack([panel.centred(panel.vectors(panel.humans[k]), least=2) for k in everyone])
     judge = mean_present(
         np.stack([panel.centred(panel.vectors(run), least=2) for run in panel.judge])
     )
+    beside = _Beside(panel, judge, cells)
     return [
-        _leak(panel, judge, cells[human], np.stack([cells[k] for k in humans if k != human]))
-        for human in each
+        _leak(beside, everyone.index(k), [everyone.index(h) for h in humans if h != k])
+        for k in each
     ]
 
 
-def _centred_humans(panel: ResponsePanel, humans: Sequence[int]) -> dict[int, Floats]:
-    return {k: panel.centred(panel.vectors(panel.humans[k]), least=2) for k in humans}
+class _Beside:
+    """The judge beside each human: products, squares and presence, and their sums by cluster."""
+
+    def __init__(self, panel: ResponsePanel, judge: Floats, cells: Floats) -> None:
+        self.panel, self.judge, self.cells = panel, judge, cells
+        self.present = ~np.isnan(cells[..., 0])
+        self.filled = np.where(self.present[..., None], cells, 0.0)
+        self.columns = np.concatenate(
+            [(judge * self.filled).sum(axis=2), (self.filled**2).sum(axis=2), self.present * 1.0]
+        )
+        self._sums: dict[bytes, Floats] = {}
+
+    def sums(self, columns: Floats, kept: NDArray[np.bool_], others: list[int]) -> ClusterSums:
+        """Columns, the ninth of which counts, and behind them those of these humans."""
+        many = len(self.cells)
+        of = [part * many + other for part in range(3) for other in others]
+        if self.panel.counted is not None:
+            every = np.concatenate([columns, self.columns[of]]).T
+            return self.panel.by_cluster(np.where(kept[:, None], every, 0.0), kept, where=8)
+        # Where everybody rated everything the rows are the same for all humans, and summed once.
+        key = kept.tobytes()
+        if key not in self._sums:
+            rows = np.where(kept, self.columns, 0.0).T
+            self._sums = {key: self.panel.by_cluster(rows, kept).table}
+        own = self.panel.by_cluster(np.where(kept, columns, 0.0).T, kept)
+        table = np.concatenate([own.table, self._sums[key][:, of]], axis=1)
+        return ClusterSums(own.clusters, table).where(8)
 
 
-def _leak(panel: ResponsePanel, judge: Floats, own: Floats, rest: Floats) -> Jackknifed | None:
-    if len(rest) < 2:
+def _leak(beside: _Beside, human: int, others: list[int]) -> Jackknifed | None:
+    if len(others) < 2:
         return None
-    present = ~np.isnan(rest[..., 0])
-    filled = np.where(present[..., None], rest, 0.0)
+    judge, own = beside.judge, beside.cells[human]
+    present, filled = beside.present[others], beside.filled[others]
     n, total = present.sum(axis=0), filled.sum(axis=0)
     mean = total / np.maximum(n, 1)[:, None]
     kept = (n > 1) & ~np.isnan(own[:, 0]) & ~np.isnan(judge[:, 0])
     shared = ((total**2).sum(axis=1) - (filled**2).sum(axis=(0, 2))) / 2
     sides = ((judge, own), (judge, mean), (own, mean), (own, own), (mean, mean), (judge, judge))
     products = [(x * y).sum(axis=1) for x, y in sides]
-    # Of each other human beside the judge, and how many responses they share.
-    each = [(judge * filled).sum(axis=2), (filled**2).sum(axis=2), present * 1.0]
-    # A row a column, as they are summed: no copy is turned round.
-    columns = np.stack(
-        [*products, shared, n * (n - 1) / 2, np.ones(len(own)), *np.concatenate(each)]
-    ).T
-    table = panel.by_cluster(np.where(kept[:, None], columns, 0.0), kept, where=8)
+    columns = np.stack([*products, shared, n * (n - 1) / 2, np.ones(len(own))])
+    table = beside.sums(columns, kept, others)
     if len(table) < 3 or not (_left_of(table.total) > 1e-9 * table.total[3]):
         return None
     return table.jackknife(lambda sums: np.stack([_leaning(sums), _beyond(sums)], axis=-1))
@@ -135,6 +160,25 @@ def _beyond(sums: Floats) -> Floats:
     return np.nan_to_num(beyond)
 
 
+def _summed(
+    panel: ResponsePanel,
+    products: Floats,
+    kept: NDArray[np.bool_],
+    there: NDArray[np.bool_],
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
+) -> ClusterSums:
+    """Sums by cluster of the products, and then how many responses are in each."""
+    many = len(products)
+    if panel.counted is None and kept.all() and there.all():
+        whole = np.concatenate([products, np.ones((1, len(kept)))])
+        sums = panel.by_cluster(whole.T)
+        table = sums.table[:, [*range(many), *[many] * many]]
+        return ClusterSums(sums.clusters, table).where(many)
+    first, second = pairs
+    sizes = np.stack([kept, *(kept & there), *(there[first] & there[second])]) * 1.0
+    return panel.by_cluster(np.concatenate([products, sizes]).T, kept, where=many)
+
+
 def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
     """The squared correlation of the judge with what these humans share: of all, and without each.
 
@@ -155,10 +199,8 @@ def too_close(panel: ResponsePanel, humans: Sequence[int]) -> Jackknifed | None:
     kept = ~np.isnan(run) & there.any(axis=0)
     judge, scores = np.where(kept, run, 0.0), np.where(there, own, 0.0)
     first, second = np.triu_indices(len(humans), 1)
-    products = [judge**2, *(judge * scores), *(scores[first] * scores[second])]
-    sizes = [kept, *(kept & there), *(there[first] & there[second])]
-    columns = np.concatenate([np.stack(products), np.stack(sizes) * 1.0]).T
-    table = panel.by_cluster(columns, kept, where=len(products))
+    products = np.stack([judge**2, *(judge * scores), *(scores[first] * scores[second])])
+    table = _summed(panel, products, kept, there, (first, second))
     if len(table) < 3 or not table.total[0] > 1e-9 * len(run):
         return None
     left_out = range(-1, len(humans) if len(humans) > 2 else 0)

@@ -228,8 +228,8 @@ def _one_by_one(observed: Means, a: Places, b: Places) -> tuple[_Pairs, Floats]:
         first, second = a[start : start + _CHUNK], b[start : start + _CHUNK]
         sides = ((observed.human, observed.human_out), (observed.judge, observed.judge_out))
         for side, (whole, out) in enumerate(sides):
-            differences = [means[..., first] - means[..., second] for means in (whole, out)]
-            jackknifed = jackknife(*differences, weight=observed.weight)
+            apart, without = (means[..., first] - means[..., second] for means in (whole, out))
+            jackknifed = jackknife(apart, without, weight=observed.weight)
             found[side].append(np.asarray(jackknifed.at))
             found[side + 2].append(np.asarray(jackknifed.se))
     return _Pairs.of(*(np.concatenate(parts) for parts in found))

@@ -500,6 +500,14 @@ def job_systems_file(path: str, systems: str) -> dict[str, Any]:
     return {}
 
 
+def a_reply() -> str:
+    """A judge's reply on the built-in rubric."""
+    return json.dumps({
+        "Guidance": 4, "Informativeness": 3, "Relevance": 4, "Safety": 5, "Empathy": 4,
+        "Helpfulness": 4, "Understanding": 3, "Overall": 4, "Explanation": "A warm answer.",
+    })  # fmt: skip
+
+
 def job_parts(count: str) -> dict[str, Any]:
     """Processor seconds per 1,000 of each part of a judgement but the call."""
     import threading
@@ -515,10 +523,7 @@ def job_parts(count: str) -> dict[str, Any]:
     from voirdire.study import build_study, study_to_toml
 
     number = int(count)
-    said = json.dumps({
-        "Guidance": 4, "Informativeness": 3, "Relevance": 4, "Safety": 5, "Empathy": 4,
-        "Helpfulness": 4, "Understanding": 3, "Overall": 4, "Explanation": "A warm answer.",
-    })  # fmt: skip
+    said = a_reply()
     study = build_study({**STUDY, "panel": STUDY["panel"][:1]})  # type: ignore[index]
     asker = askers(study, plugins())[0]
     tasks = [
@@ -621,7 +626,7 @@ def job_million(folder: str, count: str) -> dict[str, Any]:
     panel = priced_panel(study, at / "session", plugins())
     asking, options = chosen(panel, None), RunOptions(quiet=True)
     usage = Usage(100, 20)
-    said = json.dumps({"Empathy": 4, "Guidance": 3, "Explanation": "A warm, general answer."})
+    said = a_reply()
 
     def committed(group: Any) -> None:
         room.release(len(group))
@@ -634,7 +639,7 @@ def job_million(folder: str, count: str) -> dict[str, Any]:
     ) as session:
         session.start(committed)
         for about, task in iterate_tasks(session.connection, "rating", study.comparisons):
-            slot = Slot(asking[0].id, *about)
+            slot = Slot(asking[0].id, *about[:3], unit=about.unit)
             call = make_call(slot, asking[0].rater.requests(task)[0])
             room.acquire()
             session.put(Attempt(call, time.time(), Reply(said, usage=usage, model="gpt-4o")))

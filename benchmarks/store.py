@@ -78,7 +78,7 @@ def fill(folder: Path, study: Study, responses: int) -> None:
         session.start(committed)
         for about, task in iterate_tasks(session.connection, "rating", study.comparisons):
             for asker in panel:
-                slot = Slot(asker.id, *about)
+                slot = Slot(asker.id, *about[:3], unit=about.unit)
                 call = make_call(slot, asker.rater.requests(task)[0])
                 session.put(Attempt(call, time.time(), texts.reply()))
                 session.put(Finish((call.key,), "ok", slot=slot))

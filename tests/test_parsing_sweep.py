@@ -1,4 +1,4 @@
-"""Five sweeps of replies, sixteen languages and more: none is wrong in silence, few are lost."""
+"""Six sweeps of replies, sixteen languages and more: none is wrong in silence, few are lost."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from voirdire.parsing import LabelSet, parse_labels
 from voirdire.parsing.choices import parse_choice
 from voirdire.parsing.preferences import parse_preferences
+from voirdire.parsing.questionnaires import parse_questionnaire
 from voirdire.parsing.scores import parse_scores
 from voirdire.parsing.yesno import parse_yes_no
 from voirdire.schema import Scale
@@ -22,8 +23,8 @@ def _rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-ROWS, SECOND, THIRD, FOURTH, FIFTH = map(
-    _rows, ("sweep.jsonl", "sweep_2.jsonl", "sweep_3.jsonl", "sweep_4.jsonl", "sweep_5.jsonl")
+ROWS, SECOND, THIRD, FOURTH, FIFTH, SIXTH = map(
+    _rows, ("sweep.jsonl", *(f"sweep_{number}.jsonl" for number in range(2, 7)))
 )
 
 
@@ -96,30 +97,40 @@ def test_no_sentence_of_another_language_is_an_entry_outside_the_set(
 
 
 def _by_key(row: dict[str, Any]) -> dict[str, float | None]:
-    """What a reply of the fourth sweep says of each key; of a preference its sign."""
-    text, finish = row["text"], row["finish"]
+    """What a reply of a later sweep says of each key; of a preference its sign."""
+    text, finish, keys = row["text"], row["finish"], row.get("attributes", ["overall"])
     if row["kind"] in "SJ":
-        return parse_scores(text, row["attributes"], Scale(), finish_reason=finish).scores
+        scale = Scale(*row.get("scale", (1, 5)))
+        return dict(parse_scores(text, keys, scale, finish_reason=finish).scores)
     if row["kind"] in "LM":
-        labels = LabelSet((*row["labels"], row["none"]), none=row["none"])
+        none = row.get("none")
+        labels = LabelSet((*row["labels"], *filter(None, [none])), none=none)
         scores = parse_labels(text, labels, finish_reason=finish).scores
         return {label: scores[label] for label in row["labels"]}
     if row["kind"] == "C":
-        return {"choice": parse_choice(text, row["options"], finish_reason=finish).extra["choice"]}
-    level = parse_preferences(text, ["overall"], finish_reason=finish).scores["overall"]
-    return {"overall": None if level is None else (level > 0) - (level < 0)}
+        several = row.get("several", False)
+        parsed = parse_choice(text, row["options"], several=several, finish_reason=finish)
+        return dict(parsed.scores) if several else {"choice": parsed.extra["choice"]}
+    if row["kind"] == "Y":
+        return dict(parse_yes_no(text, keys, finish_reason=finish).scores)
+    if row["kind"] == "Q":
+        items = [Scale(0, 3)] * len(row["right"])
+        return dict(parse_questionnaire(text, items, finish_reason=finish).scores)
+    levels = parse_preferences(text, keys, finish_reason=finish).scores
+    return {k: None if x is None else (x > 0) - (x < 0) for k, x in levels.items()}
 
 
-def test_the_fourth_sweep_is_as_large_as_it_says() -> None:
-    languages = Counter(row["language"] for row in FOURTH)
-    assert len(FOURTH) >= 400
+@pytest.mark.parametrize("sweep", [FOURTH, SIXTH], ids=["fourth", "sixth"])
+def test_a_later_sweep_is_as_large_as_it_says(sweep: list[dict[str, Any]]) -> None:
+    languages = Counter(row["language"] for row in sweep)
+    assert len(sweep) >= 400
     assert len(languages) >= 16
     assert min(languages.values()) >= 15
-    open_ = [row for row in FOURTH if all(value is None for value in row["right"].values())]
-    assert len(open_) >= 0.3 * len(FOURTH)
+    open_ = [row for row in sweep if None in row["right"].values()]
+    assert len(open_) >= 0.3 * len(sweep)
 
 
-@pytest.mark.parametrize("sweep", [FOURTH, FIFTH], ids=["fourth", "fifth"])
+@pytest.mark.parametrize("sweep", [FOURTH, FIFTH, SIXTH], ids=["fourth", "fifth", "sixth"])
 def test_none_is_wrong_by_key_and_few_are_lost(sweep: list[dict[str, Any]]) -> None:
     wrong, lost, answers = [], [], 0
     for row in sweep:

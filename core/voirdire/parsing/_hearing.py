@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 #: Languages that put no blanks between words, or join particles to them.
 JOINED = ("ja", "ko", "th", "zh")
+#: Languages whose verb ends the clause, and so does what takes back.
+VERB_LAST = ("hi", "tr")
 _SCRIPTS = re.compile(
     r"(?P<ja>[\u3040-\u30ff]+)|(?P<ko>[\uac00-\ud7af]+)|(?P<zh>[\u4e00-\u9fff]+)|(?P<th>[\u0e00-\u0e7f]+)"
 )
@@ -374,6 +376,23 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
             if alone and (not before or before[-1] in ".,;:!?…。，！"):
                 return True
     return False
+
+
+def takes_back(text: str) -> bool:
+    """Whether a clause of a text in another language than English takes back what was said.
+
+    >>> takes_back("4. Moment, das war falsch."), takes_back("Ein Moment der Nähe.")
+    (True, False)
+    """
+    return any(
+        hit.use == "back"
+        and (
+            heard.language in (*JOINED, *VERB_LAST)
+            or not CLAUSE.split(heard.text[: hit.start])[-1].strip(" *_")
+        )
+        for heard in hear(text[:LONGEST])
+        for hit in heard.hits
+    )
 
 
 def number_word(text: str) -> tuple[int, int] | None:

@@ -23,9 +23,10 @@ from voirdire.parsing._labelentries import (
     text_of,
 )
 from voirdire.parsing._labelset import LabelSet, label_at, names_any
-from voirdire.parsing._labelverdicts import BOX, verdict
+from voirdire.parsing._labelverdicts import verdict
 from voirdire.parsing._languages import predicates
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
+from voirdire.parsing._ticks import BOX, is_ticked
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
@@ -388,7 +389,7 @@ def _ticked(raw: str) -> str:
     box = BOX.match(raw)
     if box is None:
         return raw if raw.isascii() else _CROSSED.sub("", raw)
-    return f"- {raw[box.end() :]}" if box["tick"] or box["yes"] else ""
+    return f"- {raw[box.end() :]}" if is_ticked(box) else ""
 
 
 def _leads(labels: LabelSet, line: str) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from voirdire.parsing._hearing import hedges
 from voirdire.parsing._labelset import LabelSet, label_at
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
-from voirdire.parsing._statements import Statement, rows_of, tables
+from voirdire.parsing._statements import Statement
+from voirdire.parsing._tables import cells
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes
 
@@ -45,12 +46,8 @@ _REMARKS = frozenset({"open", "dash", "plain"})
 _FEW = 3
 _PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speaker", "writer"})
 _LONGEST, _MOST = 300, 500
-#: In East Asia a round says yes and a cross no.
-_EASTERN = dict.fromkeys("○◯〇", "yes") | dict.fromkeys("×✕", "no")
 #: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
 _NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
-#: "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty or crossed.
-BOX = re.compile(r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔])|[❌☐✗✘✖])\s*")
 
 
 # "Hard to say without context", "not sure whether this is anger".
@@ -87,8 +84,8 @@ class _VerdictEntry:
 
 def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     """The verdicts that a text lists; None where it lists none."""
-    cells = list(_cells(text, labels))
-    entries = [*cells, *_entries(text, labels, cells)]
+    in_tables = list(_cells(text, labels))
+    entries = [*in_tables, *_entries(text, labels, in_tables)]
     entries = [each for each in entries if each.label not in (labels.none, labels.other)]
     if not entries:
         return None
@@ -115,9 +112,6 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
 def verdict(text: str) -> bool | str | None:
     """True, False, None where a short value is neither, or ``"explained"``."""
     text = text.strip()
-    if (box := BOX.match(text)) and not any(map(str.isalnum, text[box.end() :])):
-        return bool(box["tick"] or box["yes"])
-    text = _EASTERN.get(text, text)
     if (answer := said_yes(text)) is not None:
         return answer
     if _NUMBER.fullmatch(text):
@@ -153,51 +147,21 @@ def _told(text: str) -> str:
 
 def _cells(text: str, labels: LabelSet) -> Iterator[_VerdictEntry]:
     """Verdicts in tables: labels in a column beside one of verdicts, or as the head of columns."""
-    for table in tables(text):
-        head, *rows = rows_of(table.group())
-        named = [labels.forms.get(spelled(cell)) for cell in head]
-        if _is_row(head, rows, labels):
-            pairs = _column_of_verdicts([head, *rows], labels)
-        elif any(named):  # each column is a label
-            pairs = [(n, c) for row in rows[:1] for n, c in zip(named, row, strict=False) if n]
-        else:
-            pairs = _column_of_verdicts(rows, labels)
-        for label, cell in pairs:
-            yield _VerdictEntry(label, cell, table.start(), table.end(), "cell")
+    for cell in cells(text, lambda cell: labels.forms.get(spelled(cell)), _said):
+        yield _VerdictEntry(cell.name, cell.text, cell.start, cell.end, "cell")
 
 
-def _is_row(head: Sequence[str], rows: Sequence[Sequence[str]], labels: LabelSet) -> bool:
-    """Whether the first row of a table is no head: ``| Anger | 1 |`` as the rows below it."""
-    first, *others = head
-    named = spelled(first) in labels.forms
-    if not (named and others) or any(spelled(cell) in labels.forms for cell in others):
-        return False
-    below = any(row and spelled(row[0]) in labels.forms for row in rows)
-    return below or any(isinstance(verdict(cell), bool) for cell in others)
-
-
-def _column_of_verdicts(rows: list[list[str]], labels: LabelSet) -> list[tuple[str, str]]:
-    """Label and cell of the one column beside the labels whose cells are short."""
-    named = [
-        (labels.forms[spelled(row[0])], row[1:])
-        for row in rows
-        if row and spelled(row[0]) in labels.forms
-    ]
-    width = min((len(cells) for _, cells in named), default=0)
-    short = [
-        at for at in range(width) if all(verdict(cells[at]) != "explained" for _, cells in named)
-    ]
-    told = [at for at in short if any(verdict(cells[at]) is not None for _, cells in named)]
-    # Of two such columns nobody can tell which is meant.
-    at = told[0] if len(told) == 1 else short[0] if len(short) == 1 else None
-    return [] if at is None else [(label, cells[at]) for label, cells in named]
+def _said(text: str) -> bool | None:
+    """The verdict of a cell; what explains, or is neither yes nor no, is none."""
+    value = verdict(text)
+    return value if isinstance(value, bool) else None
 
 
 def _entries(
-    text: str, labels: LabelSet, cells: Sequence[_VerdictEntry]
+    text: str, labels: LabelSet, in_tables: Sequence[_VerdictEntry]
 ) -> Iterator[_VerdictEntry]:
     """Verdicts in lines and tags."""
-    inside = [(each.at, each.end) for each in cells]
+    inside = [(each.at, each.end) for each in in_tables]
     begun = [
         each
         for each in _begun(text, labels)

@@ -10,11 +10,13 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from voirdire.parsing._hearing import takes_back
 from voirdire.parsing._rivals import rivals
 from voirdire.parsing._statements import Statement, last_words, statements
-from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
+from voirdire.parsing._words import CHANGES, LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire.parsing._keys import RawValue
@@ -47,6 +49,7 @@ def settled(
     *,
     cut: bool,
     bare: Bare | None = None,
+    of_others: Callable[[str], bool] | None = None,
 ) -> Settled[T] | None:
     """Which of the statements on one question counts; None where none states a value.
 
@@ -64,12 +67,17 @@ def settled(
     bare
         How a value stands without a head: one behind the last statement that differs replaces it
         where words lead to it, and else leaves the question ambiguous.
+    of_others
+        Where several questions are asked: whether a text names another one and not this. Second
+        thoughts of it are not about these statements.
     """
     order = sorted(stated, key=lambda each: (each.at, each.end))
     values = [(each, value) for each in order if (value := read(each.text)) is not None]
     if cut and order and _falls_to_the_cut(order, values, text, read):
         return Settled(None, "cut")
     others = _rivals(values, text, read, bare) if bare is not None else []
+    if of_others is not None:
+        others = [each for each in others if not of_others(_line_at(text, each[0].at))]
     if cut and others:
         return Settled(None, "cut")
     values += others
@@ -82,7 +90,11 @@ def settled(
         for each, value in values
         if each.rank != "draft"
         and not _is_withdrawn(
-            text, each, starts[at := bisect_right(starts, each.at)], last=at + 1 == len(starts)
+            text,
+            each,
+            starts[at := bisect_right(starts, each.at)],
+            at + 1 == len(starts),
+            of_others,
         )
     ]
     if all(each.rank == "rival" for each, _ in live):
@@ -213,17 +225,38 @@ def _of_live(live: list[tuple[Statement, T]]) -> Settled[T]:
     return Settled(value, conflict=bool(differ))
 
 
-def _is_withdrawn(text: str, each: Statement, end: int, *, last: bool) -> bool:
+def _is_withdrawn(
+    text: str, each: Statement, end: int, last: bool, of_others: Callable[[str], bool] | None
+) -> bool:
     """Whether second thoughts stand between a statement's value and the next one.
 
     Another look may confirm: it withdraws only where another statement follows it.
     """
     start = each.value_at
     # They may reach into the next one: "No, the answer is Y".
-    match = TAKES_BACK.search(text, start, min(end + _INTO, start + _SECTION))
-    if match is not None and match.start() < end:
+    for match in TAKES_BACK.finditer(text, start, min(end + _INTO, start + _SECTION)):
+        if match.start() >= end:
+            break
+        if of_others is None or not of_others(_spoken_of(text, match)):
+            return True
+    # Where a value follows, it says by itself whether words lead to it. Not in the head: a
+    # correction takes back what stands before it.
+    behind = each.end if each.begins is None else each.begins
+    upto = min(end, behind + _SECTION)
+    if last and (CHANGES.search(text, behind, upto) or takes_back(text[behind:upto])):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
+
+
+def _spoken_of(text: str, match: re.Match[str]) -> str:
+    """What second thoughts speak of: their line, up to its first blank one."""
+    return text[match.end() : match.end() + _AROUND].lstrip().partition("\n")[0]
+
+
+def _line_at(text: str, at: int) -> str:
+    """The line in which a place stands, as far as it is near."""
+    before, behind = text[max(0, at - _AROUND) : at], text[at : at + _AROUND]
+    return before.rpartition("\n")[2] + behind.partition("\n")[0]
 
 
 def _falls_to_the_cut(

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from itertools import islice, pairwise
+from functools import cache, lru_cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import WORD as _WORD
 from voirdire.parsing._hearing import copulas, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._spelling import Phrases, words_of
+from voirdire.parsing._tables import MARKED, cells, rows_of, tables
+from voirdire.parsing._ticks import ticks
 from voirdire.parsing._words import (
     DENIED,
-    DRAFT_MARKS,
     DRAFT_NOUNS,
-    FINAL_MARKS,
     FINAL_NOUNS,
     MARK,
     VERDICTS,
@@ -32,7 +32,7 @@ from voirdire.parsing._words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 # "Empathy 4/5": a fraction needs no sign before it.
@@ -103,17 +103,21 @@ _MARKED_RANKS: dict[str, Rank] = {
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(
     {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
-    | {"our", "hence", "thus", "therefore", "now", "then", "or", "correct", "best", "new", "edit"}
+    | {
+        "our",
+        "own",
+        "hence",
+        "thus",
+        "therefore",
+        "now",
+        "then",
+        "or",
+        "correct",
+        "best",
+        "new",
+        "edit",
+    }
 )
-
-# At least two lines between bars; 200 at most, so that the search stays linear.
-_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,200}", re.MULTILINE)
-_MAX_TABLES = 50
-#: "|---|:--:|": the rule between the head of a table and its rows.
-_RULE = " \t|:-"
-_SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
-# "Final score": the mark before the noun is no part of it.
-_MARKED = re.compile(rf"(?:{MARK})[\s_]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +173,26 @@ def _keys(names: tuple[str, ...]) -> Keys:
     return Keys(names, forms, _cue(names), _joined(names), _longest_words(names))
 
 
-def statements(text: str, keys: Sequence[str]) -> list[Statement]:
-    """Everything that the text states of the given keys, in its tables and in its lines."""
-    cells = _table_cells(text, keys)
-    for cell in cells:  # a table's words are no cues
+def statements(
+    text: str, keys: Sequence[str], read: Callable[[str], object] | None = None
+) -> list[Statement]:
+    """Everything that the text states of the given keys, in its tables and in its lines.
+
+    `read` gives the value of a text, None where it holds none: by it the column of a table is known
+    whose head is no word of verdict.
+    """
+    forms = key_forms(keys)
+    in_tables = [
+        Statement(cell.name, cell.text, cell.start, cell.end, closed=True)
+        for cell in cells(text, partial(match_key, forms=forms), read)
+    ]
+    for cell in in_tables:  # a table's words are no cues
         text = _without(text, cell)
-    return [*cells, *_in_lines(text, _keys(tuple(keys)))]
+    ticked = [
+        Statement(each.name, "yes" if each.ticked else "no", each.start, each.end, closed=True)
+        for each in ticks(text, partial(match_key, forms=forms))
+    ]
+    return [*in_tables, *ticked, *_in_lines(text, _keys(tuple(keys)))]
 
 
 def _without(text: str, cell: Statement) -> str:
@@ -237,6 +255,18 @@ def _nameless(nouns: tuple[str, ...]) -> Keys:
     """Nouns that all stand for the one question."""
     keys = _keys(nouns)
     return replace(keys, forms=dict.fromkeys(keys.forms, ""))
+
+
+def names_another(keys: Sequence[str], own: str) -> Callable[[str], bool]:
+    """Whether a text names another of several keys, and not its own."""
+    forms = [(key, words_of(key).forms) for key in keys]
+
+    def names(text: str) -> bool:
+        said = " ".join(("", *words_of(text).forms, ""))
+        named = {key for key, words in forms if f" {' '.join(words)} " in said}
+        return bool(named) and own not in named
+
+    return names
 
 
 @cache
@@ -308,7 +338,7 @@ def _of_cell(head: str) -> Rank:
 def _rank(text: str, match: re.Match[str], field: str) -> Rank:
     if (marked := mark_rank(match["mark"])) != "said":
         return marked
-    if match["last"]:
+    if match["last"] or _word_before(text, match.start()) in of_heads("final"):
         return "final"
     if marked_noun := _MARKED_RANKS.get(plain_key(match["key"])):
         return marked_noun
@@ -420,72 +450,23 @@ def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
     )
 
 
-def _table_cells(text: str, keys: Sequence[str]) -> list[Statement]:
-    """What the tables of a text state of the keys."""
-    return [
-        Statement(name, cell, table.start(), table.end(), closed=True)
-        for table in tables(text)
-        for name, cell in _cells_of(table.group(), key_forms(keys))
-    ]
-
-
 def _verdict_cells(text: str) -> list[Statement]:
     """The cell below a word of verdict, where a table has one row and begins with that word.
 
     A mark may stand before the word; where all columns are such words, each is a cell under its
     head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
-    cells = list[Statement]()
+    stated = list[Statement]()
     for table in tables(text):
         forms = key_forms((*VERDICTS, *_MARKED_NOUNS))
         head, *rows = rows_of(table.group())
         # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:
             continue
-        is_verdict = [match_key(_MARKED.sub("", cell, count=1), forms) is not None for cell in head]
+        is_verdict = [match_key(MARKED.sub("", cell, count=1), forms) is not None for cell in head]
         upto = len(head) if all(is_verdict) else 1 if is_verdict[0] else 0
-        cells += [
+        stated += [
             Statement(name, cell, table.start(), table.end(), closed=True)
             for name, cell in zip(head[:upto], rows[0], strict=False)
         ]
-    return cells
-
-
-def tables(text: str) -> Iterator[re.Match[str]]:
-    """The tables of a text, at most 50."""
-    return islice(_TABLE.finditer(text), _MAX_TABLES) if text.count("|") >= 4 else iter(())
-
-
-def rows_of(table: str) -> list[list[str]]:
-    """The cells of each row but the rule below the head, without marks."""
-    lines = [line for line in table.splitlines() if line.strip(_RULE)] or [""]
-    return [[cell.strip(" \t*_`") for cell in line.split("|")[1:-1]] for line in lines]
-
-
-def _cells_of(table: str, forms: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    head, *rows = rows_of(table)
-    names = [match_key(cell, forms) for cell in head]
-    # A first row that holds numbers is no head: such a table has its keys in a column.
-    if any(names) and not any(cell[:1].isdigit() for cell in head):
-        for row in rows:
-            for name, cell in zip(names, row, strict=False):
-                if name is not None:
-                    yield name, cell
-        return
-    scores = _columns_of_scores(head)
-    for row in rows:
-        name = next((name for cell in row if (name := match_key(cell, forms))), None)
-        # Of two columns of scores nobody can tell which is meant.
-        if name is not None and len(scores) == 1 and scores[0] < len(row):
-            yield name, row[scores[0]]
-
-
-def _columns_of_scores(head: Sequence[str]) -> list[int]:
-    """The columns of scores beside a column of names; a final one goes before, a draft is none."""
-    ranks = {
-        at: mark_rank(cell.partition(" ")[0])
-        for at, cell in enumerate(head)
-        if at and match_key(_MARKED.sub("", cell, count=1), _SCORES)
-    }
-    final = [at for at, rank in ranks.items() if rank == "final"]
-    return final or [at for at, rank in ranks.items() if rank != "draft"]
+    return stated

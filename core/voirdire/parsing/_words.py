@@ -148,7 +148,8 @@ TURNS_TO = re.compile(
       | sorry | apologies | o+ps | whoops | err?
       | {_LOOK}(?!\w)
         # "I raise it to", "Bumped to"; in a story moods change to fear as well
-      | (?:(?<=\bi\s)|(?<=[.!?;(/#]\s)|(?<=[.!?;(/#\n])|(?<=\bhave\s)|(?<=\bwould\s)|^)
+      | (?:(?<=\bi\s)|(?<=\bi['’]m\s)
+          |(?<=[.!?;(/#]\s)|(?<=[.!?;(/#\n])|(?<=\bhave\s)|(?<=\bwould\s)|^)
         (?: chang|rais|lower|bump|mov|revis|adjust|upgrad|downgrad|increas|decreas|reduc|correct
           | amend|updat|switch )\w{{0,3}}(?:\s[^.!?\n]{{0,40}})?\sto
       | (?:settled?|land(?:ed)?|end(?:ed)?\s+up)\s+(?:on|with|at)
@@ -182,6 +183,10 @@ DENIED = re.compile(
     rf"|{OTHERS_SAY}[^.!?;\n]*$"
     r"|^\W*(?:for\s+)?(?:examples?|instance|e\.g\.|format|template)\b[\s\w]{0,20}[:,]?\W*$",
     re.IGNORECASE,
+)
+#: A head below which something changes: where no value stands behind it, the older one falls.
+CHANGES = re.compile(
+    r"^[\s*_#>]*(?:edit|update|correction)[*_]*\s?[:：]", re.IGNORECASE | re.MULTILINE
 )
 # "4, not 2", "yes because ...": behind a value these words are about another one, or
 # say why.

@@ -30,6 +30,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._spelling import FULL_WIDTH, spelled
 from voirdire.parsing._statements import Statement, set_apart, statements
+from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed
@@ -122,7 +123,7 @@ def parse_choice(
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     # The end of a long text: the answer stands there.
-    source = replace(source, text=_bare(source.text[-_MAX_LENGTH:], letters))
+    source = replace(source, text=_bare(without_boxes(source.text[-_MAX_LENGTH:]), letters))
     settles = _chosen(source, _QuestionOptions(letters, texts, patterns(letters), several))
     flags = (*source.flags, Flag("conflicting")) if settles.conflict else source.flags
     chosen = settles.reason if settles.value is None else settles.value

@@ -23,6 +23,7 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._spelling import FULL_WIDTH, Phrases, last_part, words_of
 from voirdire.parsing._statements import Statement, set_apart, statements, verdicts
+from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import DENIED
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
     end = _FIRST_ENDS.search(text)
     if not isinstance(level, float) or end is None or cut:
         return Settled(level)
-    first = Statement("", text, 0, end.end(), closed=True)
+    first = Statement("", text, 0, end.start(), closed=True)
     read = lambda each: level if each == text else _read(each)  # noqa: E731
     again: Settled[float | str] | None = settled([first], text, read, cut=False, bare=_BARE)
     return again or Settled(level)
@@ -346,7 +347,8 @@ def _levels(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float
     if source.has_object:
         return dict.fromkeys(keys, Settled(None, "absent"))
     text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
-    stated = statements(text, keys)
+    text = without_boxes(text) if len(keys) == 1 else text
+    stated = statements(text, keys, _read_level)
     levels: dict[str, Settled[float | str]] = {}
     for key in keys:
         here = [each for each in stated if each.key == key]

@@ -24,7 +24,8 @@ from voirdire.parsing._source import (
     without_last_word,
 )
 from voirdire.parsing._spelling import WORD, last_part
-from voirdire.parsing._statements import only_keys, set_apart, statements, verdicts
+from voirdire.parsing._statements import names_another, only_keys, set_apart, statements, verdicts
+from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing.numbers import Number, agreed, could_go_on, denies, read_number
 from voirdire.schema import Flag
 
@@ -58,7 +59,7 @@ _DIGITS = r"(?>\d{1,4}(?:[.,]\d{1,3})?)"
 # "I would give this response a 4": not "I would rate it higher than the 3".
 _GIVES = re.compile(
     r"\b(?:i|we)(?:['’](?:d|ll))?\s+(?:(?:would|will|do|have|now|also|then|thus|therefore|overall)\s+){0,2}"
-    r"(?:rate|give|score|assign|award|grade|(?:go|stick)\s+with|settle\s+on)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
+    r"(?:rate|give|score|assign|award|grade|(?:go|stick)\s+with|settle\s+on|(?<=['’]d\s)say|(?<=would\s)say)d?\b(?:\s+(?!(?:than|below|above|least|most|under|over|between|about"
     r"|around|almost|her|his|their|user|client|patient)\b)[^\W\d]{1,20}){0,6}"
     r"\s+(?P<rest>\d[^\n]{0,120})",
     re.IGNORECASE,
@@ -235,13 +236,16 @@ def _from_statements(
     words: Mapping[str, float] | None,
 ) -> dict[str, Settled[Number]]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4``, a box or a bare number."""
-    text, claims = source.text, statements(source.text, attributes)
+    text, read = source.text, _reader(scale, words)
+    text = without_boxes(text) if len(attributes) == 1 else text
+    claims = statements(text, attributes, read)
     by_name = {name: [each for each in claims if each.key == name] for name in attributes}
-    read = _reader(scale, words)
     if len(attributes) == 1:
         (name,) = attributes
         by_name[name] = _of_single(by_name[name], text, read)
-    stated = {n: _stated(here, text, read, cut=not source.keep_cut) for n, here in by_name.items()}
+    alone, cut = len(attributes) == 1, not source.keep_cut
+    others = {n: None if alone else names_another(attributes, n) for n in attributes}
+    stated = {n: _stated(here, text, read, others[n], cut=cut) for n, here in by_name.items()}
     for each, here in by_name.items():
         if _falls_open(stated[each], here, text, read, scale):
             stated[each] = Settled(None, "cut")
@@ -283,10 +287,15 @@ def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], 
 
 
 def _stated(
-    here: list[Statement], text: str, read: Callable[[str], Number | None], *, cut: bool
+    here: list[Statement],
+    text: str,
+    read: Callable[[str], Number | None],
+    others: Callable[[str], bool] | None,
+    *,
+    cut: bool,
 ) -> Settled[Number]:
     """The number on which the statements on a key settle, or one in the section below it."""
-    if settles := settled(here, text, read, cut=cut, bare=NUMBERS):
+    if settles := settled(here, text, read, cut=cut, bare=NUMBERS, of_others=others):
         return settles
     # "Empathy: warm" may have its own "Score: 4" further down.
     below = [

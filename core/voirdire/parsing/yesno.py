@@ -22,7 +22,8 @@ from voirdire.parsing._source import (
 )
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._statements import set_apart, statements, verdict_keys, verdicts
-from voirdire.parsing._words import TAKES_BACK, either
+from voirdire.parsing._ticks import BOX, is_ticked, without_boxes
+from voirdire.parsing._words import CHANGES, TAKES_BACK, either
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +75,10 @@ def said_yes(value: Any) -> bool | None:
 
 def _in_words(text: str) -> bool | None:
     """A text that begins with yes or no and does not take it back."""
+    if (box := BOX.match(text[:40])) and not any(map(str.isalnum, text[: box.end()])):
+        # A tick alone, or before the word that it says: "✓", "✅ Yes".
+        behind = text[box.end() :].strip(" *_`")
+        return is_ticked(box) if not behind or _in_words(behind) is is_ticked(box) else None
     # "Not present" begins with no word of yes or no.
     if presence := _PRESENCE.match(text[:200]):
         return None if _HOWEVER.among(words_of(text[presence.end() : 300]).forms) else False
@@ -86,8 +91,8 @@ def _in_words(text: str) -> bool | None:
     hedge = _HEDGE.match(tail[:60])
     # "Yes, yes" repeats itself and takes nothing back.
     again = hedge is not None and (hedge["again"] or "").casefold() == word
-    if (hedge is not None and not again) or TAKES_BACK.search(
-        text, first.end(1), first.end(1) + 300
+    if (hedge is not None and not again) or any(
+        back.search(text, first.end(1), first.end(1) + 300) for back in (TAKES_BACK, CHANGES)
     ):
         return None
     # A later line that says the other word, or has second thoughts, undoes the first.
@@ -177,8 +182,10 @@ def _read(text: str) -> float | str | None:
 def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     """What the text states of each key; for one key also behind a verdict word or in a box."""
     text, cut = source.text, not source.keep_cut
-    stated = statements(text, keys)
+    stated = statements(text, keys, _read)
     if len(keys) == 1:
+        if not stated and (kept := without_boxes(text)) != text:
+            return _stated(replace(source, text=kept), keys)
         generic = [
             replace(e, key=keys[0])
             for e in (*verdicts(text, verdict_keys("response")), *set_apart(text))

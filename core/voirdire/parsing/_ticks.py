@@ -1,0 +1,63 @@
+"""Boxes of a reply that are ticked, left empty or crossed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MOST_LINES = 1_000
+#: "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty or crossed.
+BOX = re.compile(
+    r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔○◯〇])|[❌☐✗✘✖×✕])[ \t]*"
+)
+
+
+class Tick(NamedTuple):
+    """A key beside a box, whether it is ticked, and where its line stands."""
+
+    name: str
+    ticked: bool
+    start: int
+    end: int
+
+
+def ticks(text: str, name_of: Callable[[str], str | None]) -> Iterator[Tick]:
+    """The keys that stand beside a box, each in its line: ``[x] calm``."""
+    if "[" not in text and text.isascii():  # nearly always
+        return
+    at = 0
+    for line in text.splitlines(keepends=True)[:_MOST_LINES]:
+        if (box := BOX.match(line)) and (name := name_of(line[box.end() :].strip())):
+            yield Tick(name, is_ticked(box), at, at + len(line))
+        at += len(line)
+
+
+def is_ticked(box: re.Match[str]) -> bool:
+    """Whether a box says yes."""
+    return bool(box["tick"] or box["yes"])
+
+
+def without_boxes(text: str) -> str:
+    r"""A text in which lines are ticked and others are not, without those others.
+
+    For one question: what is ticked answers it, and what is left empty does not.
+
+    >>> without_boxes("[x] Yes\n[ ] No")
+    'Yes'
+    """
+    if "[" not in text and text.isascii():  # nearly always
+        return text
+    lines = text.splitlines()[:_MOST_LINES]
+    boxes = [BOX.match(line) for line in lines]
+    ticked = [bool(box and is_ticked(box)) for box in boxes]
+    if not any(ticked) or not any(box and not yes for box, yes in zip(boxes, ticked, strict=True)):
+        return text
+    kept = [
+        line[box.end() :] if box else line
+        for line, box, yes in zip(lines, boxes, ticked, strict=True)
+        if box is None or yes
+    ]
+    return "\n".join(kept)

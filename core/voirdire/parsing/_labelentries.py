@@ -8,11 +8,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import denies, denies_any
-from voirdire.parsing._labelset import LabelSet, label_at
+from voirdire.parsing._names import name_at
 from voirdire.parsing._spelling import Words, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from voirdire.parsing._labelset import LabelSet
 
 # What parts entries: a comma, a slash, "as well as".
 _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b", re.IGNORECASE)
@@ -79,7 +81,7 @@ def entries_of(labels: LabelSet, line: str) -> Iterator[Entry]:
             entry = Entry(start=start)
         # *and* parts two entries, unless a label begins with it.
         form = forms[at]
-        named = label_at(labels, words, at) if form in labels.beginnings else None
+        named = name_at(labels, words, at) if form in labels.beginnings else None
         if form in _JOINS and not named:
             entry.end = entry.end or start
             if entry.labels or entry.rest:

@@ -22,15 +22,17 @@ from voirdire.parsing._labelentries import (
     is_unknown,
     text_of,
 )
-from voirdire.parsing._labelset import LabelSet, label_at, names_any
 from voirdire.parsing._labelverdicts import verdict
 from voirdire.parsing._languages import predicates
+from voirdire.parsing._names import name_at, names_any
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._ticks import BOX, is_ticked
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from voirdire.parsing._labelset import LabelSet
 
 # "- Anger", "2) Anger", "(b) Anger", also several: "1. - Anger".
 _BULLET = re.compile(r"\s*(?:[-*•>#–—]+\s*|\(?\d{1,2}[.):]\s*|\(?[A-Za-z][.)]\s+)+")
@@ -205,7 +207,7 @@ def _label_before(labels: LabelSet, text: str) -> tuple[str, int] | None:
     """The label with which a text ends, and where it begins."""
     words = words_of(text)
     for at in range(max(0, len(words.forms) - labels.longest), len(words.forms)):
-        named = label_at(labels, words, at)
+        named = name_at(labels, words, at)
         if named and at + named[1] == len(words.forms):
             return named[0], words.spans[at][0]
     return None
@@ -414,7 +416,7 @@ def _at_start(labels: LabelSet, line: str) -> tuple[str, int, tuple[str, ...]] |
     """The label with which a text begins, where it ends, and the words that follow."""
     words = words_of(line if len(line) < _LONGEST_LINE else line[:_LONGEST_LINE])
     begins = bool(words.forms) and words.spans[0][0] <= 2 and words.forms[0] in labels.beginnings
-    named = label_at(labels, words, 0) if begins else None
+    named = name_at(labels, words, 0) if begins else None
     if named is None:
         return None
     label, count = named

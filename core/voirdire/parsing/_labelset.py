@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError, check_allowed
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._spelling import WORD, Words, spelled
+from voirdire.parsing._spelling import WORD, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # "Magnification (Catastrophizing)": either part names the label.
 _BRACKETS = re.compile(r"^(?P<outer>[^()]+)\((?P<inner>[^()]+)\)\s*$")
-# What stands between the labels of a list.
-_SEPARATORS = frozenset(",;|\n")
-_MAX_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,36 +118,3 @@ def _derived(text: str) -> list[str]:
     spellings = [spelled(part) for part in parts]
     plurals = [s.removesuffix("s") if s.endswith("s") else f"{s}s" for s in spellings if len(s) > 3]
     return spellings[1:] + plurals
-
-
-def label_at(labels: LabelSet, words: Words, at: int) -> tuple[str, int] | None:
-    """The longest label that begins at a word, and how many words it takes."""
-    form, found = "", None
-    # Most words begin no label, and are no more than looked up.
-    for count, word in enumerate(words.forms[at : at + labels.longest], 1):
-        form += word
-        if form not in labels.beginnings:
-            break
-        label = labels.forms.get(form)
-        if label is not None and _joined(words, at, at + count, label):
-            found = label, count
-    return found
-
-
-def names_any(labels: LabelSet, words: Words) -> bool:
-    """Whether a text names a label."""
-    return any(
-        form in labels.beginnings and label_at(labels, words, at)
-        for at, form in enumerate(words.forms)
-    )
-
-
-def _joined(words: Words, start: int, end: int, label: str) -> bool:
-    """Whether nothing stands between the words that separates entries of a list."""
-    for left, right in pairwise(words.spans[start:end]):
-        gap = words.text[left[1] : right[0]]
-        if len(gap) > _MAX_GAP or (
-            not _SEPARATORS.isdisjoint(gap) and _SEPARATORS.isdisjoint(label)
-        ):
-            return False
-    return True

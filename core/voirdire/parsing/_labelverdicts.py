@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import hedges
-from voirdire.parsing._labelset import LabelSet, label_at
+from voirdire.parsing._names import name_at
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._statements import Statement
@@ -22,6 +22,8 @@ from voirdire.parsing.yesno import said_yes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from voirdire.parsing._labelset import LabelSet
 
 # What may stand right before a label that begins an entry, marks aside: nothing, the sign or number
 # of a list, or a separator.
@@ -190,7 +192,7 @@ def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
         words, begins = words_of(line.group()), line.start()
         at = 0
         while at < len(words.forms):
-            named = label_at(labels, words, at) if words.forms[at] in labels.beginnings else None
+            named = name_at(labels, words, at) if words.forms[at] in labels.beginnings else None
             if named is None:
                 at += 1
                 continue

@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._hearing import WORD as _WORD
 from voirdire.parsing._hearing import copulas, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
+from voirdire.parsing._names import LAST, Named, Names, names_in
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._tables import MARKED, cells, rows_of, tables
 from voirdire.parsing._ticks import ticks
@@ -32,7 +32,7 @@ from voirdire.parsing._words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _MARKS = r"[*_`\"'”’\s]{0,6}"
 # "Empathy 4/5": a fraction needs no sign before it.
@@ -61,10 +61,19 @@ _BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
 _ITEM = re.compile(r"\d{1,2}(?:[.)][ \t]|\s?[:=])")
 # What joins two keys: "Empathy and Safety: 4" says it of both, "Empathy vs Safety: 4" of neither.
-_JOINT = (
+_JOINT = re.compile(
     r"(?P<joint>(?:\s+is\s+\w+\s+than\b|\s*(?:,\s*and\b|[&/+→]"
-    r"|\b(?:and|or|nor|vs\.?|versus|plus|than|without)\b))\s*(?:the\s+)?)"
+    r"|\b(?:and|or|nor|vs\.?|versus|plus|than|without)\b))\s*(?:the\s+)?)",
+    re.IGNORECASE,
 )
+# Before a key: nothing that it is a part of, or a mark of how far it goes.
+_LEAD = re.compile(
+    rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>{'|'.join(LAST)})[的\s]?)?\Z",
+    re.IGNORECASE,
+)
+_REACH = 20
+# The value with which a field begins.
+_VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*")
 # Before a key that stands over its value, and is no word of a sentence.
 _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNORECASE)
 _COLONS = frozenset(":：=")
@@ -153,24 +162,24 @@ class Statement:
         return self.rank == "final"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Keys:
-    """What one set of keys needs to be found: compiled once, and compared by identity.
+class _Cue(NamedTuple):
+    """A name, the sign that a value follows, and what brackets or words between them say.
 
-    `longest`: a word of each key, by which a text without any of them is known.
+    `before` is the name before it in the text, if any.
     """
 
-    names: tuple[str, ...]
-    forms: Mapping[str, str]
-    cue: re.Pattern[str] | None
-    joined: re.Pattern[str] | None
-    longest: frozenset[str]
+    name: Named
+    start: int
+    end: int
+    mark: str
+    last: bool
+    remark: str
+    before: Named | None
 
 
 @lru_cache(maxsize=64)
-def _keys(names: tuple[str, ...]) -> Keys:
-    forms = {plain_key(key): key for key in names}
-    return Keys(names, forms, _cue(names), _joined(names), _longest_words(names))
+def _keys(names: tuple[str, ...]) -> Names:
+    return Names.of(names)
 
 
 def statements(
@@ -202,35 +211,43 @@ def _without(text: str, cell: Statement) -> str:
 
 # A text is asked more than once for what stands behind words of verdict.
 @lru_cache(maxsize=4)
-def _in_lines(text: str, keys: Keys) -> Sequence[Statement]:
-    if keys.cue is None or not _may_name(text, keys):
-        return []
-    matches = list(keys.cue.finditer(text))[-_MOST:]
-    if not matches:
-        return []
-    ends = [*(match.start() for match in matches), len(text)][1:]
+def _in_lines(text: str, keys: Names) -> Sequence[Statement]:
+    cues = [*_cues(text, keys)][-_MOST:]
+    ends = [*(cue.start for cue in cues), len(text)][1:]
     stated = []
-    for match, end in zip(matches, ends, strict=True):
+    for cue, end in zip(cues, ends, strict=True):
         # A denial reaches no further than its line: each line of a list speaks for itself.
-        if DENIED.search(text[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]):
+        if DENIED.search(text[max(0, cue.start - 80) : cue.start].rpartition("\n")[2]):
             continue
-        field = _field(text[match.end() : end], below="\n" in match.group())
+        field = _field(text[cue.end : end], below="\n" in text[cue.start : cue.end])
         if _is_asked(field):
             continue
-        rank, value = (
-            _rank(text, match, field),
-            _JOINS.sub("", without_aside(field.replace("*", ""))),
-        )
-        section = text[match.end() : min(end, match.end() + _SECTION)]
-        before, upto = _word_before(text, match.start()), match.end() + len(field)
+        rank, value = _rank(text, cue, field), _JOINS.sub("", without_aside(field.replace("*", "")))
+        section = text[cue.end : min(end, cue.end + _SECTION)]
+        before, upto = _word_before(text, cue.start), cue.end + len(field)
         stated += [
-            Statement(
-                *(keys.forms[plain_key(key)], value, match.start(), upto, rank, section, before),
-                begins=match.end(),
-            )
-            for key in _spoken_of(text, match, keys)
+            Statement(key, value, cue.start, upto, rank, section, before, begins=cue.end)
+            for key in _spoken_of(text, cue)
         ]
     return stated
+
+
+def _cues(text: str, keys: Names) -> Iterator[_Cue]:
+    """The names of a text behind which a sign says that a value follows."""
+    sign, free, before = _follows(), 0, None
+    for named in names_in(text, keys):
+        if named.start < free:
+            continue
+        lead = _LEAD.search(text, max(0, named.start - _REACH), named.start)
+        if lead is None:
+            continue  # part of another word
+        if match := sign.match(text, named.end):
+            remark = match["remark"] or match["between"] or ""
+            mark, last = lead["mark"] or "", bool(lead["last"])
+            yield _Cue(named, lead.start(), match.end(), mark, last, remark, before)
+            free = match.end()
+        if before is None or named.start >= before.end:
+            before = named
 
 
 @lru_cache(maxsize=16)
@@ -240,18 +257,18 @@ def verdict_words(*more: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def verdict_keys(*more: str) -> Keys:
+def verdict_keys(*more: str) -> Names:
     """The nouns of a verdict, and further heads, as keys."""
     return _nameless((*verdict_words(*more), *_MARKED_NOUNS))
 
 
 @lru_cache(maxsize=16)
-def only_keys(*nouns: str) -> Keys:
+def only_keys(*nouns: str) -> Names:
     """These nouns of a verdict alone."""
     return _nameless((*nouns, *_MARKED_NOUNS))
 
 
-def _nameless(nouns: tuple[str, ...]) -> Keys:
+def _nameless(nouns: tuple[str, ...]) -> Names:
     """Nouns that all stand for the one question."""
     keys = _keys(nouns)
     return replace(keys, forms=dict.fromkeys(keys.forms, ""))
@@ -274,7 +291,7 @@ def _openers() -> frozenset[str]:
     return _OPENERS | frozenset(of_heads("article"))
 
 
-def verdicts(text: str, keys: Keys | None = None) -> list[Statement]:
+def verdicts(text: str, keys: Names | None = None) -> list[Statement]:
     """What stands behind words of verdict, under the key ``""``: ``Score: 4``, ``Final: B``.
 
     Not of another thing: ``Confidence score: 5``.
@@ -335,53 +352,36 @@ def _of_cell(head: str) -> Rank:
     return "apart" if rank == "said" else rank
 
 
-def _rank(text: str, match: re.Match[str], field: str) -> Rank:
-    if (marked := mark_rank(match["mark"])) != "said":
+def _rank(text: str, cue: _Cue, field: str) -> Rank:
+    if (marked := mark_rank(cue.mark)) != "said":
         return marked
-    if match["last"] or _word_before(text, match.start()) in of_heads("final"):
+    if cue.last or _word_before(text, cue.start) in of_heads("final"):
         return "final"
-    if marked_noun := _MARKED_RANKS.get(plain_key(match["key"])):
+    if marked_noun := _MARKED_RANKS.get(plain_key(text[cue.name.start : cue.name.end])):
         return marked_noun
-    start = match.end()
-    value = re.match(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*", field)
-    end = start + value.end() if value else start
-    return rank_of(text, match.start(), end, match["remark"] or match["between"] or "")
+    value = _VALUE.match(field)
+    return rank_of(text, cue.start, cue.end + (value.end() if value else 0), cue.remark)
 
 
-def _spoken_of(text: str, match: re.Match[str], keys: Keys) -> list[str]:
+def _spoken_of(text: str, cue: _Cue) -> list[str]:
     """Its own key, both of *Empathy and Safety*, or none where two are compared."""
-    other = keys.joined
-    start = max(0, match.start() - _LONGEST)
-    before = text[start : match.start()].rpartition("\n")[2]
+    start = max(0, cue.start - _LONGEST)
+    before = text[start : cue.start].rpartition("\n")[2]
     # A key over its value, without a colon, must have its line for itself: else it
     # is a word of a sentence.
-    heading = "\n" in match.group() and _COLONS.isdisjoint(match.group())
-    if heading and not _HEADING.fullmatch(before):
+    head = text[cue.start : cue.end]
+    if "\n" in head and _COLONS.isdisjoint(head) and not _HEADING.fullmatch(before):
         return []
-    joined = other.search(before) if other else None
-    if joined is None:
-        return [match["key"]]
-    both = "".join(joined["joint"].casefold().split()) in _AND and _OPENS.search(
-        before[: joined.start()]
+    other = cue.before
+    if other is None or other.start < cue.start - len(before):
+        return [cue.name.name]
+    joint = _JOINT.fullmatch(text, other.end, cue.start)
+    if joint is None:
+        return [cue.name.name]
+    both = "".join(joint["joint"].casefold().split()) in _AND and _OPENS.search(
+        text[cue.start - len(before) : other.start]
     )
-    return [joined["first"], match["key"]] if both else []
-
-
-def _may_name(text: str, keys: Keys) -> bool:
-    """Whether a text holds the longest word of a key: to look for all of them takes longer."""
-    if len(text) > _SECTION or not text.isascii():
-        return True
-    forms = words_of(text).forms
-    if "'" in text:  # "dell'empatia"
-        forms += tuple(form.partition("'")[2] for form in forms)
-    return not keys.longest.isdisjoint(forms)
-
-
-def _longest_words(names: tuple[str, ...]) -> frozenset[str]:
-    """The longest word of each key, the last of several, and whole keys as one word."""
-    words = [words_of(name).forms or ("",) for name in names]
-    longest = [max(forms[::-1], key=len) for forms in words]
-    return frozenset((*longest, *("".join(forms) for forms in words)))
+    return [other.name, cue.name.name] if both else []
 
 
 def _is_asked(field: str) -> bool:
@@ -399,19 +399,6 @@ def _field(text: str, *, below: bool) -> str:
     if below and _ITEM.match(text):
         return ""
     return _ENDS.split(text[:_LONGEST], maxsplit=1)[0]
-
-
-def _any_of(keys: tuple[str, ...]) -> str:
-    names = [r"[\s_-]{0,3}".join(map(re.escape, _WORD.findall(key))) for key in keys]
-    return either(tuple(filter(None, names)))
-
-
-def _joined(keys: tuple[str, ...]) -> re.Pattern[str] | None:
-    """A key and what joins it to the one that follows."""
-    if len(keys) < 2:
-        return None
-    # "Empathy and ": up to where the other key begins.
-    return re.compile(rf"(?<!\w)(?P<first>{_any_of(keys)}){_JOINT}$", re.IGNORECASE)
 
 
 @cache
@@ -434,15 +421,11 @@ def _sign() -> str:
     )
 
 
-def _cue(keys: tuple[str, ...]) -> re.Pattern[str] | None:
-    """A key as a whole word, an optional remark in brackets, and a sign that a value follows."""
-    names = _any_of(keys)
-    if not names:
-        return None
-    # "final_Empathy score (1-5): 4", "**Empathy** [4]": a mark of what is final before the key,
-    # "score" behind it, then the number itself in brackets or a sign that it follows.
+@cache
+def _follows() -> re.Pattern[str]:
+    """Behind a key: "score", a remark in brackets, and a sign that a value follows."""
+    # "Empathy score (1-5): 4", "**Empathy** [4]": the number itself in brackets, or a sign.
     return re.compile(
-        rf"(?:(?<!\w)|(?<=__))(?:(?P<mark>{MARK})_|(?P<last>最终|最終|最后|最後|최종)[的\s]?)?(?P<key>{names})"
         rf"(?:{_noun_behind()})?(?!\w){_MARKS}"
         rf"(?:(?=[(\[]?\s?{_NUMBER_OF})"
         rf"|(?:[(\[](?P<remark>[^()\[\]\n]{{0,40}})[)\]])?{BETWEEN}{_MARKS}{_sign()}{_MARKS})",

@@ -1,0 +1,133 @@
+"""Declared names among the words of a text: attributes, labels, fields and words of verdict."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from voirdire.parsing._spelling import Words, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+# What stands between the entries of a list, and so not within a name.
+_SEPARATORS = frozenset(",;|\n")
+_MAX_GAP = 3
+# Scripts in which a name may stand within a run of signs.
+_EASTERN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+#: What may stand before a name and says that its value is the last.
+LAST = ("最终", "最終", "最后", "最後", "최종")
+
+
+class Declared(Protocol):
+    """Names by their spelling.
+
+    `beginnings` holds what a spelling may begin with, `longest` how many words a name has at most.
+    """
+
+    @property
+    def forms(self) -> Mapping[str, str]:
+        """Spelling -> name."""
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest name."""
+
+    @property
+    def beginnings(self) -> frozenset[str]:
+        """What a spelling may begin with."""
+
+
+class Named(NamedTuple):
+    """A name in a text, and where it stands."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Names that are spelled as they are declared, but for case, signs and blanks."""
+
+    forms: Mapping[str, str]
+    beginnings: frozenset[str]
+    longest: int
+    eastern: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Names:
+        """The names, each by its words."""
+        parts = {name: words_of(name).forms for name in names}
+        forms = {"".join(words): name for name, words in parts.items() if words}
+        begun = (each for words in parts.values() for each in accumulate(words))
+        eastern = sorted(filter(_EASTERN.search, forms), key=len, reverse=True)
+        longest = max(map(len, parts.values()), default=0)
+        return cls(forms, frozenset(begun), longest, tuple(eastern))
+
+
+def name_at(declared: Declared, words: Words, at: int) -> tuple[str, int] | None:
+    """The longest name that begins at a word, and how many words it takes."""
+    found = None
+    for found in names_at(declared, words, at):  # noqa: B007 - the last one
+        pass
+    return found
+
+
+def names_at(declared: Declared, words: Words, at: int) -> Iterator[tuple[str, int]]:
+    """The names that begin at a word, the shortest first, and how many words each takes."""
+    form = ""
+    # Most words begin no name, and are no more than looked up.
+    for count, word in enumerate(words.forms[at : at + declared.longest], 1):
+        form += word
+        if form not in declared.beginnings:
+            break
+        name = declared.forms.get(form)
+        if name is not None and _is_joined(words, at, at + count, name):
+            yield name, count
+
+
+def names_any(declared: Declared, words: Words) -> bool:
+    """Whether a text holds a name."""
+    return any(
+        form in declared.beginnings and name_at(declared, words, at)
+        for at, form in enumerate(words.forms)
+    )
+
+
+def names_in(text: str, names: Names) -> Iterator[Named]:
+    """The names of a text, in order; of those that begin at one place the longest first."""
+    words = words_of(text)
+    beginnings, eastern = names.beginnings, names.eastern
+    for at, form in enumerate(words.forms):
+        if form in beginnings:
+            start = words.spans[at][0]
+            for name, count in [*names_at(names, words, at)][::-1]:
+                yield Named(name, start, words.spans[at + count - 1][1])
+        elif "'" in form and (own := names.forms.get(form.partition("'")[2])) is not None:
+            start, end = words.spans[at]  # "dell'empatia"
+            yield Named(own, max(text.find(sign, start, end) for sign in "'’") + 1, end)
+        elif eastern and not form.isascii():
+            yield from _within(form, words.spans[at][0], names)
+
+
+def _within(form: str, start: int, names: Names) -> Iterator[Named]:
+    """The names with which a run of signs begins, or what stands behind a word for *last*."""
+    lead = next((each for each in LAST if form.startswith(each)), "")
+    for skipped in {0, len(lead), len(lead) + form[len(lead) :].startswith("的")}:
+        for each in names.eastern:
+            if form.startswith(each, skipped):
+                yield Named(names.forms[each], start + skipped, start + skipped + len(each))
+
+
+def _is_joined(words: Words, start: int, end: int, name: str) -> bool:
+    """Whether nothing stands between the words that separates entries of a list."""
+    for left, right in pairwise(words.spans[start:end]):
+        gap = words.text[left[1] : right[0]]
+        if len(gap) > _MAX_GAP or (
+            not _SEPARATORS.isdisjoint(gap) and _SEPARATORS.isdisjoint(name)
+        ):
+            return False
+    return True

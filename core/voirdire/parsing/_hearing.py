@@ -200,12 +200,31 @@ def copulas() -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in some if w not in _AMBIGUOUS))
 
 
-def hear(text: str) -> list[Heard]:
-    """The text as the languages hear it that have most words of it; none where that is English."""
+def hear(text: str, *uses: str) -> list[Heard]:
+    """The text as the languages hear it that have most words of it; none where that is English.
+
+    With `uses` it is heard only where it may hold a phrase of one of them.
+    """
     text = folded(text.strip())
-    if not text or len(text) > LONGEST:
+    if not text or len(text) > LONGEST or (uses and not _may_hold(text, uses)):
         return []
     return list(_hear(text))
+
+
+def _may_hold(text: str, uses: tuple[str, ...]) -> bool:
+    """Whether a text holds the first word of such a phrase, in whatever language."""
+    if not text.isascii() and _SCRIPTS.search(text):
+        return True
+    return not _first_words(uses).isdisjoint(WORD.findall(text))
+
+
+@cache
+def _first_words(uses: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(
+        first
+        for first, by_language in _words().by_first.items()
+        if any(use in uses for _, some in by_language for _, _, use, _ in some)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -361,7 +380,7 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
 
     What stands before the place tells the language.
     """
-    heards = hear(text[:LONGEST])
+    heards = hear(text[:LONGEST], "maybe", "back", *(("yes", "no") if other is not None else ()))
     told = [h for h in heards if any(hit.start < start for hit in h.of("yes", "no"))]
     for heard in told or heards:
         if any(hit.start >= start for hit in heard.of("maybe", "back")):
@@ -390,7 +409,7 @@ def takes_back(text: str) -> bool:
             heard.language in (*JOINED, *VERB_LAST)
             or not CLAUSE.split(heard.text[: hit.start])[-1].strip(" *_")
         )
-        for heard in hear(text[:LONGEST])
+        for heard in hear(text[:LONGEST], "back")
         for hit in heard.hits
     )
 
@@ -413,7 +432,7 @@ def number_word(text: str) -> tuple[int, int] | None:
 
 def hedges(text: str) -> bool:
     """Whether a text of another language than English weighs, or leaves open, what it speaks of."""
-    return any(heard.of("maybe", "would") for heard in hear(text))
+    return any(heard.of("maybe", "would") for heard in hear(text, "maybe", "would"))
 
 
 def _is_english(text: str) -> bool:

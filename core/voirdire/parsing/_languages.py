@@ -207,7 +207,9 @@ def preferred(text: str) -> int | None:
     True
     """
     text = composed(text.strip())
-    sides = {_preferred(_without_reasons(heard), text) for heard in hear(text)}
+    sides = {
+        _preferred(_without_reasons(heard), text) for heard in hear(text, "better", "worse", "same")
+    }
     return sides.pop() if len(sides) == 1 else None
 
 
@@ -332,7 +334,7 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     asked = _asked(text)
     found = list(re.finditer(rf"(?<![A-Za-z'’])(?:{one})(?![\w'’]*[a-z])", text))
     picked = set[str | None]()
-    for heard in hear(text):
+    for heard in hear(text, *_CHOOSING):
         letters_of = [
             m
             for m in found
@@ -344,9 +346,9 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
         begins = max(ends, default=0)
         named = {m.group() for m in letters_of if m.start() >= begins}
         behind = {hit.use for hit in heard.hits if hit.start >= begins}
-        sure = not behind.isdisjoint(
-            ("answer", "choose", "better", "yes", "final")
-        ) and behind.isdisjoint(("maybe", "not", "absent", "back"))
+        sure = not behind.isdisjoint(_CHOOSING) and behind.isdisjoint(
+            ("maybe", "not", "absent", "back")
+        )
         picked.add(named.pop() if sure and len(named) == 1 else None)
     return picked.pop() if len(picked) == 1 else None
 
@@ -373,14 +375,15 @@ def says_none(text: str) -> bool:
         )
         and not heard.of("maybe")
         and len(SENTENCE.findall(heard.text)) <= 1
-        for heard in hear(text)
+        for heard in hear(text, "none")
     )
 
 
 def adds(text: str) -> bool:
     """Whether a text of another language adds something: *Angst kommt auch vor.*"""
     return any(
-        heard.of("also") and not heard.of("not", "no", "absent", "none") for heard in hear(text)
+        heard.of("also") and not heard.of("not", "no", "absent", "none")
+        for heard in hear(text, "also")
     )
 
 
@@ -395,7 +398,7 @@ def predicates(text: str) -> list[str]:
     if "?" in text or "？" in text:
         return []
     told = list[str]()
-    for heard in map(_without_reasons, hear(text)):
+    for heard in map(_without_reasons, hear(text, "is")):
         body = heard.text.strip(_CLOSING)
         if not _DECIDED_OTHERWISE.isdisjoint(h.use for h in heard.hits) or CLAUSE.search(body):
             continue

@@ -157,7 +157,9 @@ def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
         for each in TURNS_TO.finditer(between)
         if not DENIED.search(between[: each.start()])
     ]
-    for heard in hear(between):  # what takes back leads on where it is a head: "Korrektur: 3"
+    for heard in hear(
+        between, "final", "back"
+    ):  # what takes back leads on where it is a head: "Korrektur: 3"
         heads = [
             hit
             for hit in heard.of("back")

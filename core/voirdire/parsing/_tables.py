@@ -104,19 +104,19 @@ def _columns_of_values(
     name_of: Callable[[str], str | None],
     read: Callable[[str], object],
 ) -> list[int]:
-    """Columns in which rows that name a key have a value, or a short word that is none."""
+    """Columns in which rows that name a key have values, beside short words that are none."""
     named = [row for row in rows if any(map(name_of, row))]
     width = min(map(len, named), default=0)
     told = [[read(row[at]) is not None for row in named] for at in range(width)]
-    return [
+    short = [
         at
         for at in range(width)
-        if any(told[at])
-        and all(
+        if all(
             valued or (len(words_of(row[at]).forms) <= _FEW and not name_of(row[at]))
             for row, valued in zip(named, told[at], strict=True)
         )
     ]
+    return [at for at in short if any(told[at])] or short
 
 
 def _columns_of_scores(head: Sequence[str]) -> list[int]:

@@ -463,8 +463,8 @@ def _scored(
     # not read, what is neither named nor denied is not known.
     absent = "cut" if cut else "absent" if named.unread and not chosen else ""
     if absent:
-        silent = {*labels.labels} - {*chosen, *named.denied, *reasons}
-        reasons |= dict.fromkeys(silent, absent)
+        told = {*chosen, *named.denied, *reasons}
+        reasons |= dict.fromkeys((each for each in labels.labels if each not in told), absent)
     scores = {x: None if x in reasons else float(x in chosen) for x in labels.labels}
     statuses = {x: REASONS[reasons[x]] if x in reasons else source.status for x in labels.labels}
     return Parsed(

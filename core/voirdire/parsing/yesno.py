@@ -77,8 +77,9 @@ def _in_words(text: str) -> bool | None:
     """A text that begins with yes or no and does not take it back."""
     if (box := BOX.match(text[:40])) and not any(map(str.isalnum, text[: box.end()])):
         # A tick alone, or before the word that it says: "✓", "✅ Yes".
-        behind = text[box.end() :].strip(" *_`")
-        return is_ticked(box) if not behind or _in_words(behind) is is_ticked(box) else None
+        behind, ticked = text[box.end() :].strip(" *_`"), is_ticked(box)
+        agrees = not behind or (not BOX.match(behind[:40]) and _in_words(behind) is ticked)
+        return ticked if agrees else None
     # "Not present" begins with no word of yes or no.
     if presence := _PRESENCE.match(text[:200]):
         return None if _HOWEVER.among(words_of(text[presence.end() : 300]).forms) else False

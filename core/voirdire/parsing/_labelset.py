@@ -48,6 +48,7 @@ class LabelSet:
     beginnings: frozenset[str] = field(init=False, repr=False, compare=False)
     offered: tuple[str, ...] = field(init=False, repr=False, compare=False)
     bare: Bare = field(init=False, repr=False, compare=False)
+    eastern: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the declaration and collect every spelling."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import hedges
-from voirdire.parsing._names import name_at
+from voirdire.parsing._names import names_in
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._statements import Statement
@@ -38,7 +38,7 @@ _SIGN = re.compile(
     r"|(?P<plain>[*_`]{0,3}[ \t]+(?=[01]\W*\Z))"
 )
 # Without any of these a line lists no verdicts.
-_ANY_SIGN = re.compile(r"[:：=>→–—([（?]|-\s|[01]\W*\Z")
+_ANY_SIGN = re.compile(r"[:：=>→–—([（?]|-\s|[01]\W*$", re.MULTILINE)
 _VALUE_ENDS = {"open": (")", "]", "）"), "tag": ("</",)}
 # Where a value without a closing sign ends: with its field.
 _FIELD_ENDS = ("\n", "</", "|")
@@ -186,26 +186,21 @@ def _entries(
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
     """Labels that a sign follows: label, where it begins, where its value begins, and the sign."""
-    for line in re.finditer(r"[^\n]+", text):
-        if not _ANY_SIGN.search(line.group()):
+    if not _ANY_SIGN.search(text):
+        return
+    free = 0
+    for label, start, end in names_in(text, labels):
+        if start < free:
             continue
-        words, begins = words_of(line.group()), line.start()
-        at = 0
-        while at < len(words.forms):
-            named = name_at(labels, words, at) if words.forms[at] in labels.beginnings else None
-            if named is None:
-                at += 1
-                continue
-            start, end = begins + words.spans[at][0], begins + words.spans[at + named[1] - 1][1]
-            at += named[1]
-            sign = _SIGN.match(text, end, line.end())
-            if sign is None:
-                continue
-            kind = sign.lastgroup or ""
-            before = text[max(line.start(), start - 20) : start]
-            if kind == "tag":
-                opens = text[start - 1 : start] == "<"
-            else:
-                opens = kind == "colon" or _OPENS.search(before) is not None
-            if opens:
-                yield named[0], start, sign.end(), "colon" if kind == "asked" else kind
+        free, ends = end, text.find("\n", end)
+        sign = _SIGN.match(text, end, ends if ends >= 0 else len(text))
+        if sign is None:
+            continue
+        kind = sign.lastgroup or ""
+        if kind == "tag":
+            opens = text[start - 1 : start] == "<"
+        else:
+            before = text[max(0, start - 20) : start].rpartition("\n")[2]
+            opens = kind == "colon" or _OPENS.search(before) is not None
+        if opens:
+            yield label, start, sign.end(), "colon" if kind == "asked" else kind

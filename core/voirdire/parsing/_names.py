@@ -39,6 +39,10 @@ class Declared(Protocol):
     def beginnings(self) -> frozenset[str]:
         """What a spelling may begin with."""
 
+    @property
+    def eastern(self) -> tuple[str, ...]:
+        """Spellings that may stand within a run of signs, the longest first."""
+
 
 class Named(NamedTuple):
     """A name in a text, and where it stands."""
@@ -97,7 +101,7 @@ def names_any(declared: Declared, words: Words) -> bool:
     )
 
 
-def names_in(text: str, names: Names) -> Iterator[Named]:
+def names_in(text: str, names: Declared) -> Iterator[Named]:
     """The names of a text, in order; of those that begin at one place the longest first."""
     words = words_of(text)
     beginnings, eastern = names.beginnings, names.eastern
@@ -113,7 +117,7 @@ def names_in(text: str, names: Names) -> Iterator[Named]:
             yield from _within(form, words.spans[at][0], names)
 
 
-def _within(form: str, start: int, names: Names) -> Iterator[Named]:
+def _within(form: str, start: int, names: Declared) -> Iterator[Named]:
     """The names with which a run of signs begins, or what stands behind a word for *last*."""
     lead = next((each for each in LAST if form.startswith(each)), "")
     for skipped in {0, len(lead), len(lead) + form[len(lead) :].startswith("的")}:

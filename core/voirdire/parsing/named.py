@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.parsing._hearing import WORD as _WORD
-from voirdire.parsing._keys import plain_key
+from voirdire.parsing._names import Named, Names, names_in
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._settling import settled
@@ -18,7 +17,7 @@ from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from voirdire.schema import FinishReason, Status
 
@@ -30,6 +29,13 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 
+# "2. **Name of cue**: low mood": marks and a number before a field's name, and a colon behind it.
+_OPENS = re.compile(
+    rf"[ \t*_`>#-]{{0,6}}(?:\d{{1,2}}[.)][ \t]{{0,3}})?[*_`]{{0,3}}(?:(?:{MARK})[ \t]+)?",
+    re.IGNORECASE,
+)
+_COLON = re.compile(r"[*_`\s]{0,4}[:：][*_`]{0,3}")
+_LEAD = 60
 _MOST = 500  # the last so many: no honest reply states more
 
 
@@ -43,28 +49,32 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     >>> parse_fields("**Cue**: Yes\n2. Name of cue: low mood", ["Cue", "Name of cue"])
     {'Cue': 'Yes', 'Name of cue': 'low mood'}
     """
-    spelled = [r"[\s_-]{1,3}".join(map(re.escape, _WORD.findall(name))) for name in names]
-    if not all(spelled):
+    fields = Names.of(names)
+    if len(fields.forms) < len(names):
         raise InputError(f"a field needs a name with letters or digits, got {list(names)}")
-    one = "|".join(sorted(spelled, key=len, reverse=True))
-    # "2. **Name of cue**: low mood": a field's name at the start of a line, its marks, a colon.
-    marker = re.compile(
-        rf"^[ \t*_`>#-]{{0,6}}(?:\d{{1,2}}[.)][ \t]{{0,3}})?[*_`]{{0,3}}"
-        rf"(?:(?:{MARK})[ \t]+)?(?P<name>{one})"
-        r"[*_`\s]{0,4}[:：][*_`]{0,3}",
-        re.IGNORECASE | re.MULTILINE,
-    )
     by_name: dict[str, list[Statement]] = {name: [] for name in names}
-    by_form = {plain_key(name): name for name in names}
     # Reasoning speaks of the same lines before they are answered.
     body = STRUCK.sub("", drop_reasoning(text or "").text)
-    matches = list(marker.finditer(body))[-_MOST:]
-    for match, end in zip(matches, [*(m.start() for m in matches[1:]), len(body)], strict=False):
-        name, stated = by_form[plain_key(match["name"])], body[match.end() : end].strip()
-        at, rank = match.start("name"), rank_of(body, match.start("name"), match.end())
-        by_name[name].append(Statement(name, stated, at, end, rank, closed=True))
+    found = list(_headed(body, fields))[-_MOST:]
+    ends = [*(field.start for field, _ in found[1:]), len(body)]
+    for (field, begins), end in zip(found, ends, strict=False):
+        stated = body[begins:end].strip()
+        rank = rank_of(body, field.start, begins)
+        one = Statement(field.name, stated, field.start, end, rank, closed=True)
+        by_name[field.name].append(one)
     settles = {name: settled(lines, body, _text, cut=False) for name, lines in by_name.items()}
     return {name: each.value if each else None for name, each in settles.items()}
+
+
+def _headed(body: str, fields: Names) -> Iterator[tuple[Named, int]]:
+    """The names that begin a line, and where what stands behind their colons begins."""
+    free = 0
+    for field in names_in(body, fields):
+        colon = _COLON.match(body, field.end) if field.start >= free else None
+        line = body[max(0, field.start - _LEAD) : field.start].rpartition("\n")[2]
+        if colon and _OPENS.fullmatch(line):
+            free = colon.end()
+            yield field, free
 
 
 def _text(stated: str) -> str | None:

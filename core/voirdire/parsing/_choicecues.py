@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from voirdire.parsing._hearing import copulas
+from voirdire.parsing._names import Names, names_in
 from voirdire.parsing._rivals import Bare
 from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
@@ -15,7 +16,6 @@ from voirdire.parsing._words import (
     DRAFT_NOUNS,
     FINAL_NOUNS,
     Rank,
-    either,
     rank_of,
 )
 
@@ -27,14 +27,14 @@ _WRAP = (
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
 # What the letter is called: "answer", "Antwort", "my pick", "the correct response".
 _NOUNS = (
-    *("answer", "answers", r"ans\.", "ans", "solution", "choices", "option", "options", "letter"),
-    *("selection", "selections", "selected", "pick", "picks", "letter", "letters"),
+    *("answers", "ans", "solution", "choices", "option", "options", "letter"),
+    *("selection", "selections", "selected", "pick", "picks", "letters"),
     *(
-        f"{right}{noun}"
+        f"{right} {noun}"
         for right in ("correct", "best", "right")
-        for noun in ("", *(rf"\s+{each}" for each in ("one", "response", "reply", "statement")))
+        for noun in ("", "one", "response", "reply", "statement")
     ),
-    *map(re.escape, (*FINAL_NOUNS, *DRAFT_NOUNS)),
+    *(*FINAL_NOUNS, *DRAFT_NOUNS),
 )
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
@@ -137,6 +137,7 @@ class OptionPatterns:
     """Compiled for one set of option letters."""
 
     strong: tuple[re.Pattern[str], ...]
+    noun: re.Pattern[str]
     weak: re.Pattern[str]
     alone: re.Pattern[str]
     leading: re.Pattern[str]
@@ -156,16 +157,20 @@ def _is() -> str:
 
 
 @cache
-def _strong() -> str:
-    """A noun, a verb or sign, and a letter; or a box; or a word of a script without spaces."""
-    noun = either((*_NOUNS, *map(re.escape, verdict_words())))
+def _nouns() -> Names:
+    """What the letter is called: words of verdict, and nouns of an option."""
+    return Names.of((*_NOUNS, *verdict_words()))
+
+
+@cache
+def _behind_noun() -> str:
+    """A verb or sign that leads from a noun to its letter."""
     return (
-        rf"(?:(?<![^\W_]){noun}(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?{_CLOSE}{_ABOUT}{BETWEEN}"
-        rf"(?:{_is()}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=\])\s"
+        rf"(?![^\W_])(?:\s*\([^()\n]{{0,20}}\))?\.?{_CLOSE}{_ABOUT}{BETWEEN}"
+        rf"(?:{_is()}(?:\s*[:：])?|(?:\s+{_SURELY})?\s*[:：=>–—|→-]{{1,2}}|(?<=[\].])\s"
         r"|(?<!correct)(?<!right)(?<!best)[ \t]*\n)"
         rf"{_WRAP}(?:(?:{_THINKS}|{_SURELY})\s+){{0,3}}"
         rf"(?:(?:the\s+)?(?:option|choice|letter|answer)\b\s*)?{_WRAP}"
-        rf"|\\f?box(?:ed)?\{{{_WRAP}|{_CJK}{_WRAP})"
     )
 
 
@@ -180,8 +185,8 @@ def patterns(letters: tuple[str, ...]) -> OptionPatterns:
     flags = re.IGNORECASE
     return OptionPatterns(
         strong=(
-            # "The answer is B and C", "Final answer: none".
-            re.compile(rf"{_strong()}(?:{several}|{none})", flags),
+            # "\boxed{B}", and words of a script without spaces.
+            re.compile(rf"(?:\\f?box(?:ed)?\{{|{_CJK}){_WRAP}(?:{several}|{none})", flags),
             # "I choose **B**".
             re.compile(rf"{_VERB}{_WRAP}{several}", flags),
             # "B is correct".
@@ -189,6 +194,8 @@ def patterns(letters: tuple[str, ...]) -> OptionPatterns:
             # "So B." ends there: "So B seems odd" says nothing yet.
             re.compile(rf"{_HENCE}{_WRAP}{several}(?={_CLOSE}\s*(?:[.!]|$|\n))", flags),
         ),
+        # "The answer is B and C", "Final answer: none": behind the noun.
+        noun=re.compile(rf"{_behind_noun()}(?:{several}|{none})", flags),
         # "Option B": counts where nothing stronger is said.
         weak=re.compile(rf"{_WEAK}{_WRAP}{several}", flags),
         # "Both A and C." and nothing else.
@@ -216,6 +223,11 @@ def patterns(letters: tuple[str, ...]) -> OptionPatterns:
 def strong_cues(text: str, by: OptionPatterns) -> list[Cue]:
     """Places that say what the answer is, in order."""
     cues = [_cue(text, each, by) for pattern in by.strong for each in pattern.finditer(text)]
+    free = 0
+    for noun in names_in(text, _nouns()):
+        if noun.start >= free and (each := by.noun.match(text, noun.end)):
+            cues.append(_cue(text, each, by, noun.start))
+            free = each.end()
     whole = [line for line in _outer_lines(text) if by.alone.fullmatch(text[slice(*line)])]
     # By the whole line, so that "A" alone answers and the "A" of a sentence does not.
     for start, end in whole:
@@ -246,18 +258,20 @@ def _outer_lines(text: str) -> list[tuple[int, int]]:
     return list(dict.fromkeys(lines[:1] + lines[-1:]))
 
 
-def _cue(text: str, match: re.Match[str], by: OptionPatterns) -> Cue | None:
+def _cue(text: str, match: re.Match[str], by: OptionPatterns, at: int = -1) -> Cue | None:
+    at = match.start() if at < 0 else at
+    head = text[at : match.end()]
     # What denies further off belongs to another clause.
-    before = text[max(0, match.start() - 40) : match.start()]
+    before = text[max(0, at - 40) : at]
     if DENIED.search(before) or _OTHERS.search(before):
         return None
-    if _lists(text, match) or (
-        _PLURAL.begin(words_of(match.group()).forms) and _OFFERED.search(before)
+    if _lists(head, text, match.end()) or (
+        _PLURAL.begin(words_of(head).forms) and _OFFERED.search(before)
     ):
         return None
     if match.groupdict().get("none"):
-        rank = _rank(text, match, match.end())
-        return Cue(match.start(), match.end(), (), rank=rank)
+        rank = _rank(text, match, at, match.end())
+        return Cue(at, match.end(), (), rank=rank)
     raw, start, end = match["letters"], *match.span("letters")
     alone = match.re is by.alone
     # Case was ignored to find the place: a small letter is an option only where it is set
@@ -278,25 +292,24 @@ def _cue(text: str, match: re.Match[str], by: OptionPatterns) -> Cue | None:
     retracted = not alone and _RETRACTED.match(text, end) is not None
     # "A or B", "A/B": alternatives, which choose neither.
     either = "/" in raw or "or" in words_of(raw).forms
-    rank = _rank(text, match, end)
-    return Cue(match.start(), end, letters, either, retracted, rank, alone)
+    return Cue(at, end, letters, either, retracted, _rank(text, match, at, end), alone)
 
 
-def _rank(text: str, match: re.Match[str], end: int) -> Rank:
+def _rank(text: str, match: re.Match[str], at: int, end: int) -> Rank:
     """How far a cue goes by its own noun (*Draft: A*) or by the words around it."""
     upto = match.start("letters") if "letters" in match.groupdict() else -1
-    remark = remark_in(text[match.start() : upto if upto >= 0 else match.end()])
-    head = match.group().casefold()
+    remark = remark_in(text[at : upto if upto >= 0 else match.end()])
+    head = text[at : match.end()].casefold()
     if head.startswith((*FINAL_NOUNS, *DRAFT_NOUNS)):
         return "final" if head.startswith(FINAL_NOUNS) else "draft"
     between = match.groupdict().get("between")
-    return rank_of(text, match.start(), end, remark or between or "")
+    return rank_of(text, at, end, remark or between or "")
 
 
-def _lists(text: str, match: re.Match[str]) -> bool:
+def _lists(head: str, text: str, end: int) -> bool:
     """Whether options are listed or compared here and none is chosen."""
-    behind = text[match.end() : match.end() + 100]
-    return bool(_LISTED.match(match.group() + behind[:3]) or _COMPARED.match(behind))
+    behind = text[end : end + 100]
+    return bool(_LISTED.match(head + behind[:3]) or _COMPARED.match(behind))
 
 
 def _marked(text: str, end: int, *, alone: bool) -> bool:

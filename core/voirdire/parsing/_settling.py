@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._hearing import takes_back
 from voirdire.parsing._rivals import rivals
-from voirdire.parsing._statements import Statement, last_words, statements
+from voirdire.parsing._statements import (
+    Statement,
+    last_words,
+    names_another,
+    set_apart,
+    statements,
+    verdicts,
+)
 from voirdire.parsing._words import CHANGES, LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire.parsing._keys import RawValue
+    from voirdire.parsing._names import Names
     from voirdire.parsing._rivals import Bare
     from voirdire.parsing._source import ReplySource
     from voirdire.parsing._words import Rank
@@ -40,6 +48,10 @@ class Settled(Generic[T_co]):
     value: T_co | None
     reason: str = ""
     conflict: bool = False
+
+
+#: Key -> the statements of a text on it, and on what they settle.
+InText = dict[str, tuple[list[Statement], Settled[T] | None]]
 
 
 def settled(
@@ -129,6 +141,41 @@ def _rivals(
     return found
 
 
+def in_text(
+    text: str,
+    keys: Sequence[str],
+    read: Callable[[str], T | None],
+    *,
+    cut: bool,
+    bare: Bare | None = None,
+    heads: Names | None = None,
+) -> InText[T]:
+    """Key -> the statements of a text on it, and on what they settle.
+
+    With `heads` a single question is answered behind these words of verdict and in boxes as well:
+    beside a value of its key only where they are final or set apart.
+    """
+    stated, alone = statements(text, keys, read), len(keys) == 1
+    if alone and heads is not None:
+        (key,) = keys
+        told = any(read(each.text) is not None for each in stated)
+        general = (replace(each, key=key) for each in (*verdicts(text, heads), *set_apart(text)))
+        stated += [each for each in general if not told or each.rank in ("apart", "final")]
+    by_key = {key: [each for each in stated if each.key == key] for key in keys}
+    return {
+        key: (
+            here,
+            settled(
+                *(here, text, read),
+                cut=cut,
+                bare=bare,
+                of_others=None if alone else names_another(keys, key),
+            ),
+        )
+        for key, here in by_key.items()
+    }
+
+
 def with_text_behind(
     values: Mapping[str, T | None],
     source: ReplySource,
@@ -170,7 +217,10 @@ def _as_far_as(
     for key, value in values.items():
         on_key = [*(each for each in stated if each.key == key), *unnamed]
         alone = bare if len(values) == 1 else None
-        settles[key] = with_last_words(value, source, on_key, read, alone) or settles[key]
+        of_others = None if len(values) == 1 else names_another(tuple(values), key)
+        settles[key] = (
+            with_last_words(value, source, on_key, read, alone, of_others) or settles[key]
+        )
     return settles
 
 
@@ -180,6 +230,7 @@ def with_last_words(
     stated: Sequence[Statement],
     read: Callable[[str], T | None],
     bare: Bare | None = None,
+    of_others: Callable[[str], bool] | None = None,
 ) -> Settled[T] | None:
     """What an object says of a question once the text behind it has been heard.
 
@@ -205,6 +256,7 @@ def with_last_words(
         lambda text: value if text == _OBJECT else read(text),
         cut=not source.keep_cut,
         bare=bare,
+        of_others=of_others,
     )
 
 

@@ -10,7 +10,7 @@ from voirdire.parsing._keys import RawValue, key_forms
 from voirdire.parsing._languages import preferred
 from voirdire.parsing._parsed import answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._settling import Settled, settled, with_text_behind
+from voirdire.parsing._settling import InText, Settled, in_text, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     ReplySource,
@@ -22,7 +22,7 @@ from voirdire.parsing._source import (
     without_last_word,
 )
 from voirdire.parsing._spelling import FULL_WIDTH, Phrases, last_part, words_of
-from voirdire.parsing._statements import Statement, set_apart, statements, verdicts
+from voirdire.parsing._statements import Statement, set_apart, verdicts
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import DENIED
 
@@ -348,16 +348,11 @@ def _levels(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float
         return dict.fromkeys(keys, Settled(None, "absent"))
     text, cut = _plain(source.text[-_MAX_LENGTH:]), not source.keep_cut
     text = without_boxes(text) if len(keys) == 1 else text
-    stated = statements(text, keys, _read_level)
-    levels: dict[str, Settled[float | str]] = {}
-    for key in keys:
-        here = [each for each in stated if each.key == key]
-        settles: Settled[float | str] | None = settled(
-            here, text, _read_level, cut=cut, bare=_BARE if len(keys) == 1 else None
-        )
-        levels[key] = settles or Settled(None, "absent")
+    bare = _BARE if len(keys) == 1 else None
+    found: InText[float | str] = in_text(text, keys, _read_level, cut=cut, bare=bare)
+    levels = {key: settles or Settled(None, "absent") for key, (_, settles) in found.items()}
     # A statement on the key that cannot be read is no reason to read the text at large.
-    if len(keys) == 1 and not stated:
+    if len(keys) == 1 and not found[keys[0]][0]:
         levels = {keys[0]: _in_text(text, cut=cut)}
     return levels
 

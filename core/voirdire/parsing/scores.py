@@ -11,7 +11,7 @@ from voirdire.parsing._languages import given_score
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
 from voirdire.parsing._plain import ENDS, plain_reader
 from voirdire.parsing._rivals import NUMBERS
-from voirdire.parsing._settling import Settled, settled, with_text_behind
+from voirdire.parsing._settling import InText, Settled, in_text, settled, with_text_behind
 from voirdire.parsing._source import (
     VERDICT_KEYS,
     ReplySource,
@@ -24,7 +24,7 @@ from voirdire.parsing._source import (
     without_last_word,
 )
 from voirdire.parsing._spelling import WORD, last_part
-from voirdire.parsing._statements import names_another, only_keys, set_apart, statements, verdicts
+from voirdire.parsing._statements import only_keys, verdict_keys, verdicts
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing.numbers import Number, agreed, could_go_on, denies, read_number
 from voirdire.schema import Flag
@@ -236,21 +236,16 @@ def _from_statements(
     words: Mapping[str, float] | None,
 ) -> dict[str, Settled[Number]]:
     """Read ``Empathy: 4``; for a single attribute also ``Score: 4``, a box or a bare number."""
-    text, read = source.text, _reader(scale, words)
-    text = without_boxes(text) if len(attributes) == 1 else text
-    claims = statements(text, attributes, read)
-    by_name = {name: [each for each in claims if each.key == name] for name in attributes}
-    if len(attributes) == 1:
-        (name,) = attributes
-        by_name[name] = _of_single(by_name[name], text, read)
-    alone, cut = len(attributes) == 1, not source.keep_cut
-    others = {n: None if alone else names_another(attributes, n) for n in attributes}
-    stated = {n: _stated(here, text, read, others[n], cut=cut) for n, here in by_name.items()}
-    for each, here in by_name.items():
+    text, read, alone = source.text, _reader(scale, words), len(attributes) == 1
+    text = without_boxes(text) if alone else text
+    cut, heads = not source.keep_cut, verdict_keys() if alone else None
+    found: InText[Number] = in_text(text, attributes, read, cut=cut, bare=NUMBERS, heads=heads)
+    stated = {name: each or _below(here, read) for name, (here, each) in found.items()}
+    for each, (here, _) in found.items():
         if _falls_open(stated[each], here, text, read, scale):
             stated[each] = Settled(None, "cut")
     # Last of all, and for one question alone: with several a bare number is nobody's.
-    if len(attributes) == 1 and stated[attributes[0]].reason in _NOTHING:
+    if alone and stated[attributes[0]].reason in _NOTHING:
         stated = {attributes[0]: _alone(source, text, scale, words)}
     none = all(_reason(each) in (*_NOTHING, "null") for each in stated.values())
     return {} if none else stated
@@ -258,19 +253,6 @@ def _from_statements(
 
 def _reason(stated: Settled[Number]) -> str:
     return stated.reason if stated.value is None else stated.value.reason
-
-
-def _of_single(
-    keyed: list[Statement], text: str, read: Callable[[str], Number | None]
-) -> list[Statement]:
-    """Where one score is asked for, boxes and final verdicts count beside statements of its key.
-
-    Other verdicts do only where its key states no number.
-    """
-    generic = verdicts(text)
-    if any(read(each.text) is not None for each in keyed):
-        generic = [each for each in generic if each.final]
-    return [*keyed, *generic, *set_apart(text)]
 
 
 def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], Number | None]:
@@ -286,17 +268,8 @@ def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], 
     return read
 
 
-def _stated(
-    here: list[Statement],
-    text: str,
-    read: Callable[[str], Number | None],
-    others: Callable[[str], bool] | None,
-    *,
-    cut: bool,
-) -> Settled[Number]:
-    """The number on which the statements on a key settle, or one in the section below it."""
-    if settles := settled(here, text, read, cut=cut, bare=NUMBERS, of_others=others):
-        return settles
+def _below(here: list[Statement], read: Callable[[str], Number | None]) -> Settled[Number]:
+    """The number in the sections below the statements on a key, which hold none themselves."""
     # "Empathy: warm" may have its own "Score: 4" further down.
     below = [
         settles

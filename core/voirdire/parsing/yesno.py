@@ -11,7 +11,7 @@ from voirdire.parsing._hearing import answer_words, is_taken_back, opens_with, t
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._settling import Settled, settled, with_text_behind
+from voirdire.parsing._settling import InText, Settled, in_text, with_text_behind
 from voirdire.parsing._source import (
     ReplySource,
     by_verdict_key,
@@ -21,7 +21,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._statements import set_apart, statements, verdict_keys, verdicts
+from voirdire.parsing._statements import verdict_keys
 from voirdire.parsing._ticks import BOX, is_ticked, without_boxes
 from voirdire.parsing._words import CHANGES, TAKES_BACK, either
 
@@ -182,25 +182,16 @@ def _read(text: str) -> float | str | None:
 
 def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float | str]]:
     """What the text states of each key; for one key also behind a verdict word or in a box."""
-    text, cut = source.text, not source.keep_cut
-    stated = statements(text, keys, _read)
-    if len(keys) == 1:
-        if not stated and (kept := without_boxes(text)) != text:
+    alone = len(keys) == 1
+    kept = without_boxes(source.text) if alone else source.text
+    bare, heads = (_bare(), verdict_keys("response")) if alone else (None, None)
+    found: InText[float | str] = in_text(
+        source.text, keys, _read, cut=not source.keep_cut, bare=bare, heads=heads
+    )
+    settles = {key: settles for key, (_, settles) in found.items()}
+    if alone and settles[keys[0]] is None:
+        if kept != source.text:
             return _stated(replace(source, text=kept), keys)
-        generic = [
-            replace(e, key=keys[0])
-            for e in (*verdicts(text, verdict_keys("response")), *set_apart(text))
-        ]
-        # A statement of the key itself goes before general ones, unless
-        # those are final or set apart.
-        is_stated = any(_read(each.text) is not None for each in stated)
-        stated += [each for each in generic if not is_stated or each.rank in ("apart", "final")]
-    bare = _bare() if len(keys) == 1 else None
-    settles: dict[str, Settled[float | str] | None] = {
-        key: settled([each for each in stated if each.key == key], text, _read, cut=cut, bare=bare)
-        for key in keys
-    }
-    if len(keys) == 1 and settles[keys[0]] is None:
         settles = {keys[0]: _outer(source)}
     return {key: each or Settled(None, "absent") for key, each in settles.items()}
 

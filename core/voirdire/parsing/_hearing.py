@@ -176,6 +176,12 @@ def _words() -> _Vocabulary:
     )
 
 
+@cache
+def numbers_of(code: str) -> Mapping[str, int]:
+    """The spelled numbers of a language."""
+    return dict(_data()[code]["number"])
+
+
 def answer_words() -> tuple[str, ...]:
     """All words for yes and no, the longest first."""
     return _words().answers

@@ -37,8 +37,6 @@ _SIGN = re.compile(
     # "Anger 1" at the end of a line.
     r"|(?P<plain>[*_`]{0,3}[ \t]+(?=[01]\W*\Z))"
 )
-# Without any of these a line lists no verdicts.
-_ANY_SIGN = re.compile(r"[:：=>→–—([（?]|-\s|[01]\W*$", re.MULTILINE)
 _VALUE_ENDS = {"open": (")", "]", "）"), "tag": ("</",)}
 # Where a value without a closing sign ends: with its field.
 _FIELD_ENDS = ("\n", "</", "|")
@@ -186,8 +184,6 @@ def _entries(
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:
     """Labels that a sign follows: label, where it begins, where its value begins, and the sign."""
-    if not _ANY_SIGN.search(text):
-        return
     free = 0
     for label, start, end in names_in(text, labels):
         if start < free:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # What stands between the entries of a list, and so not within a name.
 _SEPARATORS = frozenset(",;|\n")
 _MAX_GAP = 3
-# Scripts in which a name may stand within a run of signs.
-_EASTERN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+#: A sign of scripts that put no blanks between words: a name may stand within a run of them.
+EASTERN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 #: What may stand before a name and says that its value is the last.
 LAST = ("最终", "最終", "最后", "最後", "최종")
 
@@ -67,7 +67,7 @@ class Names:
         parts = {name: words_of(name).forms for name in names}
         forms = {"".join(words): name for name, words in parts.items() if words}
         begun = (each for words in parts.values() for each in accumulate(words))
-        eastern = sorted(filter(_EASTERN.search, forms), key=len, reverse=True)
+        eastern = sorted(filter(EASTERN.search, forms), key=len, reverse=True)
         longest = max(map(len, parts.values()), default=0)
         return cls(forms, frozenset(begun), longest, tuple(eastern))
 

@@ -14,6 +14,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import denies_any, hear, truth
+from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import DENIED, TURNS_TO, other_values
@@ -21,8 +22,6 @@ from voirdire.parsing._words import DENIED, TURNS_TO, other_values
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Signs of scripts that put no blanks between words.
-_JOINED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Where a clause ends: at a sign that is no part of a number.
 _BREAK = re.compile(r"[.,:](?=\D|\Z)|[!?;\n()。！？；：，、،؛।—]|\s[–-]\s")
 # In such a script a number is a claim where its clause ends, or one of these stands behind it.
@@ -179,7 +178,7 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
     if head.endswith((":", "=", "|", "：", "\t")) or _is_listed(text, match):
         return False
     words, rest = _WORD.findall(before.casefold()), _WORD.findall(behind)
-    if _JOINED.search(before + behind):
+    if EASTERN.search(before + behind):
         ends = not behind.strip() or (bare.counts and _JOINED_BEHIND.match(behind))
         return bool(ends) and len(before) <= 4 * _MOST_WORDS
     if not bare.counts and rest and not words:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._hearing import copulas, of_heads
+from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._names import LAST, Named, Names, names_in
 from voirdire.parsing._spelling import Phrases, words_of
@@ -41,7 +41,7 @@ _NUMBER_OF = r"\d(?:[.,]\d{1,3})?\s*(?:/|out\s+of)\s*\d"
 _BELOW = (
     r"(?:score\s)?\d(?:[.,]\d+)?(?:\s?/\s?\d+|\s(?:out\s+of\s+\d+|stars?|points?))?"
     r"[*_`.\s]{0,4}(?:\n|$|\s[(–—-]|\bbecause\b)"
-    r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)[*_`]{0,2}(?:\n|$|[.,])|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
+    r"|(?:yes|no|true|false)\b|[AB]\s?[<>=]"
     r"|(?-i:[A-E])[)*_`.]{0,4}\s*?(?:\n|$)"
 )
 #: "Final answer, after weighing it: 4", "Score before review: 2": between key and colon.
@@ -72,8 +72,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _REACH = 20
-# The value with which a field begins.
-_VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*")
+#: The value with which a field begins, without what is said of it: "**2** (draft)".
+VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+|\s*[<>=≫≪]{1,3}\s*\w+)?[*_\"'`)\]]*")
 # Before a key that stands over its value, and is no word of a sentence.
 _HEADING = re.compile(r"[\W\d_]*(?:(?:final|overall|my|the)\s+)?[\W_]*", re.IGNORECASE)
 _COLONS = frozenset(":：=")
@@ -359,7 +359,7 @@ def _rank(text: str, cue: _Cue, field: str) -> Rank:
         return "final"
     if marked_noun := _MARKED_RANKS.get(plain_key(text[cue.name.start : cue.name.end])):
         return marked_noun
-    value = _VALUE.match(field)
+    value = VALUE.match(field)
     return rank_of(text, cue.start, cue.end + (value.end() if value else 0), cue.remark)
 
 
@@ -415,9 +415,11 @@ def _noun_behind() -> str:
 def _sign() -> str:
     """What leads from a key to its value: a colon, an arrow, "is", a cell, or a line break."""
     verbs = "|".join(("is", "was", "gets", "receives", "deserves", "scores", "at", *copulas()))
+    numbers = either(numbers_of("en"))
+    below = rf"{_BELOW}|{numbers}[*_`]{{0,2}}(?:\n|$|[.,])"
     return (
         rf"(?:(?:[-=]>|[:=：|>→?]|\b(?:{verbs})\b(?:\s*[:：])?(?-i:\s+an?\b)?"
-        rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{_BELOW})))"
+        rf"|[-–—](?=\s)|\.{{3,}}|\t)|\n(?=[*_`\s]{{0,6}}(?:{below})))"
     )
 
 

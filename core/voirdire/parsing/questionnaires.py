@@ -21,7 +21,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import remark_in
-from voirdire.parsing._statements import Statement
+from voirdire.parsing._statements import VALUE, Statement
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, agreed, could_go_on, read_number
 from voirdire.parsing.yesno import said_yes
@@ -66,8 +66,6 @@ _TOTALS = frozenset({"total", "totalscore", "sum"})
 _NOT_RATABLE = frozenset(
     {"notratable", "notrateable", "nr", "na", "notapplicable", "cannotberated"}
 )
-# "**2** (draft)": the value, without what is said of it.
-_VALUE = re.compile(r"[^\w\n]*[\w.,/]+(?:\s*/\s*\d+)?[*_\"'`]*")
 _NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6
 # The last so many: no questionnaire has more items.
@@ -183,7 +181,7 @@ def _in_lines(text: str) -> dict[int, list[Statement]]:
 
 
 def _value_end(text: str, start: int, end: int) -> int:
-    value = _VALUE.match(text, start, end)
+    value = VALUE.match(text, start, end)
     return value.end() if value else start
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import number_word
+from voirdire.parsing._hearing import number_word, numbers_of
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._languages import given_score
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
@@ -341,19 +341,9 @@ def _in_another_language(text: str, scale: Scale) -> Settled[Number] | None:
     return Settled(number) if number.value is not None else None
 
 
-#: "Four out of five": spelled numbers of a fraction, or of what one gives.
-_ENGLISH = dict(
-    zip(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-        range(11),
-        strict=True,
-    )
-)
-
-
 def _in_digits(word: re.Match[str]) -> str:
     """A spelled number in digits, and any other word as it is; no part of *twenty-four*."""
-    number = _ENGLISH.get(word[0].casefold())
+    number = numbers_of("en").get(word[0].casefold())
     joined = "-" in (word.string[word.start() - 1 : word.start()], word.string[word.end() :][:1])
     return word[0] if number is None or joined else str(number)
 

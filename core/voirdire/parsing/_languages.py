@@ -48,8 +48,7 @@ class _NumberWords(NamedTuple):
 _DIGITS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![\w%])")
 # Where no blanks part words a number stands right behind one.
 _DIGITS_JOINED = re.compile(r"(?<![0-9A-Za-z.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![0-9A-Za-z%])")
-_EAST = re.compile(r"[一二两三四五六七八九十](?=\s?[分点])")
-_EAST_NUMBERS = {sign: at for at, sign in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
+_EASTERN_UNITS = ("分", "点")
 
 
 def given_score(text: str, high: float) -> GivenScore | None:
@@ -135,12 +134,10 @@ def _numbers(heard: Heard) -> Iterator[_NumberWords]:
     digits = _DIGITS_JOINED if heard.language in JOINED else _DIGITS
     for match in digits.finditer(heard.text):
         yield _NumberWords(float(match.group().replace(",", ".")), *match.span())
-    if heard.language in JOINED:
-        for match in _EAST.finditer(heard.text):
-            yield _NumberWords(float(_EAST_NUMBERS[match.group()]), *match.span())
-        return
     for hit in heard.of("number"):
-        yield _NumberWords(float(hit.number), hit.start, hit.end)
+        # Where no blanks part words a sign may be part of another: "一" of "一个".
+        if heard.language not in JOINED or heard.text[hit.end :].lstrip()[:1] in _EASTERN_UNITS:
+            yield _NumberWords(float(hit.number), hit.start, hit.end)
 
 
 def _without_tops(heard: Heard, high: float) -> tuple[list[_NumberWords], float | None]:

@@ -355,8 +355,10 @@ def _of_cell(head: str) -> Rank:
 def _rank(text: str, cue: _Cue, field: str) -> Rank:
     if (marked := mark_rank(cue.mark)) != "said":
         return marked
-    if cue.last or _word_before(text, cue.start) in of_heads("final"):
+    if cue.last or (before := _word_before(text, cue.start)) in of_heads("final"):
         return "final"
+    if before in of_heads("draft"):
+        return "draft"
     if marked_noun := _MARKED_RANKS.get(plain_key(text[cue.name.start : cue.name.end])):
         return marked_noun
     value = VALUE.match(field)

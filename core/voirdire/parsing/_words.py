@@ -43,13 +43,13 @@ MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 _FINAL = (
     r"(?:final(?:ly|ised|ized|e|er|es)?|revised|corrected|amended|updated|adjusted|edit(?:ed)?|definitive"
     r"|re-?(?:considered|evaluated|assessed|examined|scored|rated|graded|judged|labell?ed|checked|weighed)"
-    r"|ultimate(?:ly)?|settled|therefore|thus|hence|in\s+conclusion|to\s+conclude|endgültige?[rsn]?|définitive?|definitiv[ao]|finaal|最终|最終|최종)"
+    r"|ultimate(?:ly)?|settled|therefore|thus|hence|in\s+conclusion|to\s+conclude)"
 )
 # An adjective beside its noun; "first" and "old" stand before many other things.
 _DRAFT = (
     r"(?:initial|draft|first(?:[- ](?:pass|draft|guess|impression))?|preliminary|tentative"
     r"|provisional|earlier|previous|prior|old|original|starting|rough|temporary|intermediate|interim|before"
-    r"|vorläufige?[rsn]?|erste[rsn]?|provisoire|初步)"
+    r")"
 )
 _DRAFT_CLAUSE = (
     r"(?:at\s+first|initially|originally|previously|earlier"

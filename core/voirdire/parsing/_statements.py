@@ -56,8 +56,6 @@ _ENDS = re.compile(
 )
 # What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#✅✔✓☑\ufe0f\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
-# The word right before a key, as "final" in "Final **Empathy**".
-_BEFORE = re.compile(r"(?P<word>[^\W\d_]+)[ \t*_]{1,4}$")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
 _ITEM = re.compile(r"\d{1,2}(?:[.)][ \t]|\s?[:=])")
 # What joins two keys: "Empathy and Safety: 4" says it of both, "Empathy vs Safety: 4" of neither.
@@ -100,6 +98,7 @@ _TOLD = Phrases("if", "for", "when")
 # "\boxed{\text{B}}": a command of LaTeX around a value, which is kept.
 _LATEX = re.compile(r"\\(?:text|textbf|textrm|mathrm|mathbf|mathit)\s?\{([^{}]*)\}")
 _ASKS = frozenset("?？؟")
+_MOST_MARKS = 4  # between a key and the word before it
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION, _INTO, _SHORT = 300, 2_000, 30, 8
 # "[[A]] or [[B]]": the format is repeated, nothing is set apart.
@@ -393,8 +392,12 @@ def _is_asked(field: str) -> bool:
 
 
 def _word_before(text: str, at: int) -> str:
-    match = _BEFORE.search(text[max(0, at - 40) : at])
-    return match["word"].casefold() if match else ""
+    """The word right before a key, as *final* in *Final **Empathy***."""
+    part = text[max(0, at - 40) : at]
+    lead = part.rstrip(" \t*_")
+    if not 0 < len(part) - len(lead) <= _MOST_MARKS or not lead[-1:].isalpha():
+        return ""
+    return words_of(lead).forms[-1]
 
 
 def _field(text: str, *, below: bool) -> str:

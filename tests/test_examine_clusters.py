@@ -10,7 +10,7 @@ from voirdire import stats
 from voirdire.examining import examine
 from voirdire.report.records import icc_frame
 
-ITEMS, SYSTEMS = 40, 4
+ITEMS, SYSTEMS = 40, 5
 
 
 def scores():
@@ -26,7 +26,7 @@ def frame(Y):
     return pl.DataFrame(
         {
             "item": item.ravel().astype(str),
-            "system": np.array(list("abcd"))[system.ravel()],
+            "system": np.array(list("abcde"))[system.ravel()],
             "rater": np.array(["human", "judge"])[rater.ravel()],
             "score": Y.ravel(),
         }

@@ -96,7 +96,7 @@ def test_the_audit_is_a_list_of_findings(written, example):
 
 
 def test_what_is_undefined_is_null_and_an_empty_cell(example, tmp_path):
-    result = pair_result([[3, 3], [3, 3], [3, 3]], "judge-north", "Guidance", mse=float("inf"))
+    result = pair_result([[3, 3]] * 5, "judge-north", "Guidance", mse=float("inf"))
     write_outputs(
         with_changes(example, results=(result,)), tmp_path, ["json", "csv"], figures=False
     )

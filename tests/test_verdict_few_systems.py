@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.report import write_outputs
+from voirdire.report.records import icc_frame
 from voirdire.report.words import for_display
 from voirdire.study import Margins
 
@@ -67,7 +70,13 @@ def test_no_figure_table_or_latex_shows_a_correlation_of_so_few_means(tmp_path, 
     found = voirdire.examine(ratings, reference=PEOPLE, resamples=50)
     seen = for_display(found)
     assert all(np.isnan([one.icc_c1, one.icc_a1, one.pearson_r]).all() for one in seen.results)
-    write_outputs(found, tmp_path, ["html", "tex", "md"], figures=True)
+    write_outputs(found, tmp_path, ["html", "tex", "md", "csv", "json"], figures=True)
+    rows = icc_frame(found).to_dicts()
+    kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    for one in (*rows, *kept["results"], *kept["ceiling"]):
+        assert {one[key] for key in ("icc_c1", "icc_a1", "pearson_r", "ccc")} == {None}
+        assert not one["band"]
+    assert {one.get("icc_c1_f_low") for one in rows} == {None}
     names = {path.stem for path in (tmp_path / "figures").iterdir()}
     assert not names & {"forest", "heatmaps"}
     coefficient = f"{found.results[0].icc_c1:.3f}"

@@ -12,12 +12,13 @@ from voirdire.examining.ratings.facts import RESULT_KINDS, PairResult, SystemTes
 from voirdire.files import write_csv
 from voirdire.report.choices import choices_of, notes_of
 from voirdire.report.sentences import because, next_text, reason_text
+from voirdire.report.words import without_coefficients
 from voirdire.schema import Finding
 from voirdire.shown import json_text
 from voirdire.study import thresholds_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -116,11 +117,11 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "seed": examination.study.analysis.seed,
         "options": plain(examination.inputs.options),
         "input_hashes": plain(examination.inputs.hashes),
-        "results": [result_record(result) for result in examination.results],
+        "results": _result_records(examination.results),
         "study": {"name": examination.study.name, "date": examination.date},
         "declared": declared_record(examination),
-        "composites": [result_record(result) for result in examination.rated.composites],
-        "ceiling": [result_record(result) for result in examination.rated.ceiling],
+        "composites": _result_records(examination.rated.composites),
+        "ceiling": _result_records(examination.rated.ceiling),
         "verdicts": [verdict_record(verdict) for verdict in examination.verdicts],
         "best": plain(best_worth(examination.verdicts)),
         "evidence": plain(examination.evidence),
@@ -132,6 +133,11 @@ def examination_record(examination: Examination) -> dict[str, Any]:
         "choices": plain(choices_of(examination)),
         "notes": plain(notes_of(examination)),
     }
+
+
+def _result_records(results: Iterable[PairResult]) -> list[dict[str, Any]]:
+    """A record each, without a coefficient of the means of fewer than five systems."""
+    return [result_record(without_coefficients(result)) for result in results]
 
 
 def declared_record(examination: Examination) -> dict[str, Any]:
@@ -205,6 +211,7 @@ def _flat_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _flat(result: PairResult) -> dict[str, Any]:
+    result = without_coefficients(result)
     record = result_record(result)
     row = {key: value for key, value in record.items() if key in _SCALARS}
     row["excluded_systems"] = ";".join(result.excluded_systems)

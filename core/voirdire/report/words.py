@@ -134,14 +134,14 @@ def for_display(examination: Examination) -> Examination:
         return examination
 
     def seen(result: PairResult) -> PairResult:
-        return _without_coefficients(_renamed(result) if rename else result)
+        return without_coefficients(_renamed(result) if rename else result)
 
     return examination.with_facts(
         dataclasses.replace(
             rated,
             results=tuple(map(seen, results)),
             composites=tuple(map(seen, rated.composites)),
-            ceiling=tuple(map(_without_coefficients, rated.ceiling)),
+            ceiling=tuple(map(without_coefficients, rated.ceiling)),
         )
     )
 
@@ -151,7 +151,7 @@ def _of_few(result: PairResult) -> bool:
     return few and not math.isnan(result.icc_c1)
 
 
-def _without_coefficients(result: PairResult) -> PairResult:
+def without_coefficients(result: PairResult) -> PairResult:
     """The result without what correlates the means of fewer than five systems."""
     if not _of_few(result):
         return result

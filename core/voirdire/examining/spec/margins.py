@@ -144,7 +144,8 @@ def inside_range(name: str, jackknifed: Jackknifed, margin: tuple[float, float])
     elif jackknifed.at + far < low or jackknifed.at - far > high:
         state = "no"
     ends = np.array([jackknifed.at - low, high - jackknifed.at])
-    p = float(max(above_t(ends / jackknifed.se, jackknifed.df)))
+    # A judge that never errs has no error; its estimate is certain.
+    p = float(max(above_t(ends / max(float(jackknifed.se), 1e-300), jackknifed.df)))
     all_in = max(_times(end, SURE_YES, jackknifed) for end in ends.tolist())
     one_out = min(_times(-end, SURE_NO, jackknifed) for end in ends.tolist())
     return Component(

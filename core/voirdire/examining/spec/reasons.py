@@ -194,6 +194,13 @@ for _reason in (
         _plainly("keep humans"),
         instead=True,
     ),
+    Reason(
+        "items apart",
+        "whether it answers by the question was not tested: a stream reads items in parts",
+        explains=False,
+        beside_yes="Whether it answers some system by the question alone, or two under each "
+        "other's name, was not tested: the ratings were read as a stream.",
+    ),
     Reason("humans unclear", "the humans are not shown to agree on single responses"),
     Reason(
         "humans disagree",

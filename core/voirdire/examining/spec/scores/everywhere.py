@@ -74,6 +74,9 @@ def reads_each_system(
     reason = "by question" if worst.by_question else ""
     if reason:
         p, judge = 1.0, unread[worst.reading.system]
+    elif panel.counted is not None and panel.crossed:
+        # Rows that stand for many responses do not say which of them answer one item.
+        reason = "items apart"
     return Component(
         name, worst.state, float(judge.value), float(judge.bound(1 - SURE_HERE)),
         float(judge.bound(SURE_HERE)), 0.0, float(judge.se), float(judge.df), p,

@@ -8,12 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 from command_line import typed
+from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from voirdire import examine
 from voirdire.errors import InputError, RequirementUnmetError
 from voirdire.examining import check_requirements
 from voirdire.examining.spec.scores.case import Case, GateRule
+from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.report.sentences import because
 from voirdire.stats import response_agreement
@@ -249,3 +252,45 @@ def test_minima_that_nobody_declared_do_not_refuse_who_errs_as_a_second_person_m
     frame = labelled(specificity=0.5)
     gate = Gate(at=1, sensitivity=0.8, specificity=0.8)
     assert gate_of(examine(frame, reference=["human"], gate=gate)).state == "no"
+
+
+def few_failures(n, passing, judge, seed, rule):
+    """The gate of n labels by one person, so many of which pass, and of a judge of them."""
+    rng = np.random.default_rng([seed, n, 21])
+    labels = (rng.random(n) < passing) * 1.0
+    scores = judge(labels, rng)
+    case = Case(
+        "judge", "pass", ("human",), scores[None], labels[None], np.arange(n), 1.0, gate=rule
+    )
+    return decide(ScoreGround(case, Margins()), AskedUse("gate", "these systems")), labels, scores
+
+
+def test_few_failures_refuse_a_judge_by_the_binomial_where_minima_are_declared():
+    """At a minimum itself in at most 2.5 %, whatever n is; who lets all pass is refused."""
+    declared = GateRule(1.0, 0.9, 0.8)
+    states = {"lets pass": [], "at minimum": []}
+    for seed in range(60):
+        made, *_ = few_failures(100, 0.9, lambda y, _: np.ones(len(y)), seed, declared)
+        states["lets pass"].append(made.state)
+        made, labels, scores = few_failures(
+            100, 0.9, lambda y, rng: np.where(rng.random(len(y)) < 0.8, y, 1.0), seed, declared
+        )
+        states["at minimum"].append(made.state)
+        n, hits = int((labels == 0).sum()), int(((labels == 0) & (scores == 0)).sum())
+        (part,) = [one for one in made.parts if one.name == "SPEC"] or [None]
+        if n < 20 and part is not None:
+            refused = binomtest(hits, n, 0.8, alternative="less").pvalue < 0.025
+            assert (part.state == "no") == refused
+            if refused:
+                exact = binomtest(hits, n).proportion_ci(0.9)
+                assert (part.low, part.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
+    assert states["lets pass"].count("no") >= 55
+    assert states["at minimum"].count("no") <= 5
+
+
+def test_few_failures_refuse_nobody_by_minima_that_nobody_declared():
+    rule = GateRule(1.0, 0.8, 0.8, by_default=True)
+    for seed in range(8):
+        made, *_ = few_failures(100, 0.95, lambda y, _: np.ones(len(y)), seed, rule)
+        assert made.state in ("not tested", "no")
+        assert all(one.state != "no" for one in made.parts if one.name in ("SENS", "SPEC"))

@@ -21,6 +21,7 @@ from voirdire.examining.spec.margins import (
 )
 from voirdire.examining.spec.reasons import FEWEST_SUCH, MOST_TIMES
 from voirdire.stats import held_out, runs_needed, within
+from voirdire.stats.effective import lower_share, share_tails
 from voirdire.stats.intervals import effective_size, share_interval
 from voirdire.stats.sums import Jackknifed, above_t, jackknife, mean_of, natural, quantile
 
@@ -212,7 +213,7 @@ def gate_rate(
     if len(humans) > 1:
         return beside_human(name, bits, humans, passes, margins)
     least = rule.sensitivity if passes else rule.specificity
-    part = against_labels(name, bits, humans[0], passes, least)
+    part = against_labels(name, bits, humans[0], passes, least, exact=not rule.by_default)
     if rule.by_default and not part.reason:
         return replace(part, reason="default minima")
     return part
@@ -233,12 +234,37 @@ def beside_human(
 
 
 def against_labels(
-    name: str, bits: ResponsePanel, human: int, passes: bool, least: float | None
+    name: str,
+    bits: ResponsePanel,
+    human: int,
+    passes: bool,
+    least: float | None,
+    *,
+    exact: bool = False,
 ) -> Component:
-    """One column of labels: against the declared minimum, or printed without a verdict."""
+    """One column of labels: against the declared minimum, or printed without a verdict.
+
+    Of fewer than 20 such labels no share is tested; `exact` says no all the same where so few hits
+    have a chance of less than 2.5 % at the minimum. A yes cannot come earlier: with 13 labels, all
+    of them right, the lower bound is still below 0.80.
+    """
     jackknifed, n = held_out.rate_against(bits, human, passes=passes)
     if n < FEWEST_SUCH:
-        return untested(name, "few such", count=n, margin=least)
+        few = untested(name, "few such", count=n, margin=least)
+        # Labels of one cluster, and runs, err together: the binomial is none of theirs.
+        alone = len(bits.judge) == 1 and jackknifed.df == n - 1
+        if not (n > 1 and exact and alone and least is not None):
+            return few
+        # Of single labels the jackknife's value is the plain share, and so counts hits.
+        hits = round(float(jackknifed.value) * n)
+        _, fewer = share_tails(hits, n, least)
+        if fewer >= 1 - SURE_NO:
+            return few
+        low = lower_share(hits, n, 1 - SURE_YES)
+        high = 1 - lower_share(n - hits, n, 1 - SURE_YES)
+        return replace(
+            few, state="no", reason="", estimate=hits / n, low=low, high=high, judge=hits / n
+        )
     value, se = float(jackknifed.at), float(jackknifed.se)
     facts: dict[str, Any] = {"judge": value, "count": n, "se": se, "df": float(jackknifed.df)}
     if least is None:

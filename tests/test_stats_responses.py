@@ -175,3 +175,13 @@ def test_a_mean_has_the_textbook_error():
     assert found.se == pytest.approx(st.sem(values))
     low, high = st.t.interval(0.95, 39, values.mean(), st.sem(values))
     assert (found.interval().low, found.interval().high) == pytest.approx((low, high))
+
+
+def test_a_share_of_none_is_as_sure_as_what_it_is_a_share_of():
+    """Specificity 0 of 5 among 100: Wilson's bound t² / (5 + t²), not that of 0 of 100."""
+    human = np.ones(100)
+    human[:5] = 0
+    found = response_agreement(np.ones(100), human, gate=1)
+    interval, t = found["specificity"].interval(), st.t(4).ppf(0.975)
+    assert interval.low == 0
+    assert interval.high == pytest.approx(t * t / (5 + t * t), rel=1e-9)

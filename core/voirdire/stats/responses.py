@@ -299,17 +299,20 @@ class _LevelCounts:
         there = np.isfinite(out)
         weight = None if table.weight is None else table.weight[there]
         jackknifed = jackknife(value, out[there], scale, weight)
-        return self._with_interval(name, value, jackknifed, len(table))
+        return self._with_interval(name, value, jackknifed, table)
 
     def _with_interval(
-        self, name: str, value: float, jackknifed: Jackknifed, clusters: int
+        self, name: str, value: float, jackknifed: Jackknifed, table: ClusterSums
     ) -> Estimate:
         if math.isnan(value):
             empty = name in _SHARES or not self.n
             reason = "no_data" if empty else "zero_expected_disagreement"
             return Estimate(name, value, n=self.n, k=2, reason=reason)
         if name in _SHARES:
-            interval = share_interval(value, jackknifed.se, jackknifed.df, self.n, self.level)
+            n, df = self.n, jackknifed.df
+            if value in {0.0, 1.0} and name in _OF:  # only what it is a share of says how sure
+                n, df = _base(table, _OF[name], len(self.levels))
+            interval = share_interval(value, jackknifed.se, df, n, self.level)
         elif jackknifed.se > 0:
             interval = jackknifed.interval(self.level)
         else:  # nothing moves it: a spread that is not seen is unknown
@@ -321,7 +324,7 @@ class _LevelCounts:
             self.n,
             2,
             self.left_out,
-            details={"se": jackknifed.se, "df": jackknifed.df, "clusters": clusters},
+            details={"se": jackknifed.se, "df": jackknifed.df, "clusters": len(table)},
         )
 
     def _area(self) -> Estimate:
@@ -412,11 +415,18 @@ def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:
     return there.sum(axis=1) * 1.0, values.sum(axis=1), (values**2).sum(axis=1)
 
 
+def _base(table: ClusterSums, of: tuple[int, ...], q: int) -> tuple[int, int]:
+    """Responses that a share of the 2 x 2 table is of, and clusters that hold one less one."""
+    at = [_FIXED + 2 * q + cell for cell in of]
+    n, there = round(float(table.total[at].sum())), table.table[:, at].any(axis=1)
+    weight = np.ones(len(there)) if table.weight is None else table.weight
+    return n, (n if table.seen is not None else round(float(weight[there].sum()))) - 1
+
+
 def _rate(hit: int, of: tuple[int, ...]) -> Callable[[Floats, int], Floats]:
     """A share of the 2 x 2 table: cells tn, fp, fn, tp."""
 
     def rate(sums: Floats, q: int) -> Floats:
-        """The share for judge or rater q."""
         cells = sums[..., _FIXED + 2 * q :]
         return cells[..., hit] / sum(cells[..., cell] for cell in of)
 
@@ -470,12 +480,14 @@ def _defined(part: Floats, whole: Floats) -> Floats:
     return part / np.where(whole > 1e-12, whole, np.nan)
 
 
+#: The cells (tn, fp, fn, tp) that a share is of.
+_OF = {"sensitivity": (2, 3), "specificity": (0, 1), "ppv": (1, 3), "npv": (0, 2)}
 _STATISTICS: Mapping[str, Callable[[Floats, int], Floats]] = {
     "accuracy": _accuracy,
-    "sensitivity": _rate(3, (2, 3)),
-    "specificity": _rate(0, (0, 1)),
-    "ppv": _rate(3, (1, 3)),
-    "npv": _rate(0, (0, 2)),
+    "sensitivity": _rate(3, _OF["sensitivity"]),
+    "specificity": _rate(0, _OF["specificity"]),
+    "ppv": _rate(3, _OF["ppv"]),
+    "npv": _rate(0, _OF["npv"]),
     "prevalence": _prevalence,
     "kappa": _kappa,
     "quadratic_kappa": _quadratic,

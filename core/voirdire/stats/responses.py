@@ -418,8 +418,8 @@ def _squares(scores: Floats) -> tuple[Floats, Floats, Floats]:
 def _base(table: ClusterSums, of: tuple[int, ...], q: int) -> tuple[int, int]:
     """Responses that a share of the 2 x 2 table is of, and clusters that hold one less one."""
     at = [_FIXED + 2 * q + cell for cell in of]
-    n, there = round(float(table.total[at].sum())), table.table[:, at].any(axis=1)
-    weight = np.ones(len(there)) if table.weight is None else table.weight
+    n, there = round(float(table.total[at].sum())), table.table[:, at].sum(axis=1) > 0
+    weight = np.ones(len(table.table)) if table.weight is None else table.weight
     return n, (n if table.seen is not None else round(float(weight[there].sum()))) - 1
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import row_names
+from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats.intervals import student_interval
 from voirdire.stats.tuning import measured_gain
 
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.stats._results import Estimate
-
-#: By how much wider than that of independent units an interval around five folds must be: what
-#: simulated climbs needed (``benchmarks/tune.py``).
-WIDER = 1.35
 
 
 def folds_of(units: int, folds: int, clusters: Any = None, *, seed: int = 0) -> NDArray[np.intp]:
@@ -44,18 +41,24 @@ def folds_of(units: int, folds: int, clusters: Any = None, *, seed: int = 0) -> 
     return np.asarray(dealt[codes], np.intp)
 
 
-def refitted_gain(new: Any, old: Any, *, clusters: Any = None, level: float = 0.95) -> Estimate:
-    """The gain of judges that were looked for anew without each fold, each measured in its own.
+def refitted_gain(
+    new: Any, old: Any, fold: Any, *, clusters: Any = None, level: float = 0.95
+) -> Estimate:
+    r"""The gain of judges that were looked for anew without each fold, each measured in its own.
 
-    The mean of new - old over units, as `measured_gain` has it. What is found differs from fold to
-    fold, and folds choose by one another's labels: the error is 1.35 times that of independent
-    units. It is for the judge that all labels find; folds that see fewer labels find a little less.
+    The mean of new - old over units. What is found differs from fold to fold, and folds choose by
+    one another's labels: the error is the larger of that of independent units (`measured_gain`)
+    and of a jackknife over folds, and the interval takes Student's quantile with twice the degrees
+    of freedom of the folds, 2 (K - 1). It is for the judge that all labels find; folds that see
+    fewer labels find a little less.
 
     Parameters
     ----------
     new, old : array-like, shape (n,)
         How good the judge that was found without its fold, and the judge as it was, is on each
         unit; none missing.
+    fold : array-like of int, shape (n,)
+        As `folds_of` deals them.
     clusters : array-like, shape (n,), optional
         What each unit belongs to; a cluster lies in one fold.
     level : float
@@ -69,12 +72,13 @@ def refitted_gain(new: Any, old: Any, *, clusters: Any = None, level: float = 0.
     Raises
     ------
     StatisticsError
-        Missing values, arrays that do not match.
+        Missing values, arrays that do not match, a single fold.
 
     Examples
     --------
-    >>> print(refitted_gain([1, 1, 0, 1, 1, 1, 1, 1, 1, 1], [1, 0, 0, 1, 1, 1, 1, 0, 1, 1]))
-    gain = 0.200, 95% CI [-0.313, 0.713] (refitted_t), n = 10, k = 2
+    >>> new, old = [1, 1, 0, 1, 1, 1, 1, 1, 1, 1], [1, 0, 0, 1, 0, 1, 1, 0, 1, 0]
+    >>> print(refitted_gain(new, old, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]))
+    gain = 0.400, 95% CI [-0.031, 0.831] (refitted_t), n = 10, k = 2
 
     References
     ----------
@@ -84,6 +88,15 @@ def refitted_gain(new: Any, old: Any, *, clusters: Any = None, level: float = 0.
     plain = measured_gain(new, old, clusters=clusters, level=level)
     if plain.reason is not None:
         return plain
-    error, df = WIDER * plain.details["standard_error"], plain.details["df"]
+    gains = numbers(new, "new") - numbers(old, "old")
+    places = np.unique(row_names(fold, len(gains), "fold"), return_inverse=True)[1]
+    sizes = np.bincount(places)
+    folds = len(sizes)
+    if folds < 2:
+        raise StatisticsError("there is one fold: nothing was found without it")
+    # Without a fold the mean is that of the others; folds may differ by a unit.
+    left = (gains.sum() - np.bincount(places, weights=gains)) / (len(gains) - sizes)
+    jackknife = math.sqrt((folds - 1) / folds * float(((left - left.mean()) ** 2).sum()))
+    error, df = max(plain.details["standard_error"], jackknife), 2 * (folds - 1)
     interval = student_interval(plain.value, error, df, level, "refitted_t")
     return replace(plain, intervals=(interval,), details={"standard_error": error, "df": df})

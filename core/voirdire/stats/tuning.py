@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FOLDS, SPLITS = 10, 20
 #: Units (clusters) that folds need: two a fold.
 FEWEST = 2 * FOLDS
+#: Units on which two judges differ, below which their differences are no estimate of a spread.
+FEW_DIFFER = 4
 #: Labels of one stratum with which its spread is an estimate.
 _FEW = 2
 
@@ -76,10 +78,10 @@ def chosen_gain(
 
     with :math:`\bar g_k` the gain in fold k, and :math:`\hat g_{-k}` what the same procedure finds
     on the other folds alone; it is at least what independent units would have, and at most ten
-    times that. As in `measured_gain` half a pseudo-unit at each end of a gain, -1 and 1, is added,
-    for judges that differ on a handful of units. The interval takes Student's quantile with 18
-    degrees of freedom, which simulated
-    climbs needed (``benchmarks/tune.py``).
+    times that. Where the chosen judges differ from the first on fewer than four units, a
+    pseudo-unit at each end of a gain is added, as in `measured_gain`. The interval takes Student's
+    quantile with 18 degrees of freedom, twice those of ten folds: ``benchmarks/tune.py`` shows how
+    often it then holds the truth.
 
     Parameters
     ----------
@@ -196,8 +198,9 @@ class _Folded:
             units,
         )  # fmt: skip
         error = float(np.clip(nested.mean(), plain.mean(), FOLDS * plain.mean()))
-        # Judges that differ on a handful of units: half a pseudo-unit at each end of a gain.
-        error += float(n / units * (1 + gain.mean() ** 2) / n**2) if error > 0 else 0.0
+        differing = float(((own != 0) @ member)[at].sum(axis=1).mean())
+        if 0 < differing < FEW_DIFFER:
+            error += _pseudo_units(float(gain.mean()), n, units)
         shares = np.bincount(best.ravel(), minlength=len(gains)) / best.size
         return cls(float(gain.mean()), max(error, 0.0), shares)
 
@@ -209,6 +212,11 @@ def _variance(
     off = squares - 2 * mean * crossed + mean**2 * sizes_squared
     variance: Floats = off / size**2 * count / (count - 1)
     return variance
+
+
+def _pseudo_units(value: float, size: float, units: int, width: float = 1.0) -> float:
+    """What a pseudo-unit at each end of a gain adds to the variance of a mean over clusters."""
+    return size / units * 2 * (width**2 + value**2) / size**2
 
 
 def _deals(units: int, seed: int) -> NDArray[np.intp]:
@@ -269,9 +277,9 @@ def measured_gain(
 ) -> Estimate:
     """The gain of one judge over another, from units that chose neither.
 
-    The mean of new - old. Where judges differ on a few units, the differences of a sample are few
-    or none, and their t interval claims too much: half a pseudo-unit at each end of what a unit can
-    gain enters the variance (not the value).
+    The mean of new - old. Where judges differ on fewer than four units their differences are no
+    estimate of a spread, and a t interval claims too much: a pseudo-unit at each end of what a unit
+    can gain enters the variance (not the value).
 
     Parameters
     ----------
@@ -297,11 +305,12 @@ def measured_gain(
     Examples
     --------
     >>> print(measured_gain([1, 1, 0, 1, 1, 1, 1, 1, 1, 1], [1, 0, 0, 1, 1, 1, 1, 0, 1, 1]))
-    gain = 0.200, 95% CI [-0.180, 0.580] (t), n = 10, k = 2
+    gain = 0.200, 95% CI [-0.244, 0.644] (t), n = 10, k = 2
 
     References
     ----------
-    Agresti and Min (2005), Statistics in Medicine 24, 729-740, for pseudo-units of paired rates.
+    Bonett and Price (2012), Journal of Educational and Behavioral Statistics 37, 479-488, for
+    pseudo-units of paired rates.
     """
     values, codes = _checked([old, new], clusters)
     check_level(level)
@@ -310,8 +319,9 @@ def measured_gain(
     error, df = standard_error(gains, codes)
     if math.isnan(error):
         return Estimate("gain", value, n=n, k=2, reason="too_few_items")
-    size = n / (df + 1)
-    error = math.sqrt(error**2 + size * (width**2 + value**2) / n**2)
+    units = int(df) + 1
+    if np.count_nonzero(np.bincount(codes, weights=np.abs(gains))) < FEW_DIFFER:
+        error = math.sqrt(error**2 + _pseudo_units(value, n, units, width))
     method = "t" if clusters is None else "cluster_t"
     interval = student_interval(value, error, df, level, method)
     return Estimate(

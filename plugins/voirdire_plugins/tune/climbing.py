@@ -94,8 +94,8 @@ def _refitted(work: Work, name: str, options: Mapping[str, Any], steps: int, fol
     chosen = 0 if whole.rater is None else row[whole.rater.name]
     each = np.array([0 if one.rater is None else row[one.rater.name] for one in parts])
     gain = refitted_gain(
-        goodness[each[fold], np.arange(len(units))], goodness[0], clusters=units.cluster,
-        level=work.level,
+        goodness[each[fold], np.arange(len(units))], goodness[0], fold,
+        clusters=units.cluster, level=work.level,
     )  # fmt: skip
     claimed = measured_gain(goodness[chosen], goodness[0], clusters=units.cluster, level=work.level)
     shares = [float((each == at).mean()) for at in range(len(panel))]

@@ -94,8 +94,8 @@ def _gain(tuned: Tuned) -> Section:
     apart = (
         f"{tuned.measured_on} labels that chose nothing measured it."
         if tuned.measured_on < tuned.labels
-        else "Each fold is measured by what the optimizer found without it; the interval is wider "
-        "than that of independent labels, as simulated climbs needed."
+        else "Each fold is measured by what was found without it; the interval is the wider "
+        "of that of independent labels and of a jackknife over folds."
         if [one.method for one in tuned.gain.intervals] == ["refitted_t"]
         else "Each tenth of the items is measured by what is best on the others, 20 times over; "
         "the interval is that of nested cross-validation."

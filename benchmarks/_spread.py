@@ -1,4 +1,4 @@
-"""Counts over panels, spread over the cores of a machine: `--jobs 8`."""
+"""Simulated panels and worlds, spread over the cores of a machine: `--jobs 8`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
+
+import numpy as np
 
 
 def option(options: list[str], name: str, default: int) -> int:
@@ -51,3 +53,33 @@ def _sum(draw, seeds) -> Counter:
     for seed in seeds:
         counts.update(draw(seed))
     return counts
+
+
+def spread(work, cells, runs, *, seed, jobs=0, pieces=8):
+    """What ``work(chance, runs, *cell)`` gives for each cell: a list of its pieces.
+
+    A piece's numbers depend on the seed, the cell and the piece alone, and on no number of jobs.
+    """
+    parts = np.diff(np.linspace(0, runs, min(pieces, runs) + 1).astype(int)).tolist()
+    asked = [
+        (work, [seed, at, piece], part, cell)
+        for at, cell in enumerate(cells)
+        for piece, part in enumerate(parts)
+    ]
+    # Spawned: a fork of a process with threads, as Polars has, may hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs or os.cpu_count(), context, initializer=_alone) as pool:
+        found = list(pool.map(_piece, asked))
+    return [found[at * len(parts) : (at + 1) * len(parts)] for at in range(len(cells))]
+
+
+def _alone():
+    """One thread a process: as many processes as cores are busy already."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+def _piece(asked):
+    work, seed, runs, cell = asked
+    return work(np.random.default_rng(seed), runs, *cell)

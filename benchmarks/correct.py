@@ -3,8 +3,8 @@
     python benchmarks/correct.py                     # all, about 15 minutes of one core
     python benchmarks/correct.py summeval clusters   # some parts; the others of the file stay
 
-Prints the tables and writes results/correct.md. Parts: the names of the sets, simulated, rates,
-rate_clusters, rate_differences, clusters, ceiling, differences, plans, escalation, speed.
+Prints the tables and writes results/correct.md. Parts: the names of the sets, simulated, clusters,
+ceiling, differences, plans, escalation, speed. What is held to simulated truth is in promises.py.
 
 Needs the published data (VOIRDIRE_SHARED or ../shared) and, for the peer, ppi-python. Items are
 drawn with replacement from a set whose mean is known; a part is labelled, all are judged.
@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 from _timing import machine, median_seconds, table, versions
-from scipy.stats import norm
 
 import voirdire
 from voirdire.stats import (
@@ -135,96 +134,6 @@ def set_table(name):
     return table(("judge", "by", "labels", "judge alone", *HEADS), rows)
 
 
-#: Pass rates, how often the judge is right, and numbers of labels.
-CELLS = [(rate, right, n) for rate in (0.5, 0.7, 0.9, 0.97) for right in (0.5, 0.8, 0.95)
-         for n in (20, 50, 100, 200)]  # fmt: skip
-
-
-def rates_table():
-    """Pass rates by strata, beside ppi_py and the t interval of the labels alone."""
-    rows = []
-    for rate, right, n in CELLS:
-        chance, tally = np.random.default_rng(n), Tally(("corrected", "ppi_py", "labels alone"))
-        for _ in range(REPS):
-            y, f = judged_pass(rate, right)[0](chance, JUDGED)
-            labels = np.where(np.arange(JUDGED) < n, y, np.nan)
-            corrected = prediction_powered_mean(labels, f, scale=(0, 1), method="strata")
-            tally.add(
-                rate, bounds(corrected.interval), peer(labels, f),
-                bounds(corrected.human.interval()),
-            )  # fmt: skip
-        rows.append(
-            (f"{rate:.0%}", f"{right:.0%}", n, REPS, *tally.shares(),
-             *tally.ratios("labels alone"))
-        )  # fmt: skip
-        print(rows[-1], flush=True)
-    return table(("pass", "judge right", "labels", *HEADS), rows)
-
-
-def dialogues(chance, rate, right, clusters, size):
-    """Turns that pass, dialogue by dialogue: half of what makes a turn fail is its dialogue's."""
-    group = np.repeat(np.arange(clusters), size)
-
-    def latent():
-        own = chance.normal(size=clusters)[group] + chance.normal(size=len(group))
-        return own / np.sqrt(2)
-
-    y = (latent() < norm.ppf(rate)).astype(float)
-    # The judge's slips belong to the dialogue as well.
-    return group, y, np.where(latent() < norm.ppf(right), y, 1 - y)
-
-
-def rate_clusters_table():
-    """Pass rates where turns of a dialogue pass together; whole dialogues are labelled."""
-    rows = []
-    for size, rate, clusters in (
-        (size, rate, clusters)
-        for size in (5, 10)
-        for rate in (0.5, 0.9, 0.97)
-        for clusters in (10, 20, 40)
-    ):
-        chance, tally = np.random.default_rng(size), Tally(("clusters", "ppi_py", "labels alone"))
-        for _ in range(REPS):
-            group, y, f = dialogues(chance, rate, 0.9, 200, size)
-            labels = np.where(group < clusters, y, np.nan)
-            corrected = prediction_powered_mean(
-                labels, f, clusters=group, scale=(0, 1), method="strata"
-            )
-            tally.add(
-                rate, bounds(corrected.interval), peer(labels, f),
-                bounds(corrected.human.interval()),
-            )  # fmt: skip
-        rows.append(
-            (size, f"{rate:.0%}", clusters, REPS, *tally.shares(), *tally.ratios("labels alone"))
-        )
-        print(rows[-1], flush=True)
-    heads = ("dialogues of", "pass", "labelled dialogues", *HEADS)
-    return table(heads, rows)
-
-
-def rate_differences_table():
-    """Differences of two pass rates: .90 less .85, by strata."""
-    rows = []
-    for n in (20, 50, 100):
-        for name, (of_a, of_b, known_a, known_b) in designs(n).items():
-            chance, tally = np.random.default_rng(n), Tally(("corrected", "labels alone"))
-            for _ in range(REPS):
-                hard = chance.normal(size=600)
-                sides = []
-                for rate, own, known in ((0.9, of_a, known_a), (0.85, of_b, known_b)):
-                    latent = (hard + chance.normal(size=600)) / np.sqrt(2)
-                    y = (latent < norm.ppf(rate)).astype(float)
-                    f = np.where(chance.random(600) < 0.9, y, 1 - y)
-                    sides += [np.where(known & own, y, np.nan), np.where(own, f, np.nan)]
-                one = prediction_powered_difference(*sides, scale=(0, 1), method="strata")
-                tally.add(0.05, bounds(one.interval), bounds(one.human.interval()))
-            rows.append((name, n, REPS, *tally.shares(), *tally.ratios("labels alone")))
-            print(rows[-1], flush=True)
-    heads = ("A and B have", "labels each", "runs", "corrected", "labels alone",
-             "width / labels alone")  # fmt: skip
-    return table(heads, rows)
-
-
 def judged_normal(r):
     """Normal labels, and a judge that correlates with them by r."""
 
@@ -233,16 +142,6 @@ def judged_normal(r):
         return y, r * y + np.sqrt(1 - r * r) * chance.normal(size=n)
 
     return draw, 0.0, None
-
-
-def judged_pass(rate, right):
-    """Labels of which `rate` pass, and a judge that is `right` so often."""
-
-    def draw(chance, n):
-        y = (chance.random(n) < rate).astype(float)
-        return y, np.where(chance.random(n) < right, y, 1 - y)
-
-    return draw, rate, (0.0, 1.0)
 
 
 #: Judges whose truth is known: what draws them, the mean of the labels, and the ends of the scale.
@@ -451,11 +350,6 @@ def plan_table(reps=1000):
 
         rows.append((name, reps, *planned(drawn, 0.03 * np.ptp(y), reps)))
         print(rows[-1], flush=True)
-    for rate in (0.3, 0.5, 0.7, 0.9):
-        how = {"scale": (0.0, 1.0), "method": "strata"}
-        draw = judged_pass(rate, 0.9)[0]
-        rows.append((f"{rate:.0%} pass", reps, *planned(draw, 0.05, reps, **how)))
-        print(rows[-1], flush=True)
     heads = ("set", "pilots of 50", "within 20 % of the plan", "upper bound holds",
              "width foretold holds (90 %)")  # fmt: skip
     return table(heads, rows)
@@ -522,9 +416,6 @@ PARTS = {
     **{name: (f"Coverage of 95 % intervals: {name}", lambda name=name: set_table(name))
        for name in SETS},
     "simulated": ("Simulated labels and judges", simulated_table),
-    "rates": ("Pass rates", rates_table),
-    "rate_clusters": ("Pass rates in dialogues", rate_clusters_table),
-    "rate_differences": ("Differences of two pass rates, .90 less .85", rate_differences_table),
     "clusters": ("Clusters of five items", clusters_table),
     "ceiling": ("Ratings at the ceiling (MentalAlign-70k, Safety, 50 labels a system)",
                 lambda: ceiling_table(mentalalign())),

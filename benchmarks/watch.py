@@ -1,6 +1,6 @@
 """Watching: false alarms in a year of weeks, delays beside a CUSUM, and whether who moved is named.
 
-    python benchmarks/watch.py 500    # 500 years a row: about 15 minutes of one core
+    python benchmarks/watch.py [YEARS] [JOBS]    # 500 years a row: about 15 minutes of one core
 
 Writes results/watch.md. Weeks of 400 judged responses and 20 labels; a judge that errs by .7
 standard deviations of what people say; shifts of .3 standard deviations of the scores themselves
@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from _spread import spread
 from _timing import machine, table, versions
 from scipy.stats import norm
 
@@ -74,18 +75,21 @@ def series(chance, world, *, weeks=WEEKS, at=10**6, system=0.0, judge=0.0):
         yield Period.of(known, said(scores, kind), clusters=group)
 
 
-def false_table(runs):
-    rows = []
-    for world in WORLDS:
-        chance = np.random.default_rng(1)
-        alarms = sum(watch(list(series(chance, world)))[-1].alarm for _ in range(runs))
-        rows.append((world, runs, f"{alarms / runs:.3f}"))
-        print(rows[-1], flush=True)
+def false_alarms(chance, runs, world):
+    return sum(watch(list(series(chance, world)))[-1].alarm for _ in range(runs))
+
+
+def false_table(runs, jobs):
+    found = spread(false_alarms, [(world,) for world in WORLDS], runs, seed=1, jobs=jobs)
+    rows = [
+        (world, runs, f"{sum(alarms) / runs:.3f}")
+        for world, alarms in zip(WORLDS, found, strict=True)
+    ]
     return table(("weeks of", "years", "with a false alarm (.05 at most)"), rows)
 
 
-def cusum(shift, world, runs=20000):
-    """Weeks to its alarm on average, were it to see the labels' means alone."""
+def cusum(shift, world, after, runs=20000):
+    """Weeks to its alarm on average, were it to see the labels' means alone; cut as ours are."""
     _, size, whole = WORLDS[world]
     chance = np.random.default_rng(3)
     # The mean of twenty labels; of two dialogues of ten, half of what varies is a dialogue's.
@@ -101,8 +105,8 @@ def cusum(shift, world, runs=20000):
         return levels
 
     limit = np.quantile(path(0.0, LOOKS).max(1), 0.95)
-    over = path(z, 200) > limit
-    return float((over.argmax(1) + 1)[over.any(1)].mean())
+    over = path(z, after) > limit
+    return float(np.where(over.any(1), over.argmax(1) + 1, after + 1).mean())
 
 
 MOVES = (
@@ -113,44 +117,55 @@ MOVES = (
 )
 
 
-def moved_table(runs, after=22):
-    rows = []
-    for world in WORLDS:
-        for who, how, right in MOVES:
-            chance, delays, first, early = np.random.default_rng(2), [], [], 0
-            for _ in range(runs):
-                found = watch(list(series(chance, world, weeks=AT + after, at=AT, **how)))
-                alarms = [one.alarm for one in found]
-                at = alarms.index(True) if any(alarms) else None
-                if at is not None and at + BASELINE < AT:
-                    early += 1
-                    continue
-                delays.append(after + 1 if at is None else at + BASELINE - AT + 1)
-                if at is not None:
-                    names = [one.moved for one in found[at:] if one.moved != "cannot tell"]
-                    first.append(names[0] if names else "untold")
-            told = [name for name in first if name != "untold"]
-            good = np.mean([name in right for name in told]) if told else np.nan
-            known = cusum(how.get("system", how.get("judge", 0.0)), world)
-            rows.append(
-                (world, who, runs, f"{np.median(delays):.0f}", f"{np.mean(delays):.1f}",
-                 f"{known:.1f}", f"{len(first) / max(len(delays), 1):.2f}", f"{good:.2f}",
-                 f"{1 - len(told) / max(len(first), 1):.2f}")
-            )  # fmt: skip
-            print(rows[-1], flush=True)
-    heads = ("weeks of", "moves", "series", "delay, median", "mean", "CUSUM, mean",
-             "alarm by week 40", "named rightly", "untold by week 40")  # fmt: skip
+def moved(chance, runs, world, how, after):
+    """Of each series the weeks to its alarm (NaN: one before the shift), and who is named first."""
+    found = []
+    for _ in range(runs):
+        told = watch(list(series(chance, world, weeks=AT + after, at=AT, **how)))
+        alarms = [one.alarm for one in told]
+        at = alarms.index(True) if any(alarms) else None
+        if at is not None and at + BASELINE < AT:
+            found.append((np.nan, ""))
+            continue
+        names = [] if at is None else [one.moved for one in told[at:]]
+        named = [name for name in names if name != "cannot tell"]
+        delay = after + 1 if at is None else at + BASELINE - AT + 1
+        found.append((delay, "" if at is None else named[0] if named else "untold"))
+    return found
+
+
+def moved_table(runs, jobs, after=22):
+    """Delays are cut at the end of the series, of ours and of the CUSUM alike."""
+    cells = [(world, how, after) for world in WORLDS for _, how, _ in MOVES]
+    rows, pieces = [], spread(moved, cells, runs, seed=2, jobs=jobs)
+    for place, (world, how, _) in enumerate(cells):
+        who, _, right = MOVES[place % len(MOVES)]
+        own = [one for piece in pieces[place] for one in piece if not np.isnan(one[0])]
+        delays, first = [one[0] for one in own], [one[1] for one in own if one[1]]
+        told = [name for name in first if name != "untold"]
+        good = np.mean([name in right for name in told]) if told else np.nan
+        known = cusum(how.get("system", how.get("judge", 0.0)), world, after)
+        rows.append(
+            (world, who, runs, f"{np.median(delays):.0f}", f"{np.mean(delays):.1f}",
+             f"{known:.1f}", f"{np.mean(delays) / known:.2f}",
+             f"{len(first) / max(len(delays), 1):.2f}", f"{good:.2f}",
+             f"{np.mean([name == 'both' for name in told]) if told else np.nan:.2f}",
+             f"{1 - len(told) / max(len(first), 1):.2f}")
+        )  # fmt: skip
+    heads = ("weeks of", "moves", "series", "delay, median", "mean", "CUSUM, mean", "ratio",
+             "alarm by week 40", "named rightly", "named both", "untold by week 40")  # fmt: skip
     return table(heads, rows)
 
 
-def main(runs):
+def main(runs, jobs):
     parts = [
         "# Watching", machine(), versions("numpy", "scipy"),
-        "## False alarms in a year", false_table(runs),
-        "## Who moved, and when it is seen", moved_table(max(runs // 5, 20)),
+        "## False alarms in a year", false_table(runs, jobs),
+        "## Who moved, and when it is seen", moved_table(max(runs // 4, 20), jobs),
     ]  # fmt: skip
     RESULTS.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    print("\n\n".join(parts))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    main(*map(int, (*sys.argv[1:3], *("500", "0")[len(sys.argv) - 1 :])))

@@ -11,8 +11,9 @@ import numpy as np
 from probe_simulation import paired_p
 from scipy.special import stdtrit
 
-from voirdire.examining.changing.checking import WHOLE, alpha_of_look, hold
+from voirdire.examining.changing.checking import DRIFT, WHOLE, alpha_of_look, hold
 from voirdire.examining.changing.lock import FORMAT, LOOKS, CanaryResponse, Lock, LockedJudge
+from voirdire.stats import drift_limit, drift_z
 
 #: Share of items whose score is another when they are asked about again.
 RESCORED = 0.08
@@ -65,19 +66,33 @@ def look(lock, scores, k):
     return hold(lock, {KEY: scores}, anchors_of(lock), alpha_of_look(lock, k), look=k)[0]
 
 
-def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500):
-    """Share of series of looks at an unchanged judge in which any look fails; `look` for many."""
+def false_alarms(seeds, *, looks=26, items=200, anchors=0.5, chunk=500, first=0, chart=False):
+    """Share of series of looks at an unchanged judge in which any look fails; `look` for many.
+
+    With `chart` the slow chart over all looks so far is asked as well.
+    """
     alarms, planned = 0, PLANNED.model_copy(update={"planned": looks})
     for start in range(0, seeds, chunk):
-        rng = np.random.default_rng([start, 3])
+        rng = np.random.default_rng([first + start, 3])
         many = min(chunk, seeds - start)
         truth = rng.integers(2, 5, (many, items)).astype(float)
         before = asked(rng, truth)
-        failed = np.zeros(many, dtype=bool)
+        failed, means = np.zeros(many, dtype=bool), np.empty((2, many, looks))
         for k in range(1, looks + 1):
-            failed |= looked(asked(rng, truth) - before, k, anchors, planned)
+            difference = asked(rng, truth) - before
+            failed |= looked(difference, k, anchors, planned)
+            means[:, :, k - 1] = difference.mean(1), difference.std(1, ddof=1) / np.sqrt(items)
+            if chart and k > 1:
+                failed |= drifted(means[:, :, :k], planned)
         alarms += int(failed.sum())
     return alarms / seeds
+
+
+def drifted(means, planned):
+    """(M,) whether the slow chart fails on (2, M, k) shifts and their errors so far."""
+    limit = drift_limit(DRIFT * planned.alpha, planned.planned)
+    z = [drift_z(shift, error) for shift, error in zip(*means, strict=True)]
+    return np.abs(z) > limit
 
 
 def asked(rng, truth):
@@ -105,10 +120,12 @@ def naive_alarm(seed, *, looks=26, items=200):
     )
 
 
-def power(*, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED, askings=1, looks=LOOKS):
+def power(
+    *, shift, items, runs, k=1, anchors=0.5, rescored=RESCORED, askings=1, looks=LOOKS, first=0
+):
     """Share of runs in which look k sees a shift of the judge, scored by the mean of askings."""
     seen = 0
-    for seed in range(runs):
+    for seed in range(first, first + runs):
         lock = locked(seed, items=items, anchors=anchors).model_copy(update={"planned": looks})
         now = shifted(lock, seed, shift=shift, rescored=rescored, runs=askings)
         seen += look(lock, now, k).changed

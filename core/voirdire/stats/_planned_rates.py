@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.stats._powered import Columns, counted, with_stand_ins
-from voirdire.stats._stratified import PRIOR, design_effect, posterior_points, strata_of
+from voirdire.stats._stratified import (
+    PRIOR,
+    design_effect,
+    posterior_points,
+    rate_variance,
+    strata_of,
+)
 from voirdire.stats.decisions import smallest
 
 if TYPE_CHECKING:
@@ -80,7 +86,9 @@ class RatePlan:
         prior = PRIOR / max(len(rates), 2)
         points = posterior_points(n * rates + prior, n * (1 - rates) + prior, self.shares)
         low, high = np.quantile(points, [0.5 - level / 2, 0.5 + level / 2])
-        return float(high - low) / 2 * math.sqrt(1 + self._between(rates) / float(points.var()))
+        seen = (n * rates + prior) / (n + 2 * prior)
+        variance = float(self._within(seen, n, prior) + self._between(rates))
+        return float(high - low) / 2 * math.sqrt(variance / float(points.var()))
 
     def widths(self, labels: float, level: float) -> Floats:
         """(D,) half widths that so many labels may give: the pilot's rates are uncertain, and the
@@ -91,17 +99,11 @@ class RatePlan:
         # How many labels fall into each stratum is chance as well.
         n = chance.multinomial(round(labels / self.effect), self.shares, _POSSIBLE)
         prior = PRIOR / max(len(self.shares), 2)
-        size = n + 2 * prior
-        of_seen = (chance.binomial(n, rates) + prior) / size
-        spread = np.sqrt(
-            (self.shares**2 * of_seen * (1 - of_seen) / (size + 1)).sum(1) + self._between(of_seen)
-        )
+        of_seen = (chance.binomial(n, rates) + prior) / (n + 2 * prior)
+        spread = np.sqrt(self._within(of_seen, n, prior) + self._between(of_seen))
         expected = self.passed / (self.passed + self.failed)
-        even = self._shared(labels / self.effect) + 2 * prior
-        plain = math.sqrt(
-            float((self.shares**2 * expected * (1 - expected) / (even + 1)).sum())
-            + float(self._between(expected))
-        )
+        even = self._shared(labels / self.effect)
+        plain = math.sqrt(float(self._within(expected, even, prior) + self._between(expected)))
         return np.asarray(spread / plain * self.half_width(labels, level))
 
     def labels(self, half_width: float, level: float, share: float | None = None) -> float:
@@ -120,6 +122,10 @@ class RatePlan:
 
     def _shared(self, labels: float) -> Floats:
         return np.asarray(labels * self.shares)
+
+    def _within(self, rates: Floats, labels: Any, prior: float) -> Floats:
+        """Variance of the labels' part, from so many labels in each stratum."""
+        return np.asarray((self.shares**2 * rate_variance(rates, labels, 2 * prior)).sum(-1))
 
     def _between(self, rates: Floats) -> Floats | float:
         """What the judge's own shares leave to chance, over all judged rows."""

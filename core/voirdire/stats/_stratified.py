@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
     from voirdire.stats._powered import Columns, Flags, Places
 
-#: Pseudo-labels at each end of the scale, over all strata: Kerman's neutral prior Beta(1/3, 1/3)
-#: in each of two strata. More strata share the same number, or it would outweigh few labels.
-PRIOR = 2 / 3
+#: Pseudo-labels at each end of the scale, over all strata. Kerman's neutral prior is Beta(1/3, 1/3)
+#: in each of two strata; a little more takes in a rate of .97 where 100 labels hold no failure.
+#: More strata share the same number, or it would outweigh few labels.
+PRIOR = 0.7
 #: A stratum more for so many labels; two at least, since a judge passes or fails, and ten at most.
 _LABELS_A_STRATUM, _FEWEST_STRATA, _MOST_STRATA = 40, 2, 10
 
@@ -69,6 +70,18 @@ def posterior_points(passed: Floats, failed: Floats, shares: Floats, side: int =
     dimension = np.arange(len(shares)) + side * (_MOST_STRATA + 1)
     at = (np.arange(_POINTS)[:, None] + 0.5) * _ROOTS[dimension] % 1.0
     return np.asarray(special().betaincinv(passed, failed, at) @ shares)
+
+
+def rate_variance(rates: Floats, labels: Floats, pseudo: float) -> Floats:
+    """Variance of the rate of each stratum, from so many labels and pseudo-labels.
+
+    That of a Beta distribution of a + b counts is rate (1 - rate) / (a + b + 1). A rate in the
+    middle gets a little more: pseudo-labels draw the two strata of a good judge towards each other,
+    where nothing in the mean makes up for the variance that is lost by it.
+    """
+    size = labels + pseudo
+    own = rates * (1 - rates)
+    return np.asarray(own / (size + 1) * (1 + 2 * own * labels / size**2))
 
 
 def design_effect(data: Columns) -> float:
@@ -150,7 +163,7 @@ class _SideMean:
             weights = own * own.sum() / max(float((own**2).sum()), 1e-300)
         k = int(strata.max(initial=0)) + 1
         rows_in = np.bincount(strata, minlength=k).astype(float)
-        labels_in = np.bincount(strata, weights=weights, minlength=k)
+        labels_in = np.asarray(np.bincount(strata, weights=weights, minlength=k), np.float64)
         known = np.where(labelled, labels, 0.0)
         prior = PRIOR / max(k, 2) * root
         passed = np.asarray(
@@ -159,8 +172,8 @@ class _SideMean:
         rates = passed / (labels_in + 2 * prior)
         shares = np.asarray(rows_in / rows_in.sum(), dtype=np.float64)
         mean = float(shares @ rates)
-        # The variance of a Beta distribution of a + b counts is rate (1 - rate) / (a + b + 1).
-        size = np.sqrt((labels_in + 2 * prior) * (labels_in + 2 * prior + 1))
+        own = np.maximum(rates * (1 - rates), 1e-300)
+        size = np.sqrt((labels_in + 2 * prior) * own / rate_variance(rates, labels_in, 2 * prior))
         total = rows_in.sum()
         influence = weights * shares[strata] * (known - rates[strata]) / size[strata] + (
             rates[strata] - mean

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from voirdire.stats._arrays import Floats
 
 
+#: Errors that count as if they had come by whole clusters, beside those that were seen.
+_UNSEEN = 4.0
+
+
 def design_effect(right: Floats, groups: NDArray[np.intp], least: float = 1.0) -> float:
     """Variance of a share by clusters over that of independent labels, at least `least`.
 
@@ -40,14 +44,19 @@ def effective_labels(
 
     `effect` is that of more labels, of which these are some: few errors show none.
     """
-    clusters = len(np.unique(groups))
+    sizes = np.bincount(groups).astype(float)
+    sizes = sizes[sizes > 0]
+    clusters, n = len(sizes), len(right)
     if clusters < 2:
         return 0.0
     own = design_effect(right, groups, least) if 0 < right.mean() < 1 else effect
-    shrunk = 1.0
-    if clusters < len(right):
-        shrunk = (quantile(1 - risk, len(right) - 1) / quantile(1 - risk, clusters - 1)) ** 2
-    return len(right) / max(own, effect, least) * shrunk
+    seen, shrunk = max(own, effect, least), 1.0
+    if clusters < n:
+        shrunk = (quantile(1 - risk, n - 1) / quantile(1 - risk, clusters - 1)) ** 2
+        # Whole clusters may err, and ten that happen to be right have shown nothing of it.
+        whole, wrong = float((sizes**2).sum()) / n, n - float(right.sum())
+        seen = max(seen, (wrong * seen + _UNSEEN * whole) / (wrong + _UNSEEN))
+    return n / seen * shrunk
 
 
 def lower_share(agreed: float, n: float, risk: float) -> float:

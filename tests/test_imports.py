@@ -117,7 +117,7 @@ def test_help_answers_at_once():
 
 
 def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_path):
-    """In one run, in turn, as processor time: 3.7 in 0.2; 2.2 to 2.4 were measured."""
+    """In one run, in turn, as processor time: 3.7 in 0.2; 1.9 to 2.05 were measured."""
     rows = (f"i{n},{1 + n % 5},{1 + (n + n % 3) % 5}" for n in range(40))
     (tmp_path / "x.csv").write_text("item,judge,human\n" + "\n".join(rows))
     examined = ["-m", "voirdire", "examine", str(tmp_path / "x.csv"), "--reference", "human"]
@@ -129,7 +129,7 @@ def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_pat
             start = processor_seconds()
             subprocess.run([sys.executable, *words], env=env, capture_output=True, check=True)
             times[name].append(processor_seconds() - start)
-    assert min(times["examine"][1:]) < 2.8 * min(times["import"][1:]), times
+    assert min(times["examine"][1:]) < 2.2 * min(times["import"][1:]), times
 
 
 def test_visible_names_are_those_of_all():

@@ -70,6 +70,37 @@ def test_it_is_what_pythons_own_is(eq):
             del one.x
 
 
+def test_the_first_objects_are_made_as_the_later_ones_are():
+    """The first few without a written `__init__`: the same fields, defaults and errors."""
+
+    def plain(decorator):
+        @decorator(frozen=True, slots=True)
+        class Plain:
+            """No field that nobody may give."""
+
+            x: float
+            seen: list[int] = field(default_factory=list)
+            name: str = field(default="p", kw_only=True)
+
+            def __post_init__(self):
+                assert self.name
+
+        return Plain
+
+    late, own = plain(dataclass), plain(dataclasses.dataclass)
+    for _ in range(40):
+        assert repr(late(1.0, name="q")) == repr(own(1.0, name="q"))
+        assert repr(late(x=2.0)) == repr(own(x=2.0))
+        assert late(1.0).seen is not late(1.0).seen
+    for values, named in (((), {}), ((1, [], "p"), {}), ((1,), {"x": 2}), ((1,), {"y": 2})):
+        said = []
+        for make in (plain(dataclass), own):
+            with pytest.raises(TypeError) as caught:
+                make(*values, **named)
+            said.append(str(caught.value).partition(" ")[2])
+        assert said[0] == said[1]
+
+
 def test_it_is_pickled_copied_and_inherited():
     for made in (Kept(1, (2,)), Longer(1, c=4)):
         assert pickle.loads(pickle.dumps(made)) == made == copy.copy(made) == copy.deepcopy(made)

@@ -1,6 +1,6 @@
 """`python -m voirdire` is `voirdire`."""
 
-from voirdire.cli import main
+from voirdire.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

@@ -1,8 +1,8 @@
 """Frozen dataclasses that cost little to declare, and patterns that are compiled when first used.
 
 Python writes and compiles six methods for each frozen dataclass: half a millisecond, which was a
-third of what loading our modules took. Here one is written, `__init__`, when it is first called;
-the others are the same for all.
+third of what loading our modules took. Here one is written, `__init__`, for a class of which more
+than a few objects are made; the others are the same for all.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ else:
 
 
 _KNOWN = {"frozen", "slots", "eq", "kw_only"}
+#: So many objects of a class cost as much, made one by one, as having its `__init__` written.
+_UNWRITTEN = 16
 
 
 def _frozen(cls: Any, *, eq: bool = True, kw_only: bool = False, **_: bool) -> Any:
@@ -74,14 +76,47 @@ def _frozen(cls: Any, *, eq: bool = True, kw_only: bool = False, **_: bool) -> A
 
 
 def _first_init(made: Any) -> Callable[..., None]:
-    """What is called first, and has the real one written."""
+    """What makes the first few objects, then has the real one written."""
+    left = _UNWRITTEN
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
+        nonlocal left
+        left -= 1
         if made.__init__ is __init__:
+            if left >= 0 and _set_plainly(made, self, values, named):
+                return
             made.__init__ = _init_of(made)
         made.__init__(self, *values, **named)
 
     return __init__
+
+
+def _set_plainly(made: Any, self: Any, values: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Set the fields as `__init__` would; False, and nothing set, where it would have an error."""
+    fields = dataclasses.fields(made)
+    places = [one.name for one in fields if not one.kw_only]
+    if len(values) > len(places) or not all(one.init for one in fields):
+        return False
+    given = dict(zip(places, values, strict=False))
+    if given.keys() & named.keys():
+        return False
+    given |= named
+    for one in fields:
+        if one.name in given:
+            continue
+        if one.default is not dataclasses.MISSING:
+            given[one.name] = one.default
+        elif one.default_factory is not dataclasses.MISSING:
+            given[one.name] = one.default_factory()
+        else:
+            return False
+    if len(given) > len(fields):
+        return False
+    for name in given:
+        object.__setattr__(self, name, given[name])
+    if hasattr(made, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _init_of(made: Any) -> Callable[..., None]:

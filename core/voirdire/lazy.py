@@ -70,10 +70,15 @@ def require(module: str, feature: str, extra: str) -> Any:
 
 @cache  # whoever asks would read what every installed distribution says
 def entry_points_on(_: tuple[str, ...]) -> Any:
-    """The entry points of all distributions on `sys.path`, which is the argument."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - for plugins only
+    """The entry points of distributions on `sys.path` (the argument) that name voirdire in them."""
+    from importlib.metadata import EntryPoints, distributions  # noqa: PLC0415 - for plugins only
 
-    return entry_points()
+    # Those of all others are read as text and not taken apart: an environment has hundreds.
+    ours: dict[str, Distribution] = {}
+    for dist in distributions():
+        if "voirdire" in (dist.read_text("entry_points.txt") or ""):
+            ours.setdefault(name_and_version(dist)[0], dist)  # the first on the path is imported
+    return EntryPoints(point for dist in ours.values() for point in dist.entry_points)
 
 
 @cache  # a distribution may have many entry points

@@ -18,6 +18,33 @@ if TYPE_CHECKING:
 OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
+def program() -> None:
+    """`main` as all of a process, which then ends without taking its modules apart one by one."""
+    ended: list[int] = []
+    # What is registered first is called last, when threads are over and whatever else was registered
+    # has run. Where something stands before it already, that would never be called.
+    if not atexit._ncallbacks():  # noqa: SLF001 - there is no other way to know
+        atexit.register(_leave, ended)
+    try:
+        main()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            ended.append(end.code or OK)
+        raise
+    ended.append(OK)
+
+
+def _leave(ended: list[int]) -> None:
+    """End the process; where an error or a pipe that is gone ends it, Python does."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    if ended:
+        os._exit(ended[0])
+
+
 def main() -> None:
     """Run `voirdire`; errors become one line on stderr and an exit code."""
     # Modules are objects that stay: looking for cycles among them took 6 % of `voirdire examine`,

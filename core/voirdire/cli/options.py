@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -464,6 +463,8 @@ def model_options(given: Sequence[str] | None) -> dict[str, Any]:
     >>> model_options(["timeout=3.5", "base_url=http://localhost:1/v1", 'answers=["a", "b"]'])
     {'timeout': 3.5, 'base_url': 'http://localhost:1/v1', 'answers': ['a', 'b']}
     """
+    import tomllib
+
     record: dict[str, Any] = {}
     for text in given or ():
         name, equals, value = text.partition("=")

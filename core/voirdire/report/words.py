@@ -109,13 +109,6 @@ def class_of(result: PairResult) -> str:
     return result.reliability_class + ("*" if result.class_borderline else "")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Displayed(PairResult):
-    """A result under a display name, with the rater in the tables of ratings."""
-
-    rater: str = ""
-
-
 #: Systems below which a coefficient of their means is shown to nobody: of two it is 1 or -1.
 FEWEST_CORRELATED = 5
 
@@ -128,7 +121,7 @@ def for_display(examination: Examination) -> Examination:
     """
     results, rated = examination.results, examination.rated
     several = len({one.reference for one in results}) > 1
-    rename = several and not isinstance(results[0], _Displayed)
+    rename = several and not _is_displayed(results[0])
     few = any(_of_few(one) for one in (*results, *rated.composites, *rated.ceiling))
     if not (rename or few):
         return examination
@@ -171,7 +164,7 @@ def rater_name(examination: Examination, judge: str, turn: int) -> str:
 
 def rater_of(result: PairResult) -> str:
     """The rater in the tables of ratings, whatever its result is displayed as."""
-    return result.rater if isinstance(result, _Displayed) else result.judge
+    return str(getattr(result, "rater", result.judge))
 
 
 def reference_of(examination: Examination, result: PairResult) -> tuple[str, ...]:
@@ -184,8 +177,15 @@ def name_against(judge: str, reference: Sequence[str]) -> str:
     return f"{judge} vs {' and '.join(reference)}"
 
 
+def _is_displayed(result: PairResult) -> bool:
+    return hasattr(result, "rater")
+
+
 def _renamed(result: PairResult) -> PairResult:
+    # Only against several references in turn is any result of this class.
+    from voirdire.report.displayed import Displayed  # noqa: PLC0415
+
     values = {part.name: getattr(result, part.name) for part in dataclasses.fields(PairResult)}
-    return _Displayed(
+    return Displayed(
         **{**values, "judge": name_against(result.judge, result.reference)}, rater=result.judge
     )

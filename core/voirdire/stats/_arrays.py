@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ Floats = NDArray[np.float64]
 #: The largest magnitude of which fourth powers (variances of squares) can be summed, and the
 #: smallest that those powers leave above zero.
 _LARGEST, _SMALLEST = 1e70, 1e-70
+#: As many are sorted in less time than loading `numpy.ma` takes.
+_FEW = 100_000
 #: Types of the missing values of pandas, which is not imported for them.
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -36,7 +39,8 @@ def masked(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | No
     StatisticsError
         For rows of unequal length.
     """
-    if isinstance(values, np.ma.MaskedArray):
+    # Nobody made a masked array where the module that has them was never loaded.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         return np.ma.getdata(values), np.ma.getmaskarray(values)
     try:
         data = np.asarray(values)
@@ -110,6 +114,22 @@ def magnified(values: Floats) -> tuple[Floats, int]:
     # By a power of two, which changes no digit.
     exponent = -int(np.frexp(largest)[1])
     return np.ldexp(values, exponent), exponent
+
+
+def occurring(values: Floats) -> Floats:
+    """The values that occur, each once, from the smallest; NaN is none.
+
+    >>> occurring(np.array([[3.0, np.nan], [1.0, 3.0]])).tolist()
+    [1.0, 3.0]
+    """
+    present = values[~np.isnan(values)]
+    # `np.unique` is faster on many, and loads NumPy's masked arrays, which costs more than a few.
+    if len(present) > _FEW:
+        return np.unique(present)
+    present.sort()
+    first = np.ones(len(present), np.bool_)
+    first[1:] = present[1:] != present[:-1]
+    return present[first]
 
 
 def row_names(values: Any, n: int, name: str) -> NDArray[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.late import dataclass
-from voirdire.stats._arrays import absent, masked, numbers
+from voirdire.stats._arrays import absent, masked, numbers, occurring
 from voirdire.stats._jit import njit
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def distinct(flat: NDArray[np.float64]) -> NDArray[np.float64]:
         return low + np.flatnonzero(seen)
     # To sort millions of ratings in order to see five levels would take longer than one pass.
     few, count = few_values(flat, _FEW)
-    values = np.sort(few[:count]) if count >= 0 else np.unique(flat[~np.isnan(flat)])
+    values = np.sort(few[:count]) if count >= 0 else occurring(flat)
     if len(values) and not np.isfinite(values[[0, -1]]).all():
         raise StatisticsError("a rating is infinite; ratings must be finite or missing (NaN)")
     return values

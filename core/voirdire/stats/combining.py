@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
-from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, occurring, row_names
 from voirdire.stats.response_panel import mean_present
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def member_scores(members: Any) -> Floats:
 
 
 def _levels_of(scores: Floats) -> Floats:
-    levels = np.unique(scores[~np.isnan(scores)])
+    levels = occurring(scores)
     if len(levels) > 10 * MOST_LEVELS:
         raise StatisticsError(
             f"a vote needs labels or levels, and there are {len(levels)} different scores: use "

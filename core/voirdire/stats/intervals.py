@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,9 +104,17 @@ def percentile_interval(values: NDArray[np.float64], level: float, n: int) -> In
 
 def normal_interval(value: float, se: float, level: float, method: str = "wald") -> Interval:
     """The value -+ z * se."""
-    # From the standard library: kappa of a small file then loads no scipy.
-    reach = NormalDist().inv_cdf((1 + level) / 2) * se
+    reach = _standard(level) * se
     return Interval(method, level, value - reach, value + reach)
+
+
+@lru_cache
+def _standard(level: float) -> float:
+    """How far an interval of that level reaches, in standard errors of a normal distribution."""
+    # From the standard library: kappa of a small file then loads no scipy.
+    from statistics import NormalDist  # noqa: PLC0415 - few ask, and it loads fractions
+
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def student_interval(
@@ -219,7 +226,7 @@ def wilson_interval(share: float, n: int, level: float) -> Interval:
         raise StatisticsError(f"expected a share from 0 to 1 of n >= 0, got {share} of {n}")
     if n == 0 or math.isnan(share):
         return Interval("wilson", level, math.nan, math.nan)
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = _standard(level)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     # By algebra it ends exactly there where none or all are counted.

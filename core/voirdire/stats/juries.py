@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import StatisticsError
-from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, occurring, row_names
 from voirdire.stats._results import Estimate, Interval, Result
 from voirdire.stats.combining import MOST_LEVELS, member_scores
 from voirdire.stats.intervals import student_interval
@@ -437,9 +437,9 @@ def _errors(each: Floats, human: Floats) -> Floats:
     """(k, N) errors of members, the human being right; NaN where nobody says who is wrong."""
     # On labels an error is to be wrong. On fine scales nobody is ever right, and an error is a
     # distance.
-    labels = len(np.unique(each[~np.isnan(each)])) <= MOST_LEVELS
+    labels = len(occurring(each)) <= MOST_LEVELS
     if labels:
-        levels = np.unique(each[~np.isnan(each)])
+        levels = occurring(each)
         wrong = np.stack([_nearest(own, levels) != _nearest(human, levels) for own in each])
         between = _halfway(human, levels)  # nobody is wrong
         return np.where(np.isnan(each) | between, np.nan, wrong.astype(float))
@@ -462,7 +462,7 @@ def _right(values: Floats, human: Floats, each: Floats) -> Floats | None:
 
     No score is 0. NaN where the humans lie halfway between two levels.
     """
-    levels = np.unique(each[~np.isnan(each)])
+    levels = occurring(each)
     if len(levels) > MOST_LEVELS:
         return None
     right = (_nearest(values, levels) == _nearest(human, levels)) & ~np.isnan(values)

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._arrays import Floats, numbers, occurring, row_names
 from voirdire.stats.sums import ClusterSums, summed
 
 if TYPE_CHECKING:
@@ -461,7 +461,7 @@ def centred(
 
 
 def _present(scores: Floats) -> Floats:
-    values: Floats = np.unique(scores[~np.isnan(scores)])
+    values: Floats = occurring(scores)
     return values
 
 

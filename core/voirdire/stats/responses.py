@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, check_level, row_names
+from voirdire.stats._arrays import Floats, check_level, occurring, row_names
 from voirdire.stats._results import Estimate, Interval, Result, plain
 from voirdire.stats.intervals import share_interval
 from voirdire.stats.passing import areas_without
@@ -213,12 +213,12 @@ class _LevelCounts:
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")
         kept = np.asarray(~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1))
-        occurring, codes = np.unique(named[kept], return_inverse=True)
+        found, codes = np.unique(named[kept], return_inverse=True)
         raw, judge, humans = judge[kept], judge[kept], humans[kept]
         if gate is not None:
             judge, humans = passes(judge, gate), passes(humans, gate)
         both = np.concatenate([judge.ravel(), humans.ravel()])
-        levels = np.unique(both[~np.isnan(both)])
+        levels = occurring(both)
         # Two levels even where one is never used: a judge that passes everything has a specificity
         # of 0.
         if gate is not None or (len(levels) and np.isin(levels, (0, 1)).all()):
@@ -237,7 +237,7 @@ class _LevelCounts:
             humans,
             levels,
             codes,
-            occurring,
+            found,
             n,
             left_out,
             gate,
@@ -275,7 +275,7 @@ class _LevelCounts:
         table = self.by_cluster(columns)
         names = _BINARY if self.binary else _GRADED if self.levelled else _MEASURED
         scores = {name: self._estimate(name, table) for name in names}
-        graded = self.binary and len(np.unique(self.raw[~np.isnan(self.raw)])) > 2
+        graded = self.binary and len(occurring(self.raw)) > 2
         if graded and self.counted is None:
             scores["roc_auc"] = self._area()
         return ResponseAgreement(

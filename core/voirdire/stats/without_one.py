@@ -14,6 +14,7 @@ import numpy as np
 
 from voirdire.late import dataclass
 from voirdire.stats import within
+from voirdire.stats._arrays import occurring
 from voirdire.stats.response_panel import CROSSED
 from voirdire.stats.sums import summed
 
@@ -47,7 +48,7 @@ def without_response(panel: ResponsePanel, at: int) -> ResponsePanel:
         cluster=cluster,
         systems=panel.systems[systems],
         clusters=panel.clusters[clusters],
-        categories=None if panel.categories is None else np.unique(humans[~np.isnan(humans)]),
+        categories=None if panel.categories is None else occurring(humans),
     )
 
 

@@ -218,7 +218,10 @@ def are_texts(column: pl.Series) -> bool:
     if column.dtype != pl.String:
         return False
     cells = column.drop_nulls().head(_SAMPLE)
-    if 2 * int((cells.str.len_chars() > _LONG).sum()) > len(cells):
+    lengths = cells.str.len_chars()
+    if not (lengths >= 2 * _WORDS - 1).any():  # no room for so many words
+        return False
+    if 2 * int((lengths > _LONG).sum()) > len(cells):
         return True
     sentences = cells.str.strip_chars().str.count_matches(r"\s+") >= _WORDS - 1
     return 2 * int(sentences.sum()) > len(cells) and cells.n_unique() > 0.9 * len(cells) > _WORDS
@@ -234,9 +237,12 @@ def in_per_cent(column: pl.Series) -> bool:
 
 def _of_texts(column: pl.Series, scale: Scale | None, *, decimal_comma: bool) -> Scores:
     text = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-    empty = text.is_null() | text.is_in(list(MISSING_WORDS))
     # Plain numbers all at once, by Polars: only the other texts, each once, are read one by one.
     values = text.cast(pl.Float64, strict=False)
+    if not values.null_count() and values.is_finite().all():
+        scores = _on(values, scale).alias(column.name)
+        return Scores(scores, scores.is_null(), _no_fates(column))
+    empty = text.is_null() | text.is_in(list(MISSING_WORDS))
     values = values.set(~values.is_finite().fill_null(value=False) | empty, None)
     words = text.filter(values.is_null() & ~empty).unique(maintain_order=True).to_list()
     fates = _no_fates(column)

@@ -14,6 +14,7 @@ from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
 from voirdire.stats import automated_share
+from voirdire.stats._arrays import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,7 +267,7 @@ def features_of(
     certain = certainty_by_response(data, attribute, judge)
     if certain is not None:
         columns.append(certain)
-    levels = np.unique(own[~np.isnan(own)])
+    levels = occurring(own)
     # Up to eleven levels (0 to 10) each is a feature, since agreement need not rise with the score;
     # beyond, a curve.
     if len(levels) <= 11:

@@ -17,6 +17,7 @@ from voirdire.stats import (
     mse,
     pearson,
 )
+from voirdire.stats._arrays import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,11 +102,11 @@ def levels_of(scale: Scale, *scores: NDArray[np.float64]) -> list[float] | None:
     if scale.count > MANY_LEVELS:
         return None
     declared = set(scale.levels)
-    occurring = set(np.unique(np.concatenate(scores)).tolist())
+    found = set(occurring(np.concatenate(scores)).tolist())
     # Off the scale a whole number is a level that is kept; on it, whatever is no level lies between
     # two.
-    between = {v for v in occurring - declared if scale.holds(v) or v != round(v)}
-    return None if between else sorted(declared | occurring)
+    between = {v for v in found - declared if scale.holds(v) or v != round(v)}
+    return None if between else sorted(declared | found)
 
 
 def _on_levels(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from voirdire.examining.ratings.pairing import SystemPair, UnderRule
+    from voirdire.examining.ratings.cube import Cube
+    from voirdire.examining.ratings.pairing import Pairing, SystemPair, UnderRule
     from voirdire.stats._results import Estimate, Interval
 
 
@@ -176,12 +177,6 @@ class Measure:
     estimate: Estimate
 
 
-def _no_pairs() -> pl.DataFrame:
-    from voirdire.examining.ratings.pairing import no_pairs  # noqa: PLC0415 - loads polars
-
-    return no_pairs()
-
-
 @dataclass(frozen=True, slots=True)
 class RatingsFacts:
     """What the ratings say; empty where there are none.
@@ -193,8 +188,10 @@ class RatingsFacts:
     ceiling : tuple of PairResult
         Where there are several humans, each of them against the mean of the others: no judge can be
         asked to agree with humans better than they do with one another.
-    pairs : DataFrame
-        The single responses that the results rest on (see `voirdire.examining.ratings.pairing`).
+    paired : tuple of Pairing
+        The single responses that the results rest on, a judge and attribute each.
+    cube : Cube or None
+        Whose codes they hold.
     """
 
     results: tuple[PairResult, ...] = ()
@@ -203,11 +200,20 @@ class RatingsFacts:
     system_means: tuple[SystemMean, ...] = ()
     tests: tuple[SystemTest, ...] = ()
     measures: tuple[Measure, ...] = ()
-    pairs: pl.DataFrame = field(default_factory=_no_pairs)
+    paired: tuple[Pairing, ...] = ()
+    cube: Cube | None = None
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """The paired responses as a frame (see `voirdire.examining.ratings.pairing`)."""
+        # Made when it is asked for: a terminal shows none of it.
+        from voirdire.examining.ratings.pairing import no_pairs, pairs_frame  # noqa: PLC0415
+
+        return no_pairs() if self.cube is None else pairs_frame(self.paired, self.cube)
 
     @property
     def disagreements(self) -> pl.DataFrame:
         """The pairs on which judge and reference differ most."""
-        from voirdire.examining.ratings.pairing import disagreements  # noqa: PLC0415 - as above
+        from voirdire.examining.ratings.pairing import disagreements  # noqa: PLC0415 - loads polars
 
         return disagreements(self.pairs)

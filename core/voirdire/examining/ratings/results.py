@@ -22,7 +22,6 @@ from voirdire.examining.ratings.pairing import (
     FORMS,
     Before,
     pairings,
-    pairs_frame,
     under_other_rules,
 )
 from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
@@ -93,7 +92,8 @@ def examine_ratings(
         system_means=() if alone and not results else system_means(cube, panel.composites),
         tests=_tests(cube, panel, analysis),
         measures=measures,
-        pairs=pairs_frame(paired, cube),
+        paired=tuple(paired),
+        cube=cube,
     )
 
 

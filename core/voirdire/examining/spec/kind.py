@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from voirdire.examining.spec.registry import Registry
+from voirdire.late import dataclass
 from voirdire.lazy import attribute_at
+from voirdire.stats._arrays import occurring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -112,7 +114,7 @@ class JudgedCase:
     def constant(self) -> float:
         """The one number that the judge gives; NaN where its numbers differ."""
         # Over all runs: a judge that is constant in each, at different scores, does vary.
-        values = np.unique(self.scores[~np.isnan(self.scores)])
+        values = occurring(self.scores)
         return float(values[0]) if len(values) == 1 else float("nan")
 
 

@@ -17,6 +17,7 @@ from voirdire.examining.verdict.decide import asked_uses, verdict_of, with_holm
 from voirdire.examining.verdict.facts import AltTests, Evidence, HumanPair, Judged, Verdict
 from voirdire.schema import Finding
 from voirdire.stats import alt_test
+from voirdire.stats._arrays import occurring
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.responses import human_agreement, response_agreement
 from voirdire.stats.sums import weighted_mean
@@ -323,7 +324,7 @@ def _alt_tests(case: Case, epsilon: float) -> AltTests | None:
         return alt_test(humans, scores, score=score, epsilon=epsilon)
 
     mean = case.scores[0] if case.nominal else mean_present(case.scores)
-    seen = np.unique(case.humans[~np.isnan(case.humans)])
+    seen = occurring(case.humans)
     # On a fine scale quantiles stand for the levels: a constant between two of them hardly does
     # better.
     levels = seen if len(seen) <= MOST_LEVELS else np.quantile(seen, np.linspace(0, 1, MOST_LEVELS))
@@ -378,7 +379,7 @@ def _responses(
         )
         if len(ground.humans) > 1:
             own = human_agreement(humans, gate=at, clusters=groups, level=level, counted=counts)
-    seen = np.unique(case.humans[~np.isnan(case.humans)])
+    seen = occurring(case.humans)
     # With two levels the table of scores as they are is the table at the gate.
     if len(seen) > 2 or case.gate is None:
         graded = response_agreement(scores, humans, clusters=groups, level=level, counted=counts)

@@ -214,8 +214,8 @@ def _without_import_ids(
     """Columns without the two further header rows of Qualtrics: question texts, and import ids."""
     texts = [column for column in columns if column.dtype == pl.String]
     # The ids stand in the first or second row, by whether texts of questions were exported as well.
-    begins = pl.concat([text.head(2) for text in texts]).drop_nulls() if texts else None
-    if begins is None or not begins.str.contains(r'^\s*\{"ImportId"').any():
+    begins = [cell.lstrip() for text in texts for cell in text.head(2) if cell is not None]
+    if not any(cell.startswith('{"ImportId"') for cell in begins):
         return columns, lines, first, ()
     at = next(
         at for at in (0, 1) if any('{"ImportId"' in (t[at] or "") for t in texts if len(t) > at)

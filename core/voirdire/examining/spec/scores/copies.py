@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.late import dataclass
+from voirdire.stats._arrays import occurring
 from voirdire.stats.special import special
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def repeating_humans(case: Case) -> tuple[Copied, ...]:
 
 
 def _different(scores: NDArray[np.float64]) -> int:
-    return len(np.unique(scores[~np.isnan(scores)]))
+    return len(occurring(scores))
 
 
 def _equal(case: Case, a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[int, int]:

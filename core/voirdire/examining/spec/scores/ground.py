@@ -28,6 +28,7 @@ from voirdire.examining.spec.scores.copies import repeating_humans
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
 from voirdire.stats import severity, within
 from voirdire.stats import system_means as means
+from voirdire.stats._arrays import occurring
 from voirdire.stats.calibration import in_order, lines_of_folds
 from voirdire.stats.sums import ClusterSums, quantile
 
@@ -297,7 +298,7 @@ class ScoreGround(Ground):
         """The error variance allowed beside one human's."""
         # A score of two values is rounded coarsely, which is error too: judges are allowed as much
         # of it as on pass and fail.
-        seen = np.unique(self.panel.humans[~np.isnan(self.panel.humans)])
+        seen = occurring(self.panel.humans)
         one_bit = len(seen) == 2 and self.panel.categories is None
         return self.margins.times_gate if one_bit else self.margins.times
 

@@ -21,7 +21,7 @@ OK, BAD_INPUT, USAGE, PARTIAL, UNMET, INTERRUPTED = 0, 1, 2, 3, 4, 130
 def program() -> None:
     """`main` as all of a process, which then ends without taking its modules apart one by one."""
     ended: list[int] = []
-    # What is registered first is called last, when threads are over and whatever else was registered
+    # What is registered first is called last, when threads are over and whatever else was added
     # has run. Where something stands before it already, that would never be called.
     if not atexit._ncallbacks():  # noqa: SLF001 - there is no other way to know
         atexit.register(_leave, ended)

@@ -195,6 +195,12 @@ def of_heads(use: str) -> tuple[str, ...]:
 
 
 @cache
+def words_for(code: str, use: str) -> tuple[str, ...]:
+    """The words by hand of one language for a use."""
+    return tuple(filter(None, _by_hand().get(code, {}).get(use, "").split("|")))
+
+
+@cache
 def copulas() -> tuple[str, ...]:
     """What joins a noun to what it is, in languages that put blanks between words."""
     some = (
@@ -441,7 +447,7 @@ def hedges(text: str) -> bool:
     return any(heard.of("maybe", "would") for heard in hear(text, "maybe", "would"))
 
 
-def _is_english(text: str) -> bool:
+def is_english(text: str) -> bool:
     """Whether a text is English by its words as they are compared, which is known at once."""
     return text.isascii() and _is_surely_english(words_of(text).forms)
 
@@ -451,7 +457,7 @@ def is_foreign(text: str, *, least: int = 1) -> bool:
 
     As far as its words are known; of a language without blanks two signs are a word.
     """
-    return not _is_english(text) and any(
+    return not is_english(text) and any(
         (len(heard.text) / 2 if heard.language in JOINED else len(WORD.findall(heard.text)))
         >= least
         for heard in hear(text)

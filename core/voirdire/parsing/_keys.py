@@ -25,6 +25,12 @@ _SCORE_KEYS = (
 )
 # Beside a score these hold its last version, or a flag; "updated" may be a day.
 _LAST_KEYS = ("final", "revised", "corrected")
+#: What stands under these explains an answer and is none, whatever it names.
+ASIDES = frozenset(
+    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "evidence"}
+    | {"note", "notes", "thought", "thoughts", "remark", "remarks", "comment", "comments"}
+    | {"confidence", "analysis", "text", "quote"}
+)
 _TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
 _NAME_KEYS = frozenset(
     {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}

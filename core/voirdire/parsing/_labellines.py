@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import denies, hedges, is_foreign, truth
+from voirdire.parsing._keys import ASIDES
 from voirdire.parsing._labelentries import (
     DENYING,
     MAX_REMARK,
@@ -77,11 +78,6 @@ _FURTHER = frozenset(
 _OF_LABELS = (
     *("first", "second", "third", "tertiary", "primary", "main", "other", "label", "emotion"),
     "answer",
-)
-# "Reasoning: he is angry" explains an answer and is none, whatever label it names.
-_ASIDE = frozenset(
-    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "note", "notes"}
-    | {"thought", "thoughts", "remark", "remarks", "comment", "comments"}
 )
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
 _NO_ANSWER = frozenset(
@@ -319,7 +315,7 @@ def says_place(head: str) -> bool:
 def _is_aside(head: str) -> bool:
     """Whether a head announces a reason: *Final remarks*."""
     forms = words_of(head).forms
-    return bool(forms) and forms[-1] in _ASIDE and forms[:-1] in ((), ("final",), ("closing",))
+    return bool(forms) and forms[-1] in ASIDES and forms[:-1] in ((), ("final",), ("closing",))
 
 
 def _shows_none(line: str) -> bool:

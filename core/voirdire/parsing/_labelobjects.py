@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.parsing._json import pairs_of
-from voirdire.parsing._keys import MARKED_FINAL, plain_key, scalars
+from voirdire.parsing._keys import ASIDES, MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelverdicts import verdicts_on
 from voirdire.parsing._spelling import spelled
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
     from voirdire.parsing._labelset import LabelSet
 
-_ASIDE = frozenset(
-    {"explanation", "reason", "reasoning", "rationale", "justification", "thought", "thoughts"}
-    | {"evidence", "comment", "note", "notes", "confidence", "analysis", "text", "quote"}
-)
 #: Entries that say that there is no label, and entries that say nothing.
 NONE = frozenset({"nolabel", "nolabels", "none", "noneoftheabove", "noneofthese"})
 NO_ENTRY = NONE | {"", "na"}
@@ -59,7 +55,7 @@ def is_empty(tree: Any) -> bool:
     """An empty list of labels, alone or as all that an object holds beside its reasons."""
     if not isinstance(tree, dict):
         return bool(tree == [])
-    empty = [value == [] for key, value in pairs_of(tree) if plain_key(key) not in _ASIDE]
+    empty = [value == [] for key, value in pairs_of(tree) if plain_key(key) not in ASIDES]
     return bool(empty) and all(empty)
 
 
@@ -116,7 +112,7 @@ def _in_pair(key: str, value: Any, labels: LabelSet, depth: int) -> Iterator[Sai
         sure = is_there is not None or isinstance(value, str)
         yield SaidLabel(label, is_there) if sure else None
     elif (
-        plain in _ASIDE
+        plain in ASIDES
         or _is_first_try(plain)
         or is_no_answer(key)
         or (isinstance(value, str) and is_empty_slot(key, value))

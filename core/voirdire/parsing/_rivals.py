@@ -31,7 +31,7 @@ _JOINED_BEHIND = re.compile(r"\s*(?:[分点점]|です|だ|が|이|가|更|比|�
 _DENIES = frozenset(
     {"not", "no", "never", "nor", "neither", "if", "unless", "between", "only"}
     | {
-        *("wrong", "incorrect", "false", "worse", "than", "isn't", "doesn't"),
+        *("wrong", "incorrect", "false", "worse", "than"),
     }
 )
 _SET_AGAINST = _DENIES | {

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from voirdire.parsing._hearing import takes_back
+from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._rivals import rivals
 from voirdire.parsing._statements import (
     Statement,
@@ -20,7 +20,7 @@ from voirdire.parsing._statements import (
     statements,
     verdicts,
 )
-from voirdire.parsing._words import CHANGES, LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
+from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
 
 if TYPE_CHECKING:
     import re
@@ -109,7 +109,9 @@ def settled(
             of_others,
         )
     ]
-    if all(each.rank == "rival" for each, _ in live):
+    # What is taken back last does not bring back an older one.
+    fallen = values[-1][0].rank != "draft" and values[-1] not in live
+    if fallen or all(each.rank == "rival" for each, _ in live):
         return Settled(None, "ambiguous")
     return _of_live(live)
 
@@ -295,9 +297,16 @@ def _is_withdrawn(
     # correction takes back what stands before it.
     behind = each.end if each.begins is None else each.begins
     upto = min(end, behind + _SECTION)
-    if last and (CHANGES.search(text, behind, upto) or takes_back(text[behind:upto])):
+    if last and withdraws(_without(of_others, text[behind:upto])):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
+
+
+def _without(of_others: Callable[[str], bool] | None, text: str) -> str:
+    """A text without the lines that speak of another question."""
+    if of_others is None:
+        return text
+    return "\n".join(line for line in text.split("\n") if not of_others(line))
 
 
 def _spoken_of(text: str, match: re.Match[str]) -> str:

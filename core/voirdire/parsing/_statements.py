@@ -16,7 +16,7 @@ from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._names import LAST, Named, Names, names_in
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._tables import MARKED, cells, rows_of, tables
+from voirdire.parsing._tables import cells, rows_of, tables, unmarked
 from voirdire.parsing._ticks import ticks
 from voirdire.parsing._words import (
     DENIED,
@@ -222,6 +222,8 @@ def _in_lines(text: str, keys: Names) -> Sequence[Statement]:
         if _is_asked(field):
             continue
         rank, value = _rank(text, cue, field), _JOINS.sub("", without_aside(field.replace("*", "")))
+        if value.endswith(")") and "(" not in value:  # "rate(Empathy=3)"
+            value = value[:-1]
         section = text[cue.end : min(end, cue.end + _SECTION)]
         before, upto = _word_before(text, cue.start), cue.end + len(field)
         stated += [
@@ -453,7 +455,7 @@ def _verdict_cells(text: str) -> list[Statement]:
         # Several rows are about several things, of which none is the verdict.
         if len(rows) != 1 or not head or not rows[0]:
             continue
-        is_verdict = [match_key(MARKED.sub("", cell, count=1), forms) is not None for cell in head]
+        is_verdict = [match_key(unmarked(cell), forms) is not None for cell in head]
         upto = len(head) if all(is_verdict) else 1 if is_verdict[0] else 0
         stated += [
             Statement(name, cell, table.start(), table.end(), closed=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.parsing._keys import key_forms, match_key
 from voirdire.parsing._spelling import words_of
-from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, MARK, mark_rank
+from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, mark_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +19,6 @@ _MAX_TABLES = 50
 #: "|---|:--:|": the rule between the head of a table and its rows.
 _RULE = " \t|:-"
 _SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
-#: "Final score": the mark before the noun is no part of it.
-MARKED = re.compile(rf"(?:{MARK})[\s_]+", re.IGNORECASE)
 #: A cell of more words explains, and holds no value.
 _FEW = 3
 
@@ -119,12 +117,18 @@ def _columns_of_values(
     return [at for at in short if any(told[at])] or short
 
 
+def unmarked(head: str) -> str:
+    """A head without the mark before its noun: *score* of *Final score*."""
+    first, _, noun = head.replace("_", " ").partition(" ")
+    return noun.strip() if noun and mark_rank(first) != "said" else head
+
+
 def _columns_of_scores(head: Sequence[str]) -> list[int]:
     """The columns of scores beside a column of names; a final one goes before, a draft is none."""
     ranks = {
         at: mark_rank(cell.partition(" ")[0])
         for at, cell in enumerate(head)
-        if at and match_key(MARKED.sub("", cell, count=1), _SCORES)
+        if at and match_key(unmarked(cell), _SCORES)
     }
     final = [at for at, rank in ranks.items() if rank == "final"]
     return final or [at for at, rank in ranks.items() if rank != "draft"]

@@ -41,7 +41,7 @@ def is_ticked(box: re.Match[str]) -> bool:
 
 
 def without_boxes(text: str) -> str:
-    r"""A text in which lines are ticked and others are not, without those others.
+    r"""A text with lines that are ticked or left empty, without those that are left empty.
 
     For one question: what is ticked answers it, and what is left empty does not.
 
@@ -53,7 +53,7 @@ def without_boxes(text: str) -> str:
     lines = text.splitlines()[:_MOST_LINES]
     boxes = [BOX.match(line) for line in lines]
     ticked = [bool(box and is_ticked(box)) for box in boxes]
-    if not any(ticked) or not any(box and not yes for box, yes in zip(boxes, ticked, strict=True)):
+    if sum(box is not None for box in boxes) < 2 or all(ticked):
         return text
     kept = [
         line[box.end() :] if box else line

@@ -100,7 +100,7 @@ _SECOND_THOUGHTS = (
 )
 _OWNED_UP = (
     r"(?:i\s+take\s+(?:that|this|it)\s+back|i(?:\s+was|\s+am|['’]m)\s+(?:wrong|mistaken)"
-    r"|i\s+(?:hereby\s+)?(?:retract|withdraw|revoke|rescind|recant)\b|i\s+stand\s+corrected"
+    r"|i\s+(?:retract|withdraw)\b|i\s+stand\s+corrected"
     r"|i\s+(?:misread|misjudged|miscounted|misunderstood|overlooked)\b"
     r"|(?:that|this|it|the\s+above)\s+was\s+(?:only|just|merely)\s+(?:an?|my|the)\s+(?:\w+\s+)?(?:draft|guess|thought|try|impression)"
     r"|i\s+made\s+(?:a\s+mistake|an\s+error)|my\s+(?:mistake|bad)"
@@ -183,10 +183,6 @@ DENIED = re.compile(
     rf"|{OTHERS_SAY}[^.!?;\n]*$"
     r"|^\W*(?:for\s+)?(?:examples?|instance|e\.g\.|format|template)\b[\s\w]{0,20}[:,]?\W*$",
     re.IGNORECASE,
-)
-#: A head below which something changes: where no value stands behind it, the older one falls.
-CHANGES = re.compile(
-    r"^[\s*_#>]*(?:edit|update|correction)[*_]*\s?[:：]", re.IGNORECASE | re.MULTILINE
 )
 # "4, not 2", "yes because ...": behind a value these words are about another one, or
 # say why.

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError
+from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._labelentries import of_one_text
 from voirdire.parsing._labellines import (
@@ -305,6 +306,9 @@ def _from_lines(source: ReplySource, labels: LabelSet) -> _Named | None:
 def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
     """What lines of a text name that lists no verdicts."""
     readings = [(read_line(labels, line), line) for line in raw]
+    naming = [at for at, (line, _) in enumerate(readings) if line.labels]
+    if naming and withdraws("\n".join(("", *raw[naming[-1] + 1 :])), raw[naming[-1]]):
+        return None
     named = _of_readings(readings, raw, labels, text)
     unread = {*chain(*(line.unread for line, _ in readings))} - {*(named.labels if named else ())}
     if not unread:

@@ -67,7 +67,7 @@ _SAME = re.compile(
 )
 # "I prefer B", "the better response is A", "A over B", "A beats B".
 _PICKS = re.compile(
-    rf"(?:\bi\s+(?:would\s+)?(?:prefer|choose|pick|favou?r|lean\s+towards?)|\b(?:better|best|preferred|winning)"
+    rf"(?:\bi(?:['’]d|\s+would)?\s+(?:prefer|choose|pick|favou?r|go\s+with|lean\s+towards?)|\b(?:better|best|preferred|winning)"
     rf"(?:\s+(?:one|response|answer|reply))?\s*(?:\bis\b|:))[*\s]+{_ONE}(?![\w'’]|\s+being\b)"
     rf"|\b{_ONE.replace('left', 'over')}\s+"
     rf"(?:(?:is\s+)?(?:chosen\s+)?over|beats|outperforms)\s+{_TWO}\b"
@@ -118,7 +118,7 @@ _FIRST = {
 }
 # "Response 1", "assistant #2"; not "response 1 of 3", nor a level as in "answer: 2".
 _NUMBERED = re.compile(
-    r"\b(?P<noun>(?:response|reply|assistant|model|output))\s*#?(?P<number>[12])\b(?!\s*(?:of\b|[/.,]\d))",
+    r"\b(?P<noun>(?:response|reply|assistant|model|output|option))\s*#?(?P<number>[12])\b(?!\s*(?:of\b|[/.,]\d))",
     re.IGNORECASE,
 )
 # "The second response", "the latter": where no letter names a side.

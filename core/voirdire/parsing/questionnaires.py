@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
-from voirdire.parsing._keys import RawValue, plain_key, scalars
+from voirdire.parsing._keys import ASIDES, RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
@@ -54,10 +54,6 @@ _INLINE = re.compile(rf"[,;][ \t]*(?={_WORD}?[ .#]{{0,2}}\d{{1,3}}[ \t]*[:=])", 
 # A table whose columns are the items: its rows are no items.
 _SIDEWAYS = re.compile(r"^[ \t]*\|[ \dQq|]{3,200}\n[ \t]*\|[-: |]{3,}", re.MULTILINE)
 _RANGE = re.compile(r"\W*\d\s*[-–]\s*\d\W*")  # an echo of the levels to choose from
-_BESIDE = frozenset(
-    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "evidence"}
-    | {"comment", "note", "text", "quote", "confidence"}
-)
 _ITEM_KEYS = frozenset(
     {"item", "itemnumber", "number", "id", "serial", "serialnumber", "question", "symptom"}
 )
@@ -250,7 +246,7 @@ def _first_word(key: str) -> str:
 
 def _serial(key: str) -> int | None:
     match = _SERIAL.fullmatch(key[:200])
-    if match is None or plain_key(match["rest"] or "") in _BESIDE:
+    if match is None or plain_key(match["rest"] or "") in ASIDES:
         return None
     return int(match[1])
 

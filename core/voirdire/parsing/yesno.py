@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import answer_words, is_taken_back, opens_with, truth
+from voirdire.parsing._doubts import withdraws
+from voirdire.parsing._hearing import LONGEST, answer_words, is_taken_back, opens_with, truth
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
@@ -23,7 +24,7 @@ from voirdire.parsing._source import (
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._statements import verdict_keys
 from voirdire.parsing._ticks import BOX, is_ticked, without_boxes
-from voirdire.parsing._words import CHANGES, TAKES_BACK, either
+from voirdire.parsing._words import TAKES_BACK, either
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,14 +88,14 @@ def _in_words(text: str) -> bool | None:
     word, tail = (first[1].casefold(), first["tail"]) if first else ("", "")
     if first is None or word not in (*_YES, *_NO):
         return _in_other_words(text)
-    if tail and (not _REMARK.match(tail) or is_taken_back(tail, other=word in _NO)):
+    asked = tail.lstrip("*_ ")[:1] in ("?", "？")
+    if tail and (asked or not _REMARK.match(tail) or is_taken_back(tail, other=word in _NO)):
         return None
     hedge = _HEDGE.match(tail[:60])
     # "Yes, yes" repeats itself and takes nothing back.
     again = hedge is not None and (hedge["again"] or "").casefold() == word
-    if (hedge is not None and not again) or any(
-        back.search(text, first.end(1), first.end(1) + 300) for back in (TAKES_BACK, CHANGES)
-    ):
+    back = TAKES_BACK.search(text, first.end(1), first.end(1) + 300)
+    if (hedge is not None and not again) or back or withdraws(tail[:LONGEST]):
         return None
     # A later line that says the other word, or has second thoughts, undoes the first.
     below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}

@@ -17,6 +17,7 @@ from voirdire.examining.spec.component import (
     ground_of,
 )
 from voirdire.examining.spec.kind import KINDS, KindSpec
+from voirdire.examining.spec.margins import SURE_YES
 from voirdire.examining.spec.scores import by_side, change, influence, needs, responses, systems
 from voirdire.examining.spec.words import (
     correlates,
@@ -560,7 +561,8 @@ def _gate_rate(key: str, *, passes: bool) -> Callable[[ScoreGround], Component]:
         # Minima that nobody declared do not refuse a judge that another person might be.
         if part.state != "no" or not (rule.by_default and ground.labels_alone):
             return part
-        reads = any(one.state == "yes" for one in ground.of(GATE_TRACKS_RESPONSES.key))
+        # Reading that is likely is enough not to be refused, though not to be trusted.
+        reads = any(one.p <= 1 - SURE_YES for one in ground.of(GATE_TRACKS_RESPONSES.key))
         if reads and responses.errs_both_ways(ground.bits, ground.gated_humans[0]):
             return replace(part, state="open", reason="labels alone", times=math.inf)
         return part

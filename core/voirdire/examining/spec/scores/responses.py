@@ -21,7 +21,6 @@ from voirdire.examining.spec.margins import (
 )
 from voirdire.examining.spec.reasons import FEWEST_SUCH, MOST_TIMES
 from voirdire.stats import held_out, runs_needed, within
-from voirdire.stats.effective import lower_share, share_tails
 from voirdire.stats.intervals import effective_size, share_interval
 from voirdire.stats.sums import Jackknifed, above_t, jackknife, mean_of, natural, quantile
 
@@ -251,6 +250,8 @@ def against_labels(
     jackknifed, n = held_out.rate_against(bits, human, passes=passes)
     if n < FEWEST_SUCH:
         few = untested(name, "few such", count=n, margin=least)
+        from voirdire.stats.effective import lower_share, share_tails  # noqa: PLC0415 - seldom
+
         # Labels of one cluster, and runs, err together: the binomial is none of theirs.
         alone = len(bits.judge) == 1 and jackknifed.df == n - 1
         if not (n > 1 and exact and alone and least is not None):

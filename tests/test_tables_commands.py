@@ -163,7 +163,7 @@ def test_a_form_of_google_beside_a_judge(tmp_path):
     _csv(tmp_path / "judge.csv", [("item", "attribute", "judge"), *(
         (f"Q{at}", "How warm?", score) for at, score in enumerate(TRUTH, 1))])  # fmt: skip
     done = voirdire("audit", "form.csv", cwd=tmp_path)
-    assert "--layout raters-by-items" in done.stderr
+    assert "--layout 'raters-by-items'" in done.stderr
     named = ("form.csv", "judge.csv", "--layout", "raters-by-items", "--resamples", "0", "--json")
     record = json.loads(voirdire("examine", *named, cwd=tmp_path).stdout)
     assert [(r["judge"], r["attribute"], r["n_pairs"]) for r in record["results"]] == [
@@ -187,7 +187,7 @@ def test_a_form_answered_in_words_is_a_question_and_then_numbers(words, tmp_path
         ("Timestamp", "Email Address", *asked, "How good? [Q13]", "Remarks"), *people,
     ])  # fmt: skip
     done = voirdire("audit", "form.csv", cwd=tmp_path)
-    assert "--layout raters-by-items" in done.stderr
+    assert "--layout 'raters-by-items'" in done.stderr
     named = ("form.csv", "--layout", "raters-by-items")
     done = voirdire("audit", *named, cwd=tmp_path)
     option = ",".join(f"{word.lower()}={at}" for at, word in enumerate(words, 1))

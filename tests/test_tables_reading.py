@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MADE = cases()
 #: What is not read at the first command is asked; everything else is read rightly.
 ASKED = {
-    "engineer order_ref llm_grader", "engineer trace_id autograder", "shape reversed judge",
+    "engineer trace_id autograder", "shape reversed judge",
     "export deepeval", "export trulens", "export ten steps",
 }  # fmt: skip
 

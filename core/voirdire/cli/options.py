@@ -188,11 +188,12 @@ HiddenOption = Annotated[
     ),
 ]
 LayoutOption = Annotated[
-    Literal["raters-by-items", "long", "scores", "replies"] | None,
+    Literal["raters-by-items", "long", "scores", "replies", "systems", "attributes"] | None,
     typer.Option(
         "--layout",
         help="How the table is laid out, where that cannot be seen: raters-by-items for a survey "
-        "with one row per rater and one column per item.",
+        "with one row per rater and one column per item; systems or attributes where headers name "
+        "a rater and one of these.",
         show_default=False,
     ),
 ]

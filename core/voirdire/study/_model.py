@@ -21,7 +21,9 @@ from voirdire.study._run import (
 )
 from voirdire.units import UnitKind
 
-Layout = Literal["auto", "replies", "scores", "long", "raters-by-items"]
+Layout = Literal[
+    "auto", "replies", "scores", "long", "raters-by-items", "systems", "attributes"
+]  # fmt: skip
 OffScale = Literal["missing", "keep", "error"]
 Pairs = Literal["pairwise", "listwise"]
 Combine = Literal["mean", "median", "vote", "fitted", "dawid_skene"]

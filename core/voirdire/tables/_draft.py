@@ -41,7 +41,7 @@ from voirdire.tables._load import (
     tables_from,
     unread_raters,
 )
-from voirdire.tables._names import head_of, is_human
+from voirdire.tables._names import head_of, is_human, measures
 from voirdire.tables._numbers import in_per_cent, is_numeric
 from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
@@ -269,7 +269,9 @@ def _looked_at(
     keys = read.keys_set("key", "about", "only", "sheet")
     joining = {"key": read.key, "about": read.about}
     sheets = sheets_of(at, read.sheet)
-    opened = {path: open_file(path, Source(path="", sheet=sheets[path])) for path in at}
+    opened = {
+        path: open_file(path, Source(path="", sheet=sheets[path]), people=reference) for path in at
+    }
     raws_of = {path: _only(raw, read.only, path.name) for path, raw in opened.items()}
     check_named(keys, raws_of)
 
@@ -315,6 +317,10 @@ def _looked(
         source = source.model_copy(update={"sheet": "*"})
     asked = NamedRaters(tuple(reference), tuple(judges))
     ready = made_ready(raw, source, Known(tuple(reference), (), ()), alone=alone, asked=asked)
+    if any(note.kind == "sheet_chosen" for note in raw.findings) and raw.sheets:
+        # Which sheet it was may rest on who was named.
+        own = ready.source.model_copy(update={"sheet": ready.source.sheet or raw.sheets[0]})
+        ready = replace(ready, source=own)
     part = with_one_name(read_part(ready, _ANY), source.same)
     return _Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
 
@@ -335,7 +341,9 @@ def _draft(
     looked: Sequence[_Looked], reference: Sequence[str], name: str, judges: Sequence[str] = ()
 ) -> tuple[Study, tuple[Finding, ...]]:
     looked = _those_named(looked, reference, judges)
+    looked, measured = _without_measures(looked, reference, judges)
     looked, made = _without_derived(looked, (*reference, *judges), named=bool(reference))
+    made = (*measured, *made)
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
     people = _people(looked, reference)
@@ -419,6 +427,41 @@ def _left_out(each: _Looked, raters: Sequence[str]) -> _Looked:
     source = each.source.model_copy(update={"leave_out": (*each.source.leave_out, *own)})
     kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
     return replace(each, source=source, part=replace(each.part, ratings=kept))
+
+
+def _without_measures(
+    looked: Sequence[_Looked], reference: Sequence[str], judges: Sequence[str]
+) -> tuple[Sequence[_Looked], tuple[Finding, ...]]:
+    """The files without raters in cells that are called as what is measured is, and whose values
+    leave the reference's scale: `tokens` beside `human` and `llm` in a melted table.
+    """
+    own = [e.ratings.filter(pl.col("rater").is_in(list(reference))) for e in looked]
+    held = pl.concat([part["score"] for part in own]).drop_nulls() if own else pl.Series()
+    if not len(held):
+        return looked, ()
+    low, high = sorted(map(float, (held.min(), held.max())))  # type: ignore[arg-type]
+    lost: dict[str, None] = {}
+    for each in looked:
+        if each.how is None or each.how.rater is None:
+            continue
+        names = [
+            r for r in each.ratings["rater"].unique(maintain_order=True)
+            if measures(r) and r not in (*reference, *judges)
+        ]  # fmt: skip
+        for name in names:
+            scores = each.ratings.filter(pl.col("rater") == name)["score"].drop_nulls()
+            if not scores.is_between(low, high).all():
+                lost[name] = None
+    if not lost:
+        return looked, ()
+    note = finding(
+        "raters_measured", "serious", looked[0].name, [*lost],
+        f"{listed([*lost])}: called as what is measured is, with values beyond the reference's "
+        f"{low:g} to {high:g}.",
+        "No rater: left out. To hold it against the reference, name it by --judge.",
+        count=len(lost),
+    )  # fmt: skip
+    return [_left_out(each, [*lost]) for each in looked], (note,)
 
 
 def _without_derived(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import polars as pl
 from voirdire.errors import QuestionError, listed
 from voirdire.late import pattern
 from voirdire.tables._ids import canonical_ids
-from voirdire.tables._names import find, measures, names_rater, plain_word
+from voirdire.tables._names import find, is_model, measures, names_rater, plain_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,32 @@ SYSTEMS = pattern(
     r"|ranker|embedder|translator|modell|versie|modèle|modelo",
     re.IGNORECASE,
 )
+
+
+#: Names that only versions and families of models have: 1.4, v2, 2026.1, a commit, a model's name.
+_VERSION = pattern(r"v?\d+(?:\.\d+)+(?:[-+ ]?\w+)?|v\d+|(?=\w*\d)[0-9a-f]{7,40}", re.IGNORECASE)
+
+
+def says_system(header: str) -> bool:
+    """Whether a header speaks of what answered, accents or not.
+
+    >>> says_system("Versión"), says_system("build"), says_system("Groupe")
+    (True, True, False)
+    """
+    plain = "".join(
+        c for c in unicodedata.normalize("NFKD", header) if not unicodedata.combining(c)
+    )
+    return SYSTEMS.search(plain) is not None
+
+
+def are_versions(cells: pl.Series) -> bool:
+    """Whether each value of a column can only be a version or a model: nothing was judged by it.
+
+    >>> are_versions(pl.Series(["1.4", "1.5"])), are_versions(pl.Series(["tone", "clarity"]))
+    (True, False)
+    """
+    values = cells.drop_nulls().unique().cast(pl.String).to_list()
+    return bool(values) and all(_VERSION.fullmatch(v.strip()) or is_model(v) for v in values)
 
 
 def is_counter(cells: pl.Series) -> bool:
@@ -206,9 +233,9 @@ def keys_of(
     able = [c for c in free if not is_kept(c, frame[c]) and may_be_id(frame[c])]
     called = find("item", free, None, raw.name)
     counters = [c for c in able if is_counter(frame[c])]
-    able = [c for c in able if c not in counters and not _is_measured(frame[c])]
+    able = [c for c in able if c not in counters and not is_measured(frame[c])]
     # Small numbers, and a rater's, tell the rows of a short file apart by chance.
-    able = [c for c in able if not _may_be_scores(frame[c])] or able
+    able = [c for c in able if not may_be_scores(frame[c])] or able
     items = [item] if item is not None else [called] if called is not None else able
     # Where both are called as usual nothing need be counted: equal keys are found later.
     usual = find("system", [c for c in free if c != called], None, raw.name)
@@ -218,14 +245,17 @@ def keys_of(
         return item or called, usual
     pairs = _crossed_whole(raw, able, alone, beside) if item is None else []
     if alone and not pairs:
-        known = find("system", [c for c in free if c not in alone], None, raw.name)
-        return alone[0], _names_systems(frame, known)
+        # Where the item is enough, numbers under `model` are a judge's scores.
+        rest = [c for c in free if c not in alone and not may_be_scores(frame[c])]
+        return alone[0], _names_systems(frame, find("system", rest, None, raw.name))
     pairs = pairs or [
         (one, other)
         for one in items
         for other in ([system] if system is not None else [*able, *_versions(frame, free, able)])
         if one != other and _crossed(frame, one, other, beside)
     ]
+    if not pairs and system is None:
+        pairs = _whole_by_numbers(raw, items, [c for c in free if c not in able], beside)
     if pairs:
         first = _first_pair(raw, source, pairs, named=item is not None)
         if not attributes:
@@ -246,27 +276,27 @@ def keys_of(
 
 def _versions(frame: pl.DataFrame, free: Sequence[str], able: Sequence[str]) -> list[str]:
     """Columns called as systems are over few values that look like measures: 1.4 and 1.5."""
-    named = [c for c in free if c not in able and SYSTEMS.search(c)]
+    named = [c for c in free if c not in able and says_system(c)]
     named = [c for c in named if not measures(c.casefold().replace("version", ""))]
     return [c for c in named if not frame[c].null_count() and frame[c].n_unique() <= _MOST_SYSTEMS]
 
 
-def _is_measured(cells: pl.Series) -> bool:
+def is_measured(cells: pl.Series) -> bool:
     """Whether numbers under a header measure something: so many tokens are no item's id."""
     name = plain_word(cells.name)
     named = measures(cells.name) and not name.endswith(("id", "nr", "number"))
-    return named and _distinct_numbers(cells) is not None
+    return named and distinct_numbers(cells) is not None
 
 
-def _may_be_scores(cells: pl.Series) -> bool:
+def may_be_scores(cells: pl.Series) -> bool:
     """Whether numbers may be levels of a usual scale, or stand under the name of a rater."""
-    numbers = _distinct_numbers(cells)
+    numbers = distinct_numbers(cells)
     return numbers is not None and (
         names_rater(cells.name) or bool(numbers.is_between(-10, 10).all())
     )
 
 
-def _distinct_numbers(cells: pl.Series) -> pl.Series | None:
+def distinct_numbers(cells: pl.Series) -> pl.Series | None:
     """The different numbers of a column, which a CSV file holds as texts; None of any other."""
     values = cells.unique().drop_nulls()
     numbers = values.cast(pl.Float64, strict=False)
@@ -298,7 +328,7 @@ def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str])
     if not identifies(frame, item, (system, *beside)):
         return False
     items, systems = frame[item].n_unique(), frame[system].n_unique()
-    if not (1 < systems <= _MOST_SYSTEMS and systems < items + bool(SYSTEMS.search(system))):
+    if not (1 < systems <= _MOST_SYSTEMS and systems < items + says_system(system)):
         return False
     # Scores differ from row to row as well: an item has most of the systems, and each once.
     pairs = frame.select(item, system).n_unique()
@@ -312,10 +342,10 @@ def _crossed_whole(
     too merely numbers them, or does so by chance.
     """
     frame = raw.frame
-    by_chance = all(_distinct_numbers(frame[c]) is not None for c in alone)
+    by_chance = all(distinct_numbers(frame[c]) is not None for c in alone)
     rest = [c for c in able if c not in alone] if alone else []
     few = [c for c in rest if frame[c].n_unique() <= _MOST_SYSTEMS]
-    named = [c for c in few if SYSTEMS.search(c) or find("system", [c], None, raw.name)]
+    named = [c for c in few if says_system(c) or find("system", [c], None, raw.name)]
     return [
         (one, other)
         for other in (few if by_chance else named)
@@ -324,6 +354,33 @@ def _crossed_whole(
         and frame[one].n_unique() * frame[other].n_unique() == frame.select(one, other).n_unique()
         and _crossed(frame, one, other, beside)
     ]
+
+
+def _whole_by_numbers(
+    raw: RawTable, items: Sequence[str], others: Sequence[str], beside: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Items and a column of numbers, such as 1.4 and 1.5, each two of which stand together once.
+
+    Scores and measures are never spread so evenly, whatever they are called.
+    """
+    frame = raw.frame
+    few = [
+        c for c in others
+        if not (measures(c) or frame[c].null_count()) and 1 < frame[c].n_unique() <= _MOST_SYSTEMS
+    ]  # fmt: skip
+    return [
+        (one, other)
+        for one in items
+        for other in few
+        if one != other and may_be_id(frame[one])
+        and frame[one].n_unique() > frame[other].n_unique()
+        and frame[one].n_unique() * frame[other].n_unique() * _about_beside(frame, beside)
+        == frame.height == frame.select(one, other, *beside).n_unique()
+    ]  # fmt: skip
+
+
+def _about_beside(frame: pl.DataFrame, beside: Sequence[str]) -> int:
+    return prod(frame[c].n_unique() for c in beside)
 
 
 def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> None:
@@ -335,7 +392,9 @@ def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> Non
         It may hold systems, or what of an answer was judged.
     """
     item, system = pair
-    if system == source.system or source.assume or SYSTEMS.search(system):
+    if system == source.system or source.assume or says_system(system):
+        return
+    if are_versions(raw.frame[system]):
         return
     values = raw.frame[system].drop_nulls().unique(maintain_order=True).to_list()
     raise QuestionError(

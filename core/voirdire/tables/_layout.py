@@ -17,6 +17,7 @@ from voirdire.tables._questions import attribute_column, item_column
 from voirdire.tables._rated import tells_apart
 from voirdire.tables._status import YES_NO, ask_about_status, speaks_of_status
 from voirdire.tables._tables import FACTS
+from voirdire.tables._unnamed import ask_for_items
 from voirdire.tables._values import (
     FORM,
     beside,
@@ -110,6 +111,8 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
         raw, source, [c for c in free if c not in values], alone=alone
     )
     if item is None:
+        rest = [c for c in columns if c not in values and c not in roles.values()]
+        ask_for_items(raw, rest, names.raters)
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "
             f"name it with --item or, in a study, with `item`, or call it by a usual name such as "
@@ -129,7 +132,8 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
         roles = {**roles, "status": source.status}
         if source.status is None:
             parts = {*values, *(column for column in roles.values() if column)}
-            ask_about_status(raw, [c for c in columns if c not in parts and _says_fate(raw, c)])
+            rest = [c for c in columns if c not in parts and _says_fate(raw, c)]
+            ask_about_status(raw, rest, list(values))
     response, reasons = _texts(raw, source, kind, roles, values, raters)
     roles = {**roles, "response": response, "reason": None}
     rater = source.rater if source.rater and roles["rater"] is None else None

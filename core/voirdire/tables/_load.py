@@ -16,6 +16,7 @@ from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
 from voirdire.tables._files import PLAIN, RawTable, read_raw
 from voirdire.tables._guess import answers_or_scores, with_raters
+from voirdire.tables._heads import systems_as_rows
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._keys import item_of_all
@@ -51,7 +52,7 @@ from voirdire.tables._tables import (
     status_of,
 )
 from voirdire.tables._values import known, replies_in
-from voirdire.tables._words import words_as_numbers
+from voirdire.tables._words import with_all_declared, words_as_numbers
 from voirdire.tables.readers import Reading, read_foreign, together
 
 if TYPE_CHECKING:
@@ -256,14 +257,17 @@ def made_ready(
         from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
 
         raw = opened_up(raw, source, known_raters)
+    raw = with_short_names(raw, known_raters)
     raw = as_it_is_seen(raw, source)
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
+    raw, source = systems_as_rows(raw, source, known_raters)
     raw, source = answers_or_scores(raw, source, names)
     roles = Roles(source)
     if asked is not None:
-        roles = roles_of(without_ignored(raw, source), source, asked, alone=alone)
+        seen = with_all_declared(without_ignored(raw, source), source)
+        roles = roles_of(seen, source, asked, alone=alone)
         source = roles.source
         names = replace(names, raters=roles.raters or names.raters)
     source = _as_columns(raw, source, roles)
@@ -272,6 +276,16 @@ def made_ready(
         names = with_raters(table, source, names)
     how = plan(table, source, names, alone=alone)
     return Ready(raw, table, source, names, how, roles)
+
+
+def with_short_names(raw: RawTable, named: Sequence[str]) -> RawTable:
+    """The table whose columns are called as the raters are whose names their headers end in."""
+    columns = raw.frame.columns
+    if not any(c.endswith(f".{name}") for name in named if name not in columns for c in columns):
+        return raw
+    from voirdire.tables._objects import shortly_called  # noqa: PLC0415 - for such headers alone
+
+    return shortly_called(raw, named)
 
 
 def _as_columns(raw: RawTable, source: Source, roles: Roles) -> Source:
@@ -328,7 +342,10 @@ def _open(
         return [], {}
     paths = [Path(study.folder) / source.path for source in chosen]
     with ThreadPoolExecutor(max_workers=min(4, len(paths))) as pool:
-        raws = open_files(paths, chosen, skip_bad_lines=study.data.skip_bad_lines, pool=pool)
+        raws = open_files(
+            paths, chosen, skip_bad_lines=study.data.skip_bad_lines, pool=pool,
+            people=study.data.reference,
+        )  # fmt: skip
         hashes = pool.map(file_hash, paths)
         pairs = list(zip(chosen, raws, strict=True))
         return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
@@ -340,6 +357,7 @@ def open_files(
     *,
     skip_bad_lines: bool = False,
     named: Sequence[str] = (),
+    people: Sequence[str] = (),
     pool: ThreadPoolExecutor | None = None,
 ) -> list[RawTable | Reading]:
     """Each file as `open_file` opens it; those that belong together are all in the first of them.
@@ -355,7 +373,7 @@ def open_files(
         first, *more = places
         return open_file(
             paths[first], sources[first], skip_bad_lines=skip_bad_lines, named=named,
-            beside=[paths[at] for at in more],
+            people=people or named, beside=[paths[at] for at in more],
         )  # fmt: skip
 
     found = (map if pool is None else pool.map)(opened, groups)
@@ -489,10 +507,12 @@ def open_file(
     *,
     skip_bad_lines: bool = False,
     named: Sequence[str] = (),
+    people: Sequence[str] = (),
     beside: Sequence[Path] = (),
 ) -> RawTable | Reading:
     """A file as its reader reads it, or as the plain table that it is; sheets that are called as
-    `named` says are read together.
+    `named` says are read together. The ratings of `people` may be a column of a tool's table, or a
+    field of its items.
 
     Raises
     ------
@@ -500,22 +520,28 @@ def open_file(
         It cannot be read, or holds comparisons and no ratings.
     """
     reading = read_foreign(path, source.reader, beside=beside, words=source.words)
-    if reading is None or (source.reader is None and _means_the_table(reading, path, named)):
+    if reading is None or (source.reader is None and means_the_table(reading, path, people)):
         return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines, named=named)
     if reading.preferences is not None:
         raise TableError(
             f"{path}: holds comparisons of two responses ({reading.format}) and no ratings: "
             f"examine it alone"
         )
-    return only_asked(reading, source.only, path.name)
+    reading = only_asked(reading, source.only, path.name)
+    if set(people) & set(reading.items.columns):
+        from voirdire.tables._item_facts import with_people_of_items  # noqa: PLC0415 - rare
+
+        reading = with_people_of_items(reading, people, path.name)
+    return reading
 
 
-def _means_the_table(reading: Reading, path: Path, named: Sequence[str]) -> bool:
+def means_the_table(reading: Reading, path: Path, named: Sequence[str]) -> bool:
     """Whether the reference are columns of a tool's table, where a person put a judge's beside."""
     raters = set(reading.raters["rater"])
     if not named or path.suffix.lower() not in PLAIN or raters & set(named):
         return False
-    return set(named) <= set(read_raw(path).frame.columns)
+    raw = with_short_names(read_raw(path), named)
+    return set(named) <= set(raw.frame.columns)
 
 
 def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:

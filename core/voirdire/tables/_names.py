@@ -234,6 +234,11 @@ def kind_of(name: str, column: str | None = None) -> str | None:
     return "human" if column is not None and not either and _HUMAN.search(column) else None
 
 
+def is_model(name: str) -> bool:
+    """Whether a name holds a family of models: ``gpt-4o``, ``llama-3-70b``."""
+    return _MODEL.search(name) is not None
+
+
 def names_rater(name: str) -> bool:
     """Whether a header speaks of a person or a judge."""
     return any(words.search(name) for words in (_HUMAN, _MODEL, _JUDGE, _EITHER))

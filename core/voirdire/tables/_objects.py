@@ -77,6 +77,20 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
     return replace(made, sheets=raw.sheets, size=raw.size, unread=raw.unread)
 
 
+def shortly_called(raw: RawTable, named: Sequence[str]) -> RawTable:
+    """The table whose columns are called as raters are where their headers end so, and with them
+    the others that begin alike: ``feedback.human`` and ``feedback.helpfulness``.
+    """
+    columns = raw.frame.columns
+    called = _called(columns, [name for name in named if name not in columns])
+    changed = {old: new for old, new in called.items() if old != new}
+    if not changed:
+        return raw
+    heads = {called[c]: raw.headers.get(c, c) for c in columns}
+    nested = frozenset(called.get(c, c) for c in raw.nested)
+    return replace(raw, frame=raw.frame.rename(changed), headers=heads, nested=nested)
+
+
 def _suffices(raw: RawTable, beside: Sequence[str], named: Sequence[str]) -> bool:
     """Whether raters that are known stand beside the objects, and ids as well."""
     frame = raw.frame

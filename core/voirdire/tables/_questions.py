@@ -37,6 +37,8 @@ _MAYBE_ATTRIBUTES = (
 )  # fmt: skip
 
 
+#: Files of sheets.
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 #: How headers of ids end, the surer ones first.
 _ID_ENDS = ("id", ("nr", "key", "number"))
 
@@ -59,10 +61,13 @@ def one_of_its_sheets(raw: RawTable, source: Source) -> RawTable:
     if not others or source.sheet is not None or raw.together:
         return raw
     if not source.assume:
+        # All sheets lose nothing: of a workbook they are mostly of one rater or system each.
+        every = raw.name.lower().endswith(_WORKBOOKS)
+        choices = ("*", first, *others) if every else (first, *others, "*")
         raise QuestionError(
             f"{raw.name}: sheets {listed([first, *others])} hold the same columns; which of them "
             f"is read? With '*' it is all, and a column 'sheet' says from which of them a row is.",
-            "sheet", (first, *others, "*"), f"sheet = {json.dumps(first)}",
+            "sheet", choices, f"sheet = {json.dumps(choices[0])}", likely=not every,
         )  # fmt: skip
     note = assumed(raw.name, others, f"Sheet {first!r} was read; {listed(others)} were not.")
     return raw.noted(note)
@@ -220,6 +225,12 @@ def one_row_a_rating(raw: RawTable, source: Source) -> RawTable:
     columns = raw.frame.columns
     who = find("rater", columns, source.rater, raw.name)
     who = who or next((c for c in columns if plain_word(c) in WHO), None)
+    able = [c for c in columns if raw.frame[c].dtype == pl.String and identifies(raw.frame, c)]
+    if who is None and able:
+        raise QuestionError(
+            f"{raw.name}: each row is a rater; which column says who?",
+            "rater", tuple(able), f"rater = {json.dumps(able[0])}", likely=False,
+        )  # fmt: skip
     if who is None:
         raise TableError(
             f"{raw.name}: each row is a rater; name the column that says which by --rater, or by "

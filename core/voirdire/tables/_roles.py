@@ -18,7 +18,7 @@ from voirdire.kinds import Cells, labels_in
 from voirdire.late import dataclass, pattern
 from voirdire.study import Source
 from voirdire.tables._guess import ask_of_whom
-from voirdire.tables._keys import SYSTEMS, identifies, is_counter, keys_of
+from voirdire.tables._keys import identifies, is_counter, keys_of, says_system
 from voirdire.tables._names import (
     find,
     is_id,
@@ -82,6 +82,8 @@ _SPEAKS_OF_MODELS = pattern(
     r"|人工智能|人工知能|인공지능|모델|モデル|模型|评委|裁判|评审|評審|심사",
     re.IGNORECASE,
 )
+#: What stands between the labels of a set.
+_BETWEEN = pattern(r"[|;,/]")
 #: More raters than this are hardly named in a column.
 _MOST_RATERS = 2_000
 
@@ -127,6 +129,15 @@ class NamedRaters:
     judges: tuple[str, ...] = ()
 
 
+def speaks_of_models(header: str) -> bool:
+    """Whether a header speaks of a model or of what judges, in several languages.
+
+    >>> speaks_of_models("juez"), speaks_of_models("página")
+    (True, False)
+    """
+    return _SPEAKS_OF_MODELS.search(header) is not None
+
+
 def roles_of(
     raw: RawTable, source: Source, asked: NamedRaters, *, judges: bool = True, alone: bool = True
 ) -> Roles:
@@ -148,7 +159,11 @@ def roles_of(
     if declared:
         return Roles(source)
     if not asked.reference:
-        return Roles(source)  # by names alone it is told, or asked, who people are
+        # Nobody is named: headers that are people's stand for the reference until it is chosen.
+        people = tuple(c for c in columns if is_person(c) and _is_persons(raw, c))
+        if not people or find("rater", columns, None, raw.name) or not judges:
+            return Roles(source)  # by names alone it is told, or asked, who people are
+        asked = NamedRaters(people, asked.judges)
     named = (*asked.reference, *asked.judges)
     if any(replies_in(raw, c) for c in asked.reference if c in columns):
         return Roles(source)
@@ -159,6 +174,13 @@ def roles_of(
     if grid.columns or (rater is None and alone):
         return grid
     return _long(raw, source, rater, asked)
+
+
+def _is_persons(raw: RawTable, column: str) -> bool:
+    """Whether a header is a person's, over what can be judgements."""
+    if is_usual(column) or measures(column) or sums_up(column):
+        return False
+    return (is_person(column) or kind_of(column) == "human") and _may_judge(raw, column)
 
 
 def _rated(raw: RawTable, column: str) -> bool:
@@ -186,7 +208,7 @@ def _grid(raw: RawTable, source: Source, asked: NamedRaters) -> Roles:
         attributes |= {attribute for held in others.values() for attribute in held}
     elif len(attributes) == 1 and not asked.judges:
         # Of one attribute the ends of two headers may meet by chance: a name has to speak.
-        judges = tuple(j for j in judges if names_rater(j) or _SPEAKS_OF_MODELS.search(j)) or (
+        judges = tuple(j for j in judges if names_rater(j) or speaks_of_models(j)) or (
             judges if len(judges) == 1 and not measures(judges[0]) else ()
         )
     raters = (*asked.reference, *judges)
@@ -213,7 +235,7 @@ def _with_other_names(raw: RawTable, columns: Sequence[str], count: int) -> dict
     found: dict[str, set[str]] = {}
     for column in columns:
         judge = re.split(r"\s*[_:.–—-]\s*|\s+", column, maxsplit=1)[0]
-        speaks = names_rater(judge) or _SPEAKS_OF_MODELS.search(judge)
+        speaks = names_rater(judge) or speaks_of_models(judge)
         attribute = beside(column, judge)
         if speaks and attribute and not measures(column) and _rated(raw, column):
             found.setdefault(judge, set()).add(attribute)
@@ -314,9 +336,7 @@ def _attribute_by_numbers(
         if keys is not None:
             found[column] = keys
     if len(found) > 1:
-        found = {
-            c: keys for c, keys in found.items() if keys[1] and SYSTEMS.search(keys[1])
-        } or found
+        found = {c: keys for c, keys in found.items() if keys[1] and says_system(keys[1])} or found
     if len(found) > 1 and not source.assume:
         spans = [
             f"{c!r} ({listed(raw.frame[c].unique(maintain_order=True).to_list(), 3)})"
@@ -375,7 +395,7 @@ def _scores_of_rows(
         c for c in free
         if _few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, by_rater)
     ]  # fmt: skip
-    words = [c for c in words if not SYSTEMS.search(c) and not _ATTRIBUTES.search(c)] or words
+    words = [c for c in words if not says_system(c) and not _ATTRIBUTES.search(c)] or words
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
     if called_so and (not numbers or set(called_so) & set(numbers)):
         return (called_so[0],)
@@ -442,7 +462,10 @@ class _Wide:
         people = [c for c in self.columns if self._is_person(c)]
         given = [c for c in (*self.asked.judges, *people) if c in self.columns]
         parts = self._parts()
-        free = [c for c in self.columns if c not in (*given, *parts)]
+        # What says the reference's words is no name of anything, whatever its header.
+        words = _words_in(raw, self.reference)
+        said = [c for c in self.columns if words and _says(raw, c, words)]
+        free = [c for c in self.columns if c not in (*given, *parts, *said)]
         attribute = source.attribute or _attribute_by_name(raw, free)
         beside = [c for c in (source.run, attribute) if c]
         keys = keys_of(raw, source, [c for c in free if c != attribute], beside)
@@ -480,9 +503,7 @@ class _Wide:
     def _is_person(self, column: str) -> bool:
         if column in self.asked.reference:
             return True
-        if column in self.asked.judges or is_usual(column) or measures(column):
-            return False
-        return (is_person(column) or kind_of(column) == "human") and _may_judge(self.raw, column)
+        return column not in self.asked.judges and _is_persons(self.raw, column)
 
     def _parts(self) -> list[str]:
         """Columns that a source names, and those of texts and replies by their names."""
@@ -507,9 +528,11 @@ class _Wide:
                     f"{listed(self.columns)})"
                 )
             return [ColumnRole(name, kind, "was named as a judge", "named") for name in named]
+        words = () if labels else _words_in(raw, self.reference)
         left = [
             c for c in self.columns
-            if c not in (*people, *keys, *self._parts()) and _judges_like(raw, c, labels)
+            if c not in (*people, *keys, *self._parts())
+            and (_judges_like(raw, c, labels) or _says(raw, c, words))
         ]  # fmt: skip
         scale = _scale_of(raw, self.reference)
         called = [
@@ -531,7 +554,7 @@ class _Wide:
         if not left:
             return []
         likely = fits or [c for c in left if _within_usual(raw, c) or _shares(raw, c)] or left
-        likely = [c for c in likely if _SPEAKS_OF_MODELS.search(c)] or [
+        likely = [c for c in likely if speaks_of_models(c)] or [
             c for c in likely if _EVALUATES.search(c)
         ] or likely  # fmt: skip
         likely = doubtful or likely
@@ -555,8 +578,11 @@ class _Wide:
         """Whether a header speaks of a model in any language, over levels of the reference's scale:
         `giudice_ia` does, and `Modelljahr` does not.
         """
-        named = _SPEAKS_OF_MODELS.search(column) is not None
-        return named and _on_scale(self.raw, column, scale) and not _why_not(self.raw, column, keys)
+        return (
+            speaks_of_models(column)
+            and _on_scale(self.raw, column, scale)
+            and not _why_not(self.raw, column, keys)
+        )
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -577,13 +603,29 @@ def _numbers(raw: RawTable, column: str) -> pl.Series:
 
 def _judges_like(raw: RawTable, column: str, labels: Sequence[str]) -> bool:
     """Whether the values of a column can be judgements of the kind of the reference's."""
+    return _says(raw, column, [*map(str.casefold, labels)]) if labels else _may_judge(raw, column)
+
+
+def _says(raw: RawTable, column: str, known: Sequence[str]) -> bool:
+    """Whether most of the words of a column are among those that are known."""
     cells = raw.frame[column]
-    if not labels:
-        return _may_judge(raw, column)
     if cells.dtype != pl.String or are_texts(cells):
         return False
-    words = set(folded(cells.drop_nulls()).unique())
-    return bool(words) and 2 * len(words & {*map(str.casefold, labels)}) >= len(words)
+    words = _parts_of(cells)
+    return bool(words) and 2 * len(words & set(known)) >= len(words)
+
+
+def _words_in(raw: RawTable, columns: Sequence[str]) -> tuple[str, ...]:
+    """The words of columns that hold no numbers, with which those of others are compared."""
+    texts = [raw.frame[c] for c in columns if raw.frame[c].dtype == pl.String]
+    texts = [cells for cells in texts if not (is_score(raw, cells.name) or are_texts(cells))]
+    return tuple({word for cells in texts for word in _parts_of(cells)})
+
+
+def _parts_of(cells: pl.Series) -> set[str]:
+    """The different words of a column, those of sets apart."""
+    distinct = folded(cells.unique()).drop_nulls()
+    return {part.strip() for cell in distinct for part in _BETWEEN.split(cell)}
 
 
 def _may_judge(raw: RawTable, column: str) -> bool:

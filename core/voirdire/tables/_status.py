@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 import re
 from typing import TYPE_CHECKING
 
@@ -66,11 +67,14 @@ _MAY_COUNT = pattern(
     r"(?:$|[_ -])",
     re.IGNORECASE,
 )
+#: So many rows with a pair of values that stood above already: one half each, 1 in 30,000.
+_NO_CHANCE = 15
 YES_NO = frozenset(("true", "false", "yes", "no", "0", "1"))
 
 
-def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
-    """Raise where a column that is not called so may say which rows are no ratings.
+def ask_about_status(raw: RawTable, columns: Sequence[str], scores: Sequence[str] = ()) -> None:
+    """Raise where a column that is not called so may say which rows are no ratings; a yes or no
+    that follows from two columns of `scores`, such as that they differ, says nothing of its own.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
         others = words & KEPT or cells.null_count() or (cells == "").any()
         taken_back = bool(words <= KEPT | LEFT_OUT and words & LEFT_OUT and others)
         counts = words <= YES_NO and len(words) > 1 and _MAY_COUNT.search(column)
-        if not (taken_back or counts):
+        if not (taken_back or counts) or (counts and _follows_from_two(raw, column, scores)):
             continue
         # Of `valid` it is not known whether yes or no leaves a row out, so that the file must say
         # it.
@@ -99,6 +103,16 @@ def ask_about_status(raw: RawTable, columns: Sequence[str]) -> None:
             "status" if taken_back else "ignore", (column,),
             f"{'status' if taken_back else 'ignore'} = {json.dumps(column)}", likely=False,
         )  # fmt: skip
+
+
+def _follows_from_two(raw: RawTable, column: str, scores: Sequence[str]) -> bool:
+    """Whether a column says the same wherever two others do, in more rows than chance allows."""
+    frame = raw.frame
+    for pair in combinations(scores, 2):
+        pairs = frame.select(*pair).n_unique()
+        if frame.height - pairs >= _NO_CHANCE and frame.select(*pair, column).n_unique() == pairs:
+            return True
+    return False
 
 
 def without_withdrawn(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
+from voirdire.late import pattern
 from voirdire.tables._ids import plain_name
 from voirdire.tables._names import find, is_person, is_usual, kind_of, measures
 from voirdire.tables._numbers import (
@@ -40,8 +41,12 @@ OTHERS = "*"
 #: What replaces such a word in its cell. It is an answer, and no blank, which may mean that nobody
 #: was asked.
 _UNREAD = "unparsable"
+#: A date of a workbook, with its time of midnight.
+_DATE = pattern(r"\d{4}-(?P<month>\d{2})-(?P<day>\d{2})(?:[ T]00:00:00(?:\.0+)?)?")
 #: Longer texts are remarks, and no levels of a scale.
 _LONGEST_WORD = 40
+#: A word beside those of an order is a slip, or no answer, in at most so many of the cells.
+_SLIPS = 0.1
 #: More unknown words than this are not listed in an option.
 _MOST_WORDS = 8
 
@@ -98,6 +103,16 @@ def _which_numbers(
         rows = pl.DataFrame({"row": raw.numbers(), "cell": raw.frame[column]}).filter(strange)
         blocks.append(rows.select(pl.lit(column).alias("column"), "row", item=None, cell="cell"))
     others = grouped(pl.concat(blocks).lazy())
+    if _are_no_order(raw, columns, others):
+        told = "; ".join(
+            _stands(row, raw.unit) for row in others.head(PLACES).iter_rows(named=True)
+        )
+        return QuestionError(
+            f"{raw.name}: {listed(list(columns))} holds words of a usual order "
+            f"({listed(list(words))}) and others, too many to be slips ({told}). Are they labels? "
+            f"If they are grades, say by --words which number each of them is.",
+            "kind", ("label",), 'kind = "label"', likely=False,
+        )  # fmt: skip
     places = [
         f" Also {_stands(row, raw.unit)}." for row in others.head(PLACES).iter_rows(named=True)
     ]
@@ -109,6 +124,12 @@ def _which_numbers(
     )  # fmt: skip
 
 
+def _are_no_order(raw: RawTable, columns: Mapping[str, pl.Series], others: pl.DataFrame) -> bool:
+    """Whether words beside those of an order are too many to be slips or missing answers."""
+    filled = sum(raw.frame[c].drop_nulls().len() for c in columns)
+    return bool((others["count"] > _SLIPS * filled).any())
+
+
 def _with_declared(raw: RawTable, source: Source, scored: Sequence[str]) -> RawTable:
     """The table with the words that its source declares as what they stand for."""
     changed = [
@@ -118,6 +139,26 @@ def _with_declared(raw: RawTable, source: Source, scored: Sequence[str]) -> RawT
         if column in scored or is_numeric(raw.frame[column])
         if (made := with_declared(raw.frame[column], source, comma=raw.decimal_comma)) is not None
     ]
+    return replace(raw, frame=raw.frame.with_columns(changed)) if changed else raw
+
+
+def with_all_declared(raw: RawTable, source: Source) -> RawTable:
+    """The table with declared words as what they stand for, in each column of nothing else but
+    numbers: what such a column may be is decided by them.
+    """
+    if not source.words:
+        return raw
+    changed = []
+    for column in raw.frame.columns:
+        cells = raw.frame[column]
+        if cells.dtype != pl.String:
+            continue
+        distinct = folded(cells.unique()).drop_nulls()
+        known = distinct.is_in([fold(word) for word in source.words])
+        others = distinct.filter(~known).cast(pl.Float64, strict=False)
+        made = with_declared(cells, source, comma=raw.decimal_comma)
+        if made is not None and not others.null_count():
+            changed.append(made.replace(_UNREAD, None))
     return replace(raw, frame=raw.frame.with_columns(changed)) if changed else raw
 
 
@@ -199,6 +240,7 @@ class Unread(NamedTuple):
     texts: pl.DataFrame
     known: Words
     numbers: int
+    span: tuple[float, float] | None = None
 
 
 def unread_finding(
@@ -238,7 +280,9 @@ def unread_finding(
         return None
     numbers = sum(len(values) - values.null_count() for values, _, _ in read.values())
     texts = grouped(pl.concat(blocks).lazy())
-    unread = Unread(texts, _known_words(frame, read), numbers)
+    scores = pl.concat([values for values, _, _ in read.values()]).drop_nulls()
+    ends = (scores.min(), scores.max()) if len(scores) else None
+    unread = Unread(texts, _known_words(frame, read), numbers, ends)  # type: ignore[arg-type]
     return finding_of_unread(raw.name, raw.unit, source, unread)
 
 
@@ -323,6 +367,13 @@ def _question(
     missing: Words = {**declared, **dict.fromkeys(words, MISSING)}
     given: Words = {**declared, **unread.known, **dict.fromkeys(words, float("nan"))}
     choices = [missing] if words == [OTHERS] else [missing, given]
+    if typed := _as_typed(unread):
+        choices = [{**declared, **typed}, missing]
+        return QuestionError(
+            f"{name}: {first} where a number is needed{also}. A spreadsheet makes a date of 4.5, "
+            f"the 4th of May; are these the numbers that were typed, or are they missing?",
+            "words", tuple(map(as_option, choices)), as_line(choices[0]), likely=False,
+        )  # fmt: skip
     # The likelier answer stands first: whoever accepts a question blindly takes that one.
     if not likely:
         choices.reverse()
@@ -335,6 +386,23 @@ def _question(
         as_line(choices[0]),
         likely=likely,
     )
+
+
+def _as_typed(unread: Unread) -> Words:
+    """The number of which a spreadsheet made each date; nothing where one is none, or leaves the
+    span of the others: where days stand before months 4.5 is the 4th of May.
+    """
+    found: Words = {}
+    for text in unread.texts["cell"].str.strip_chars():
+        date = _DATE.fullmatch(text)
+        if date is None:
+            return {}
+        month = date["month"].lstrip("0")
+        found[text] = float(f"{int(date['day'])}.{month}")
+    numbers = [value for value in found.values() if isinstance(value, float)]
+    low, high = unread.span or (0.0, 0.0)
+    # One half below or above what the others reach: the ends may all be dates.
+    return found if all(low - 1 < number < high + 1 for number in numbers) else {}
 
 
 def _named(texts: pl.DataFrame) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,12 @@ from voirdire.tables._preferences import (
 from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
+from voirdire.tables.judged.raters import raters_among, unread_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from voirdire.schema import Finding
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
 
@@ -97,13 +100,15 @@ def _of_two_systems(
         table = pl.concat(blocks)
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
-    says = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
+    every = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
+    says = raters_among(raw, every, read, reference)
+    left = unread_note(raw, every, says)
     rater = _rater_column(raw, read, says)
     # Beside `winner`, `judge` may say who that judge prefers.
     if len(says) > 1 and (
         set(reference) & set(says) or (not rater and any(map(names_rater, says)))
     ):
-        return _of_columns(raw, frame, read, base, sides, says, reference)
+        return _noted(_of_columns(raw, frame, read, base, sides, says, reference), left)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
     if winner is None and by_cells is not None and len(by_cells.winners) == 1:
@@ -114,7 +119,13 @@ def _of_two_systems(
         table = _scored(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
-    return _of_columns(raw, frame, read, base, sides, says, reference) if len(says) > 1 else None
+    if len(says) < 2:
+        return None
+    return _noted(_of_columns(raw, frame, read, base, sides, says, reference), left)
+
+
+def _noted(read: ReadJudgements, notes: tuple[Finding, ...]) -> ReadJudgements:
+    return replace(read, findings=(*read.findings, *notes))
 
 
 def _columns_that_say(
@@ -158,13 +169,15 @@ def _of_two_places(
     ties = {word for word, place in words.items() if place == 0.0} - {"c", "none", "neither"}
     if len(named) < 2 or not ties or len({place for place in words.values() if place}) < 2:
         return None
+    every, named = named, raters_among(raw, named, read, reference)
     frame = raw.frame.with_columns(pl.lit("A").alias("system_a"), pl.lit("B").alias("system_b"))
     base = _base(raw, frame, read, plain, ("system_a", "system_b"))
     table = pl.concat(
         _scored(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} say which of two, A or B, is better"
-    return _ready(table, raw, read, reference, reason, None)
+    ready = _ready(table, raw, read, reference, reason, None)
+    return _noted(ready, unread_note(raw, every, named))
 
 
 def _places(column: pl.Series) -> dict[str, float]:

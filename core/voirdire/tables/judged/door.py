@@ -18,6 +18,7 @@ from voirdire.tables._asking import all_at_once
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
+from voirdire.tables._load import means_the_table, with_short_names
 from voirdire.tables._names import find, is_human
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
@@ -28,6 +29,7 @@ from voirdire.tables.judged.compared import read_preferences, shown_first
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import read_labels
 from voirdire.tables.judged.objects import is_answer, read_objects
+from voirdire.tables.judged.raters import of_judges
 from voirdire.tables.judged.words import judgements_of
 from voirdire.tables.packed import plain_path
 from voirdire.tables.readers import read_foreign, together
@@ -71,6 +73,12 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
         return None
     files = _files(source)
     foreign = _foreign(files, read)
+    if (
+        foreign is not None
+        and read.reader is None
+        and means_the_table(foreign, files[0], reference)
+    ):
+        foreign = None  # a person's column stands in a tool's table
     if foreign is not None:
         found = _of_a_tool(files[0], foreign, read, reference)
         if found is None:
@@ -96,6 +104,7 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     )  # fmt: skip
     if found is None:
         return None
+    found = _those_named(found, read, seen.name)
     made = found.labels.height if found.preferences is None else found.preferences.height
     # Of probabilities a row may hold any number.
     of_rows = not any(one.probability for one in found.questions)
@@ -108,6 +117,14 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     return _study(files[0].stem if files else raw.name, files, found, read), found
 
 
+def _those_named(found: ReadJudgements, read: ReadOptions, where: str) -> ReadJudgements:
+    """The judgements of people and of those judges that are named, where some are."""
+    if found.preferences is not None:
+        kept = of_judges(found.preferences, found.people, read.judge, where)
+        return replace(found, preferences=kept)
+    return replace(found, labels=of_judges(found.labels, found.people, read.judge, where))
+
+
 def _looked_at(
     raw: RawTable, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[RawTable, ReadJudgements | None]:
@@ -116,6 +133,7 @@ def _looked_at(
         from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
 
         raw = opened_up(raw, read, (*reference, *read.judge))
+    raw = with_short_names(raw, (*reference, *read.judge))
     seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,6 +18,7 @@ from voirdire.tables._names import find, is_person, kind_of, measures, names_rat
 from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
 from voirdire.tables.judged.cells import as_list, members
 from voirdire.tables.judged.frames import LABELS
+from voirdire.tables.judged.raters import raters_among, unread_note
 from voirdire.tables.judged.words import form_of, judgements_of
 
 if TYPE_CHECKING:
@@ -69,11 +71,14 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if read.kind not in (None, "label", "label set"):
         return None
     columns = [c for c in raw.frame.columns if c not in read.ignore]
-    roles = parts_found(columns, read, raw.name)
+    said = _like_the_reference(raw, read, columns, reference)
+    roles = parts_found([c for c in columns if c not in said], read, raw.name)
     rater = find("rater", columns, _column(read.rater, columns), raw.name)
     # A header that is a person's name, such as `expert`, stands over that person's labels, and
     # `judge` beside it over a judge's.
-    rater = None if rater in reference or _judges(raw, rater, columns) else rater
+    rater = None if rater in (*reference, *said) or _judges(raw, rater, columns) else rater
+    # Where the reference is a column of labels, `annotator` says who filled in the row.
+    rater = None if said and read.rater is None and not _holds(raw, rater, reference) else rater
     free = [c for c in columns if c not in {*roles.values(), rater}]
     set_of = _indicators(raw, read, free, rater)
     if set_of is not None:
@@ -88,6 +93,29 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
+
+
+def _like_the_reference(
+    raw: RawTable, read: TableKeys, columns: Sequence[str], reference: Sequence[str]
+) -> list[str]:
+    """The reference's columns of labels, and those that say the same words, whatever their names:
+    `model` beside `coder1` may be a judge.
+    """
+    if not reference or not set(reference) <= set(columns):
+        return []
+    own = label_columns(raw, read, list(reference))
+    rest = [c for c in columns if c not in reference and raw.frame[c].dtype == pl.String]
+    declared = {getattr(read, part) for part in PARTS}
+    alike = [
+        c.name for c in label_columns(raw, read, [c for c in rest if c not in declared])
+        if any(_alike(c, other) for other in own)
+    ]  # fmt: skip
+    return [*(c.name for c in own), *alike] if own else []
+
+
+def _holds(raw: RawTable, rater: str | None, reference: Sequence[str]) -> bool:
+    """Whether a column of raters holds the names of the reference."""
+    return rater is not None and set(reference) <= set(raw.frame[rater].cast(pl.String).unique())
 
 
 def parts_found(columns: Sequence[str], read: TableKeys, where: str) -> dict[str, str | None]:
@@ -355,7 +383,12 @@ def _wide(
     reference: Sequence[str],
 ) -> ReadJudgements | None:
     _check_others(raw, roles, groups)
-    named = [_named(group, several=len(groups) > 1) for group in groups]
+    every = [column.name for group in groups for column in group]
+    kept = [
+        c for group in groups for c in raters_among(raw, [x.name for x in group], read, reference)
+    ]
+    groups = [[column for column in group if column.name in kept] for group in groups]
+    named = [_named(group, reference, several=len(groups) > 1) for group in groups]
     if len(groups) > 1 and any(attribute is None for attribute, _ in named):
         shown = "; ".join(listed([column.name for column in group]) for group in groups)
         raise TableError(
@@ -378,10 +411,11 @@ def _wide(
     # An empty cell of sets may say that no label applies.
     if read.empty == "missing" or not any(sets.values()):
         cells = _unasked(cells)
-    return judgements_of(
+    read_so = judgements_of(
         cells, sets, raw.name, read, reference, None,
         f"{listed(names)} hold labels: words that they share",
     )  # fmt: skip
+    return replace(read_so, findings=(*read_so.findings, *unread_note(raw, every, kept)))
 
 
 def _check_others(
@@ -392,6 +426,8 @@ def _check_others(
     for name in raw.frame.columns:
         if name in grouped or name in roles.values() or kind_of(name) is None or measures(name):
             continue
+        if kind_of(name) == "human" and find("rater", [name], None, raw.name):
+            continue  # `annotator` beside columns of raters says who filled in the row
         cells = Cells.of(name, [raw.frame[name]])
         if 1 < len(cells.texts) <= MOST_LABELS and cells.total >= 2 * len(cells.texts):
             words = [word for word, _ in groups[0][0].words.most_common()]
@@ -402,9 +438,13 @@ def _check_others(
             )
 
 
-def _named(group: Sequence[LabelColumn], *, several: bool) -> tuple[str | None, dict[str, str]]:
+def _named(
+    group: Sequence[LabelColumn], reference: Sequence[str], *, several: bool
+) -> tuple[str | None, dict[str, str]]:
     """The attribute that a group's names share at an end, and the rater of each column."""
     names = [column.name for column in group]
+    if set(reference) & set(names):  # a whole header is a rater's name
+        return None, {name: name for name in names}
     for sign in ("_", " ", "-", "."):
         ends = {name.rpartition(sign)[2] for name in names}
         if len(ends) == 1 and all(sign in name for name in names):

@@ -1,0 +1,87 @@
+"""What is asked where no column names what was judged: a form, or one of several columns."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.errors import QuestionError
+from voirdire.tables._keys import (
+    WHO,
+    distinct_numbers,
+    identifies,
+    is_counter,
+    is_measured,
+    may_be_id,
+    may_be_scores,
+)
+from voirdire.tables._names import find, measures, plain_word
+from voirdire.tables._tables import plural
+from voirdire.tables._values import is_score, is_small
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.tables._files import RawTable
+
+#: So many columns are offered.
+_MOST_CHOICES = 8
+#: A form asks about several things.
+_FEWEST_ANSWERS = 2
+
+
+def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> None:
+    """Raise where the rows may be raters and the columns items, or where a column may be items.
+
+    `free` are columns that play no other part, `named` the raters that are known.
+
+    Raises
+    ------
+    QuestionError
+        Nobody said which.
+    """
+    who = _who_filled_in(raw, named)
+    if who is not None:
+        raise QuestionError(
+            f"{raw.name}: {who!r} names who filled in each row; is each row a rater, and each of "
+            f"the columns of scores an item?",
+            "layout", ("raters-by-items",), 'layout = "raters-by-items"', likely=False,
+        )  # fmt: skip
+    frame = raw.frame
+    able = [
+        c for c in free
+        if may_be_id(frame[c]) and not is_measured(frame[c]) and not may_be_scores(frame[c])
+    ]  # fmt: skip
+    # A name before a number, and most values first: each of them names more things.
+    able.sort(key=lambda c: (distinct_numbers(frame[c]) is not None, -frame[c].n_unique()))
+    if not able:
+        return
+    able = able[:_MOST_CHOICES]
+    spans = [
+        f"{c!r} ({plural(frame[c].n_unique(), 'value')}, such as {frame[c][0]!r})" for c in able
+    ]
+    raise QuestionError(
+        f"{raw.name}: no column of item ids was found by its name, and none tells the rows apart. "
+        f"Which of {', '.join(spans)} names what was judged?",
+        "item", tuple(able), f"item = {json.dumps(able[0])}", likely=False,
+    )  # fmt: skip
+
+
+def _who_filled_in(raw: RawTable, named: Sequence[str]) -> str | None:
+    """The column that names the person of each row of a form; None where the table is none."""
+    frame = raw.frame
+    answers = [
+        c for c in frame.columns
+        if not measures(c) and not is_counter(frame[c]) and is_score(raw, c) and is_small(raw, c)
+    ]  # fmt: skip
+    if len(answers) < _FEWEST_ANSWERS:
+        return None
+    for column in frame.columns:
+        cells = frame[column]
+        holds = cells.dtype == pl.String and bool(named) and set(named) <= set(cells.unique())
+        called = plain_word(column) in WHO or find("rater", [column], None, raw.name)
+        if (holds or called) and identifies(frame, column):
+            return column
+    return None

@@ -48,7 +48,11 @@ def outcome(made: Made, folder: Path) -> tuple[str, str]:
         except InputError as error:
             return "stuck", f"{question.question} || {error}"
         fault = unlike(found, made)
-        return ("wrong answer", f"{question.question} || {fault}") if fault else ("asked", question.question)
+        return (
+            ("wrong answer", f"{question.question} || {fault}")
+            if fault
+            else ("asked", question.question)
+        )
     except InputError as error:
         return "stuck", str(error)
     fault = unlike(found, made)
@@ -58,7 +62,12 @@ def outcome(made: Made, folder: Path) -> tuple[str, str]:
 def at_the_shell(made: Made, folder: Path) -> tuple[str, str]:
     """``right``, ``asked`` where the copied command ends well, else ``stuck`` with what was printed."""
     shown = made.write(folder)
-    words = ["examine", *shown, *(["--reference", made.reference] if made.reference else []), *made.options]
+    words = [
+        "examine",
+        *shown,
+        *(["--reference", made.reference] if made.reference else []),
+        *made.options,
+    ]
     code, printed = command([*words, "--resamples", "0"], folder)
     if code == 0:
         return "right", printed
@@ -96,7 +105,9 @@ def _preferences(table: pl.DataFrame) -> Any:
     for r in table.iter_rows(named=True):
         if r["score"] is not None:
             pair = "|".join(sorted((r["system_a"], r["system_b"])))
-            winner = "tie" if r["score"] == 0 else r["system_a"] if r["score"] > 0 else r["system_b"]
+            winner = (
+                "tie" if r["score"] == 0 else r["system_a"] if r["score"] > 0 else r["system_b"]
+            )
             yield r["item"], pair, r["rater"], "", winner
 
 
@@ -108,13 +119,19 @@ def _signature(rows: Any) -> Signature:
     for i, s, r, a, v in rows:
         value = round(float(v), 6) if isinstance(v, float | int) else str(v).casefold()
         system = "" if one else str(s)
-        units.setdefault(str(i), set()).add((system, str(r).casefold(), "" if alone else str(a).casefold(), value))
+        units.setdefault(str(i), set()).add(
+            (system, str(r).casefold(), "" if alone else str(a).casefold(), value)
+        )
     return Counter(frozenset(u) for u in units.values())
 
 
 def unlike(found: Signature, made: Made) -> str:
     """How what was found differs from the truth; empty where it does not."""
     truth = _signature((*k, v) for k, v in made.truth.items())
+    if made.own_names:
+        found, truth = (
+            _again(s, lambda e: (e[0], e[1] == "human", *e[2:])) for s in (found, truth)
+        )
     if made.kind == "words":
         return _words(found, truth)
     if made.rescaled:
@@ -129,7 +146,9 @@ def unlike(found: Signature, made: Made) -> str:
             return f"{what}: found {sorted(one)}, not {sorted(two)}"
     extra, gone = found - truth, truth - found
     return f"{sum(found.values())} items, not {sum(truth.values())}: " + "; ".join(
-        f"{label} {sorted(next(iter(s)))}" for label, s in (("found", extra), ("not found", gone)) if s
+        f"{label} {sorted(next(iter(s)))}"
+        for label, s in (("found", extra), ("not found", gone))
+        if s
     )
 
 

@@ -5,6 +5,7 @@ Python, and no question is without a file here that raises it.
 from __future__ import annotations
 
 import ast
+import json
 import random
 import re
 import shlex
@@ -327,17 +328,66 @@ def _two_languages(folder: Path) -> list[object]:
     return [folder / "anna.csv", "anna", folder / "ki.csv"]
 
 
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _no_ids(folder: Path) -> list[object]:
+    """Tickets that each had two of six releases: too few of all pairs to be sure what they are."""
+    rows = "".join(
+        f"t{at},r{(at + k * (1 + at % 5)) % 6},{(at + k) % 5 + 1},{(at * 3 + k) % 5 + 1}\n"
+        for at in range(30) for k in (0, 1)
+    )  # fmt: skip
+    return [_written(folder / "r.csv", "ticket,wave,human,llm\n" + rows), "human"]
+
+
+def _form(folder: Path) -> list[object]:
+    """A row a person, who is named in no usual column, and a column a thing that was rated."""
+    rows = "".join(
+        f"{who},{','.join(str((at * 7 + k) % 5 + 1) for k in range(12))}\n"
+        for at, who in enumerate(("ada", "ben", "gpt-4o"))
+    )
+    head = ",".join(f"Q{k}" for k in range(12))
+    return [_written(folder / "r.csv", f"respondent,{head}\n{rows}"), "ada"]
+
+
+def _numbered_heads(folder: Path) -> list[object]:
+    marks = [(at % 5 + 1, at % 4 + 1, at % 3 + 1, at % 5 + 1) for at in range(20)]
+    rows = "".join(f"q{at},{','.join(map(str, row))}\n" for at, row in enumerate(marks))
+    return [_written(folder / "r.csv", "q,human_A,llm_A,human_B,llm_B\n" + rows), "human"]
+
+
+def _two_strangers(folder: Path) -> list[object]:
+    """Two columns of the reference's labels, by nobody's name."""
+    words = ("red", "green", "blue")
+    said = [(words[at % 3], words[at % 2], words[(at + 1) % 3]) for at in range(30)]
+    rows = "".join(f"q{at},{','.join(row)}\n" for at, row in enumerate(said))
+    return [_written(folder / "r.csv", "q,human,blick,morgen\n" + rows), "human"]
+
+
+def _field_of_items(folder: Path) -> list[object]:
+    """A person's field of each item beside two scores of a tool."""
+    events = [
+        {"id": f"e{at}", "span_id": f"s{at}", "root_span_id": f"s{at}", "is_root": True,
+         "input": f"Ask {at}", "output": "yes", "metadata": {"human": at % 2},
+         "scores": {"Help": at % 3 / 2, "Tone": 1.0}, "created": "2026-01-01T00:00:00Z"}
+        for at in range(20)
+    ]  # fmt: skip
+    return [_written(folder / "run.jsonl", "\n".join(map(json.dumps, events))), "human"]
+
+
 #: Where a question is raised, by file and function -> files that raise it; the second word, where
 #: there is one, is the reference.
 CASES: dict[str, Callable[[Path], list[object]]] = {
     "_rescale.ask_about_scales": _reversed,
     "_same.ask_which_are_the_same": _two_languages,
-    "_roles._scores_of_rows": _several_scores,
+    "_row_roles._scores_of_rows": _several_scores,
     "_keys._ask_what_it_is": _what_it_is,
     "_keys._first_pair": _pairs,
     "_roles._judges": _judges,
-    "_roles._ask_what_is_judged": _measured_or_judged,
-    "_roles._attribute_by_numbers": _attribute_or_system,
+    "_row_roles._ask_what_is_judged": _measured_or_judged,
+    "_row_roles._attribute_by_numbers": _attribute_or_system,
     "_words._which_numbers": _order,
     "_words._question": _text_among_numbers,
     "_words._ask_what_words_mean": _unknown_words,
@@ -345,19 +395,19 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_scale.stated_scale": _two_stated,
     "_scale.ask_about_direction": _low_is_good,
     "_scale.unlike_scales": _unlike,
-    "compared._declared": _winner_words,
+    "winners.declared_words": _winner_words,
     "people.people_of": _who_is_a_person,
     "labels._the_one": _two_label_columns,
     "words._empty_sets": _empty_sets,
     "words._label_or_not": _no_answer,
     "labels._ask_about_codes": _codes,
-    "compared._ask_about_grades": _grades,
+    "winners._ask_about_grades": _grades,
     "chances._of_yes": _probability_of,
     "chances._ask_about_scores": _probability_or_score,
     "_guess.answers_or_scores": _answer_or_score,
     "_guess.ask_of_whom": _of_whom,
-    "_draft._without_derived": _agreed,
-    "_draft._assumed_judges": _either,
+    "_drafted_raters.without_derived": _agreed,
+    "_drafted_raters.assumed_judges": _either,
     "_linking._met": _which_keys,
     "_linking._attribute": _which_attribute,
     "_status.ask_about_status": _status,
@@ -369,6 +419,12 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_questions._attribute_or_not": _attribute_or_not,
     "_questions._repeated_or_replaced": _versions,
     "_questions.item_column": _which_item,
+    "_questions.one_row_a_rating": lambda folder: [*_form(folder), "--layout", "raters-by-items"],
+    "_unnamed.ask_for_items": _no_ids,
+    "_unnamed.ask_for_items, a form": _form,
+    "_heads.systems_as_rows": _numbered_heads,
+    "raters.raters_among": _two_strangers,
+    "_item_facts.with_people_of_items": _field_of_items,
 }
 
 

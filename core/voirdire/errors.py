@@ -21,6 +21,7 @@ VoirdireError (a ValueError)
 from __future__ import annotations
 
 import csv
+import re
 import shlex
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -190,8 +191,22 @@ class QuestionError(TableError):
         )
 
     @staticmethod
+    def settled_by(key: str, choice: str) -> tuple[str, str]:
+        """The key and the value that a choice is, which may be those of another option.
+
+        >>> QuestionError.settled_by("system", "--attribute aspect")
+        ('attribute', 'aspect')
+        """
+        own = re.fullmatch(r"--([a-z]+) (.+)", choice, re.DOTALL)
+        return (own[1], own[2]) if own else (key, choice)
+
+    @staticmethod
     def option(key: str, choice: str) -> str:
-        """The option, as it is written on a command line, that makes a choice."""
+        """The option, as it is written on a command line, that makes a choice.
+
+        A choice may name another option than its question: ``--attribute aspect``.
+        """
+        key, choice = QuestionError.settled_by(key, choice)
         names = [choice]
         if key in ("reference", "judge", "only"):
             several = next(csv.reader([choice], skipinitialspace=True), [])

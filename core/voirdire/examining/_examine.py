@@ -185,7 +185,9 @@ def _opened(
         try:
             inputs_of(read_by(*with_answers(asked, reference, read))).ask_order()
         except QuestionError as later:
-            raise asked.with_more((*asked.more, later, *later.more)) from None
+            known = {(one.key, one.question) for one in (asked, *asked.more)}
+            new = [o for o in (later, *later.more) if (o.key, o.question) not in known]
+            raise asked.with_more((*asked.more, *new)) from None
         except InputError:
             pass  # what is wrong besides is said once the questions are answered
         raise

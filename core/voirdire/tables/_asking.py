@@ -74,6 +74,7 @@ def with_answer(
     >>> with_answer((), ReadOptions(), "rescale", "llm=0..1")[1].rescale
     {'llm': (0.0, 1.0)}
     """
+    key, value = QuestionError.settled_by(key, value)
     if key == "reference":
         return tuple(names_of([value])), read
     if key == "judge":

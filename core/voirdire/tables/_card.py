@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
     from voirdire.tables._layout import FilePlan
-    from voirdire.tables._roles import ColumnRole
+    from voirdire.tables._role import ColumnRole
 
 #: More columns than these are counted and not listed.
 _MOST_COLUMNS = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed, not_rated
+from voirdire.errors import TableError, listed, not_rated
 from voirdire.files import file_hash
-from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
 from voirdire.tables._asking import all_at_once
 from voirdire.tables._card import card
-from voirdire.tables._derived import derived_raters
+from voirdire.tables._drafted_raters import (
+    assumed_judges,
+    people_among,
+    those_named,
+    without_derived,
+    without_measures,
+)
+from voirdire.tables._drafted_scale import scale_note, scale_of_all
 from voirdire.tables._files import RawTable, sheets_of
 from voirdire.tables._files._raw import build
 from voirdire.tables._guess import either_kind
@@ -31,26 +36,16 @@ from voirdire.tables._linking import (
     own_keys,
     rated_of,
 )
-from voirdire.tables._load import (
-    located,
-    made_ready,
-    only_asked,
-    open_file,
-    open_files,
-    read_part,
-    tables_from,
-    unread_raters,
-)
-from voirdire.tables._names import head_of, is_human, measures
-from voirdire.tables._numbers import in_per_cent, is_numeric
+from voirdire.tables._load import located, made_ready, read_part, tables_from, unread_raters
+from voirdire.tables._looked import Looked
+from voirdire.tables._numbers import is_numeric
+from voirdire.tables._open import only_asked, open_file, open_files
 from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
-from voirdire.tables._roles import NamedRaters, Roles
+from voirdire.tables._role import NamedRaters
 from voirdire.tables._same import ask_which_are_the_same, with_one_name
-from voirdire.tables._scale import drafted_scale, few_between, stated_scale, unlike_scales
 from voirdire.tables._tables import SourceTables, finding, on_scale
-from voirdire.tables._values import LARGEST, Known
-from voirdire.tables._words import quoted
+from voirdire.tables._values import Known
 from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
@@ -62,45 +57,6 @@ if TYPE_CHECKING:
 
 #: While the scale is not known; a number beyond it counts all the same.
 _ANY = Scale(-100, 100)
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """A file as it was found (`raw`), as it is read (`table`), and its ratings without a scale.
-
-    `how` is None where a reader of another tool's file read it.
-    """
-
-    raw: RawTable | Reading
-    table: RawTable | Reading
-    source: Source
-    how: FilePlan | None
-    part: SourceTables
-    roles: Roles | None = None
-
-    @property
-    def ratings(self) -> pl.DataFrame:
-        return self.part.ratings
-
-    @property
-    def name(self) -> str:
-        return self.source.path
-
-    @property
-    def people(self) -> set[str]:
-        """Raters that are people: by what the reader says, all in a form, else by their names."""
-        if isinstance(self.raw, Reading):
-            kinds = self.raw.raters.filter(pl.col("kind") == "human")
-            return set(kinds["rater"])
-        if is_form(self.source):
-            return set(self.ratings["rater"].unique())
-        column = self.how.rater if self.how else None
-        judges = self.roles.judges if self.roles else ()
-        return {
-            rater
-            for rater in self.ratings["rater"].unique()
-            if rater not in judges and is_human(rater, column)
-        }
 
 
 def draft_study(
@@ -165,7 +121,7 @@ def read_file(
 
     def attempt(
         named: tuple[str, ...], options: ReadOptions
-    ) -> tuple[list[_Looked], tuple[Study, tuple[Finding, ...]]]:
+    ) -> tuple[list[Looked], tuple[Study, tuple[Finding, ...]]]:
         looked = _looked_at(files, folder, named, options)
         return looked, _draft(looked, named, files[0].stem, options.judge)
 
@@ -182,7 +138,7 @@ def read_file(
     return study, tables_from(study, raws, hashes, notes=notes)
 
 
-def _once_read(each: _Looked, source: Source, study: Study) -> SourceTables | None:
+def _once_read(each: Looked, source: Source, study: Study) -> SourceTables | None:
     """What was read while the study was drafted, on its scale; None where that must be read anew.
 
     Plain numbers are the same on any scale; of texts such as 85 % the scale says what they are.
@@ -237,7 +193,7 @@ def from_frame(
 
     def attempt(
         named: tuple[str, ...], options: ReadOptions
-    ) -> tuple[list[_Looked], tuple[Study, tuple[Finding, ...]]]:
+    ) -> tuple[list[Looked], tuple[Study, tuple[Finding, ...]]]:
         looked = [_looked(raw, Source(path=name, **options.keys_set()), named, options.judge)]
         return looked, _draft(looked, named, name, options.judge)
 
@@ -256,7 +212,7 @@ def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
 
 def _looked_at(
     files: Sequence[Path], folder: Path, reference: Sequence[str], read: ReadOptions
-) -> list[_Looked]:
+) -> list[Looked]:
     """Every file as it was found; labels by people are joined to the items of the others."""
     at = {path: Path(os.path.relpath(path, folder)).as_posix() for path in (*files, *read.human)}
     if not read.human:
@@ -307,12 +263,12 @@ def _looked(
     judges: Sequence[str] = (),
     *,
     alone: bool = True,
-) -> _Looked:
+) -> Looked:
     if isinstance(raw, Reading):
         kept = tuple(raw.ratings["attribute"].unique(maintain_order=True)) if raw.some else ()
         named = source.model_copy(update={"reader": raw.format, "only": kept})
         part = with_one_name(raw.part(source.path, _ANY), source.same)
-        return _Looked(raw, raw, named, None, part)
+        return Looked(raw, raw, named, None, part)
     if raw.together and source.sheet is None:
         source = source.model_copy(update={"sheet": "*"})
     asked = NamedRaters(tuple(reference), tuple(judges))
@@ -322,10 +278,10 @@ def _looked(
         own = ready.source.model_copy(update={"sheet": ready.source.sheet or raw.sheets[0]})
         ready = replace(ready, source=own)
     part = with_one_name(read_part(ready, _ANY), source.same)
-    return _Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
+    return Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
 
 
-def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
+def _passed_over(looked: Sequence[Looked], absent: Sequence[str]) -> str:
     """Where replies were read in the place of columns of scores: what to do."""
     for one in looked:
         columns = one.raw.frame.columns if isinstance(one.raw, RawTable) else []
@@ -338,15 +294,15 @@ def _passed_over(looked: Sequence[_Looked], absent: Sequence[str]) -> str:
 
 
 def _draft(
-    looked: Sequence[_Looked], reference: Sequence[str], name: str, judges: Sequence[str] = ()
+    looked: Sequence[Looked], reference: Sequence[str], name: str, judges: Sequence[str] = ()
 ) -> tuple[Study, tuple[Finding, ...]]:
-    looked = _those_named(looked, reference, judges)
-    looked, measured = _without_measures(looked, reference, judges)
-    looked, made = _without_derived(looked, (*reference, *judges), named=bool(reference))
+    looked = those_named(looked, reference, judges)
+    looked, measured = without_measures(looked, reference, judges)
+    looked, made = without_derived(looked, (*reference, *judges), named=bool(reference))
     made = (*measured, *made)
     ratings = pl.concat([each.ratings for each in looked], how="diagonal")
     raters = ratings["rater"].unique(maintain_order=True).to_list()
-    people = _people(looked, reference)
+    people = people_among(looked, reference)
     humans = [rater for rater in raters if rater in people]
     absent = [rater for rater in reference if rater not in raters]
     if absent:
@@ -357,11 +313,11 @@ def _draft(
     if all(e.how is not None and not (e.source.key or e.how.attribute) for e in looked):
         ask_which_are_the_same(looked[0].source, ratings, reference or humans)
     ask_about_scales(looked[0].source, ratings, reference or humans, own)
-    scale, codes = _scale(looked, known, reference or humans, raters)
+    scale, codes = scale_of_all(looked, known, reference or humans, raters)
     # Readers of formats know who is a person, and so does who names a file of people.
     told = reference or any(e.how is None or e.source.key for e in looked)
     unsure = [] if told else either_kind(raters, humans)
-    assumed = _assumed_judges(looked[0], unsure, humans, raters) if unsure else ()
+    assumed = assumed_judges(looked[0], unsure, humans, raters) if unsure else ()
     # Where all are people, none of them is the reference for the others.
     chosen = list(reference) or (humans if len(humans) < len(raters) else [])
     study = build_study(
@@ -388,217 +344,16 @@ def _draft(
         for e in looked
         if e.how is not None and isinstance(e.raw, RawTable)
     ]
-    scaled = _scale_note(looked, scale, codes)
+    scaled = scale_note(looked, scale, codes)
     return study, (*cards, *made, *assumed, *apart, *notes, scaled, *guessed)
 
 
-def _people(looked: Sequence[_Looked], reference: Sequence[str]) -> set[str]:
-    """Raters that are people: the reference, all of labels by people, others by their names."""
-    return set(reference).union(
-        *(e.ratings["rater"].unique() if e.source.key else e.people for e in looked)
-    )
-
-
-def _those_named(
-    looked: Sequence[_Looked], reference: Sequence[str], judges: Sequence[str]
-) -> Sequence[_Looked]:
-    """The files without judges that nobody named, where some are named.
-
-    Raises
-    ------
-    TableError
-        A named judge has no ratings.
-    """
-    if not judges:
-        return looked
-    raters = list(dict.fromkeys(rater for e in looked for rater in e.ratings["rater"].unique()))
-    lost = [name for name in judges if name not in raters]
-    if lost:
-        raise TableError(f"{looked[0].name}: no judge {lost[0]!r} (raters: {listed(raters)})")
-    kept = _people(looked, reference) | set(judges)
-    return [_left_out(each, [r for r in raters if r not in kept]) for each in looked]
-
-
-def _left_out(each: _Looked, raters: Sequence[str]) -> _Looked:
-    """A file without the ratings of these raters."""
-    own = tuple(rater for rater in raters if rater in each.ratings["rater"])
-    if not own:
-        return each
-    source = each.source.model_copy(update={"leave_out": (*each.source.leave_out, *own)})
-    kept = each.part.ratings.filter(~pl.col("rater").is_in(own))
-    return replace(each, source=source, part=replace(each.part, ratings=kept))
-
-
-def _without_measures(
-    looked: Sequence[_Looked], reference: Sequence[str], judges: Sequence[str]
-) -> tuple[Sequence[_Looked], tuple[Finding, ...]]:
-    """The files without raters in cells that are called as what is measured is, and whose values
-    leave the reference's scale: `tokens` beside `human` and `llm` in a melted table.
-    """
-    own = [e.ratings.filter(pl.col("rater").is_in(list(reference))) for e in looked]
-    held = pl.concat([part["score"] for part in own]).drop_nulls() if own else pl.Series()
-    if not len(held):
-        return looked, ()
-    low, high = sorted(map(float, (held.min(), held.max())))  # type: ignore[arg-type]
-    lost: dict[str, None] = {}
-    for each in looked:
-        if each.how is None or each.how.rater is None:
-            continue
-        names = [
-            r for r in each.ratings["rater"].unique(maintain_order=True)
-            if measures(r) and r not in (*reference, *judges)
-        ]  # fmt: skip
-        for name in names:
-            scores = each.ratings.filter(pl.col("rater") == name)["score"].drop_nulls()
-            if not scores.is_between(low, high).all():
-                lost[name] = None
-    if not lost:
-        return looked, ()
-    note = finding(
-        "raters_measured", "serious", looked[0].name, [*lost],
-        f"{listed([*lost])}: called as what is measured is, with values beyond the reference's "
-        f"{low:g} to {high:g}.",
-        "No rater: left out. To hold it against the reference, name it by --judge.",
-        count=len(lost),
-    )  # fmt: skip
-    return [_left_out(each, [*lost]) for each in looked], (note,)
-
-
-def _without_derived(
-    looked: Sequence[_Looked], reference: Sequence[str], *, named: bool
-) -> tuple[Sequence[_Looked], tuple[Finding, ...]]:
-    """The files without raters that are made of others, and findings that name them.
-
-    Raises
-    ------
-    QuestionError
-        A person's column may hold what was settled after the others had rated.
-    """
-    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
-    people = _people(looked, reference)
-    settled = [w for each in looked for w in each.source.leave_out]
-    made = [
-        one
-        for one in derived_raters(ratings, sorted(people), reference)
-        if one.rater not in settled
-    ]
-    if not made:
-        return looked, ()
-    for one in made:
-        if not one.how and not named and not looked[0].source.assume:
-            raise QuestionError(
-                f"{looked[0].name}: {one.rater!r} may hold what was agreed on after "
-                f"{listed(one.of)} had rated, and is then no further person; who is the reference?",
-                "reference",
-                (", ".join(map(quoted, one.of)), quoted(one.rater)),
-                f"reference = {json.dumps(list(one.of))}",
-            )
-    rest = [_left_out(each, [one.rater for one in made]) for each in looked]
-    told = [
-        f"{one.rater!r} is {one.how} of {listed(one.of)}"
-        if one.how
-        else f"{one.rater!r} is, by its name, what was agreed on after {listed(one.of)} had rated"
-        for one in made
-    ]
-    note = finding(
-        "raters_derived",
-        "serious",
-        looked[0].name,
-        told,
-        f"{'; '.join(told)}.",
-        "No rater of its own: left out. To hold others against it, name it by --reference.",
-        count=len(made),
-    )
-    return rest, (note,)
-
-
-def _assumed_judges(
-    first: _Looked, unsure: Sequence[str], humans: Sequence[str], raters: Sequence[str]
-) -> tuple[Finding, ...]:
-    """The finding that raters who may be people were taken for judges.
-
-    Raises
-    ------
-    QuestionError
-        Nobody said that it may be so taken.
-    """
-    if not first.source.assume:
-        # Somebody has to be left who is a judge.
-        more = unsure if len(humans) + len(unsure) < len(raters) else unsure[:-1]
-        raise QuestionError(
-            f"{first.name}: {listed(humans)} {'is' if len(humans) == 1 else 'are'} held to be "
-            f"people, others judges, and {listed(unsure)} may be either; whose ratings are the "
-            f"reference?",
-            "reference",
-            (", ".join(map(quoted, humans)), ", ".join(map(quoted, (*humans, *more)))),
-            f"reference = {json.dumps(list(humans))}",
-        )
-    note = finding(
-        "reading_assumed",
-        "serious",
-        first.name,
-        unsure,
-        f"{listed(unsure)} may be people or judges, and {'was' if len(unsure) == 1 else 'were'} "
-        f"taken for judges.",
-        "If that is wrong, name every person by --reference.",
-    )
-    return (note,)
-
-
-def _scale(
-    looked: Sequence[_Looked], ratings: pl.DataFrame, people: Sequence[str], raters: Sequence[str]
-) -> tuple[Scale, tuple[float, ...]]:
-    """The scale of all files, and levels that are codes for a missing score."""
-    split = 0 < len(people) < len(raters)
-    stated = _stated(looked, ratings["score"])
-    if stated is not None:
-        return stated, ()
-    headed = stated_scale(looked[0].name, _score_columns(looked), ratings["score"])
-    if headed is not None:
-        return headed, ()
-    # A code for a missing score is one side's habit; without two sides, one rater's.
-    sides = ratings["rater"].is_in(list(people)) if split else ratings["rater"]
-    tables = [each.source for each in looked if each.how is not None]
-    scale, codes = drafted_scale(ratings, sides.cast(pl.String), tables)
-    cells = [each.table.frame[c] for each, c in _scored(looked) if isinstance(each.table, RawTable)]
-    if any(map(in_per_cent, cells)):
-        scale = Scale(0, 100, scale.step)
-    if scale.width > 2 * LARGEST:
-        columns = [column for each in looked if each.how for column in each.how.values]
-        raise TableError(
-            f"{looked[0].name}: values run from {scale.low:g} to {scale.high:g}, which is no "
-            f"rating scale (columns: {listed(columns)}); declare columns and scale in a study"
-        )
-    return scale, codes
-
-
-def _scored(looked: Sequence[_Looked]) -> list[tuple[_Looked, str]]:
-    """The columns of all files that hold scores."""
-    tables = [each for each in looked if each.how is not None and each.how.kind != "replies"]
-    return [(each, column) for each in tables if each.how for column in each.how.values]
-
-
-def _score_columns(looked: Sequence[_Looked]) -> list[str]:
-    """Their headers."""
-    return [column for _, column in _scored(looked)]
-
-
-def _stated(looked: Sequence[_Looked], scores: pl.Series) -> Scale | None:
-    """The scale that a reader states, where all files keep to it."""
-    stated = [each.raw.scale for each in looked if isinstance(each.raw, Reading)]
-    scales = {scale for scale in stated if scale is not None}
-    if len(scales) != 1:
-        return None
-    (scale,) = scales
-    return scale if scores.drop_nulls().is_between(scale.low, scale.high).all() else None
-
-
-def _notes_of(each: _Looked, kind: str) -> list[Finding]:
+def _notes_of(each: Looked, kind: str) -> list[Finding]:
     """Notes of one kind on how one file was laid out."""
     return [] if each.how is None else [note for note in each.how.findings if note.kind == kind]
 
 
-def _taken(each: _Looked, study: Study) -> list[Finding]:
+def _taken(each: Looked, study: Study) -> list[Finding]:
     """What was taken for granted in one file."""
     if isinstance(each.table, Reading) or each.how is None:
         return [_drafted(each.name, str(each.source.reader), study)]
@@ -606,7 +361,7 @@ def _taken(each: _Looked, study: Study) -> list[Finding]:
     return [*assumed, *unread_raters(each.table, each.how), _said(each.table, each.how, study)]
 
 
-def _declared(each: _Looked) -> dict[str, Any]:
+def _declared(each: Looked) -> dict[str, Any]:
     """The source with everything that was found out about it."""
     return declared_by(each.source, each.how)
 
@@ -647,30 +402,5 @@ def _drafted(name: str, layout: str, study: Study, more: str = ".") -> Finding:
         f"attributes: {listed([attribute.name for attribute in study.rubric.attributes])}"
         f"{more}",
         "If that is wrong, draft a study with `voirdire init`, edit it and examine that.",
-        count=1,
-    )
-
-
-def _scale_note(looked: Sequence[_Looked], scale: Scale, codes: Sequence[float] = ()) -> Finding:
-    steps = ", continuous," if scale.continuous else f" by {scale.step:g}"
-    beside = (
-        f" Without {', '.join(f'{c:g}' for c in codes)}, which the others do not use."
-        if codes
-        else ""
-    )
-    ratings = pl.concat([each.ratings for each in looked], how="diagonal")
-    between = few_between(ratings) if scale.step < 1 else ""
-    foreign = [each.name for each in looked if each.how is None]
-    assume = any(each.source.assume for each in looked)
-    ranges = unlike_scales(foreign[0], ratings, assume=assume) if foreign else ""
-    stated = [c for c in _score_columns(looked) if head_of(c).high is not None]
-    whence = f"is stated by {listed(stated[:1])}" if stated else "was inferred from the values"
-    return finding(
-        "scale_inferred",
-        "serious" if codes or ranges or between else "note",
-        looked[0].name,
-        [],
-        f"The scale {scale.low:g} to {scale.high:g}{steps} {whence}.{beside}{between}{ranges}",
-        "Bias is measured against its width, and other values count as off it: declare it.",
         count=1,
     )

@@ -42,7 +42,7 @@ _SHARED = 0.5
 #: A day with its time: it tells rows apart, and names nothing that was judged.
 _MOMENT = r"^\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[T ,]+\d{1,2}:\d{2}"
 #: A column that tells the rows of an item apart has at most so many values.
-_MOST_SYSTEMS = 60
+MOST_SYSTEMS = 60
 #: So many of the pairs of item and system must be there for one to be crossed with the other.
 _CROSSED = 0.75
 #: Headers over what answered, and over what of an answer was judged; where neither speaks, it is
@@ -254,6 +254,10 @@ def keys_of(
         for other in ([system] if system is not None else [*able, *_versions(frame, free, able)])
         if one != other and _crossed(frame, one, other, beside)
     ]
+    if not pairs and item is not None and system is None and not alone:
+        # Of a named item anything that tells its rows apart is asked about.
+        rest = [c for c in able if frame[c].n_unique() <= MOST_SYSTEMS and c != item]
+        pairs = [(item, c) for c in rest if identifies(frame, item, (c, *beside))]
     if not pairs and system is None:
         pairs = _whole_by_numbers(raw, items, [c for c in free if c not in able], beside)
     if pairs:
@@ -278,7 +282,7 @@ def _versions(frame: pl.DataFrame, free: Sequence[str], able: Sequence[str]) -> 
     """Columns called as systems are over few values that look like measures: 1.4 and 1.5."""
     named = [c for c in free if c not in able and says_system(c)]
     named = [c for c in named if not measures(c.casefold().replace("version", ""))]
-    return [c for c in named if not frame[c].null_count() and frame[c].n_unique() <= _MOST_SYSTEMS]
+    return [c for c in named if not frame[c].null_count() and frame[c].n_unique() <= MOST_SYSTEMS]
 
 
 def is_measured(cells: pl.Series) -> bool:
@@ -313,14 +317,14 @@ def _tells_by_text(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> b
 
 def _names_systems(frame: pl.DataFrame, column: str | None) -> str | None:
     """A column called as systems are, where it holds names of several."""
-    if column is None or frame[column].n_unique() > _MOST_SYSTEMS or frame[column].null_count():
+    if column is None or frame[column].n_unique() > MOST_SYSTEMS or frame[column].null_count():
         return None
     return column if frame[column].dtype == pl.String else None
 
 
 def _repeats(frame: pl.DataFrame, column: str) -> bool:
     count = frame[column].n_unique()
-    return _MOST_SYSTEMS < count < frame.height
+    return MOST_SYSTEMS < count < frame.height
 
 
 def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str]) -> bool:
@@ -328,7 +332,7 @@ def _crossed(frame: pl.DataFrame, item: str, system: str, beside: Sequence[str])
     if not identifies(frame, item, (system, *beside)):
         return False
     items, systems = frame[item].n_unique(), frame[system].n_unique()
-    if not (1 < systems <= _MOST_SYSTEMS and systems < items + says_system(system)):
+    if not (1 < systems <= MOST_SYSTEMS and systems < items + says_system(system)):
         return False
     # Scores differ from row to row as well: an item has most of the systems, and each once.
     pairs = frame.select(item, system).n_unique()
@@ -344,7 +348,7 @@ def _crossed_whole(
     frame = raw.frame
     by_chance = all(distinct_numbers(frame[c]) is not None for c in alone)
     rest = [c for c in able if c not in alone] if alone else []
-    few = [c for c in rest if frame[c].n_unique() <= _MOST_SYSTEMS]
+    few = [c for c in rest if frame[c].n_unique() <= MOST_SYSTEMS]
     named = [c for c in few if says_system(c) or find("system", [c], None, raw.name)]
     return [
         (one, other)
@@ -366,7 +370,7 @@ def _whole_by_numbers(
     frame = raw.frame
     few = [
         c for c in others
-        if not (measures(c) or frame[c].null_count()) and 1 < frame[c].n_unique() <= _MOST_SYSTEMS
+        if not (measures(c) or frame[c].null_count()) and 1 < frame[c].n_unique() <= MOST_SYSTEMS
     ]  # fmt: skip
     return [
         (one, other)
@@ -399,8 +403,8 @@ def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> Non
     values = raw.frame[system].drop_nulls().unique(maintain_order=True).to_list()
     raise QuestionError(
         f"{raw.name}: {system!r} ({listed(values)}) tells the rows of one {item} apart; does it "
-        f"name the systems that answered? If it names what was judged, say --attribute {system!r}.",
-        "system", (system,), f"system = {json.dumps(system)}",
+        f"name the systems that answered, or what was judged?",
+        "system", (system, f"--attribute {system}"), f"system = {json.dumps(system)}",
     )  # fmt: skip
 
 

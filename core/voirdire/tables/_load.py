@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from voirdire.errors import TableError, check_allowed, check_columns, listed
+from voirdire.errors import TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
-from voirdire.tables._files import PLAIN, RawTable, read_raw
+from voirdire.tables._below import without_means_below
+from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._heads import systems_as_rows
 from voirdire.tables._ids import plain_name
@@ -24,6 +25,7 @@ from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
+from voirdire.tables._open import open_files, with_short_names
 from voirdire.tables._questions import (
     as_it_is_seen,
     laid_out,
@@ -34,14 +36,14 @@ from voirdire.tables._questions import (
 from voirdire.tables._reading import declared_by
 from voirdire.tables._records import records
 from voirdire.tables._rescale import rescaled
-from voirdire.tables._roles import NamedRaters, Roles, roles_of
+from voirdire.tables._role import NamedRaters, Roles
+from voirdire.tables._roles import roles_of
 from voirdire.tables._same import with_one_name
 from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores
 from voirdire.tables._tables import (
     CONTEXTS,
     FACTS,
-    RATERS,
     RATINGS,
     REPLIES,
     HowRead,
@@ -53,7 +55,7 @@ from voirdire.tables._tables import (
 )
 from voirdire.tables._values import known, replies_in
 from voirdire.tables._words import with_all_declared, words_as_numbers
-from voirdire.tables.readers import Reading, read_foreign, together
+from voirdire.tables.readers import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -258,7 +260,7 @@ def made_ready(
 
         raw = opened_up(raw, source, known_raters)
     raw = with_short_names(raw, known_raters)
-    raw = as_it_is_seen(raw, source)
+    raw = without_means_below(as_it_is_seen(raw, source))
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
@@ -276,16 +278,6 @@ def made_ready(
         names = with_raters(table, source, names)
     how = plan(table, source, names, alone=alone)
     return Ready(raw, table, source, names, how, roles)
-
-
-def with_short_names(raw: RawTable, named: Sequence[str]) -> RawTable:
-    """The table whose columns are called as the raters are whose names their headers end in."""
-    columns = raw.frame.columns
-    if not any(c.endswith(f".{name}") for name in named if name not in columns for c in columns):
-        return raw
-    from voirdire.tables._objects import shortly_called  # noqa: PLC0415 - for such headers alone
-
-    return shortly_called(raw, named)
 
 
 def _as_columns(raw: RawTable, source: Source, roles: Roles) -> Source:
@@ -349,51 +341,6 @@ def _open(
         hashes = pool.map(file_hash, paths)
         pairs = list(zip(chosen, raws, strict=True))
         return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
-
-
-def open_files(
-    paths: Sequence[Path],
-    sources: Sequence[Source],
-    *,
-    skip_bad_lines: bool = False,
-    named: Sequence[str] = (),
-    people: Sequence[str] = (),
-    pool: ThreadPoolExecutor | None = None,
-) -> list[RawTable | Reading]:
-    """Each file as `open_file` opens it; those that belong together are all in the first of them.
-
-    Raises
-    ------
-    TableError
-        One cannot be read, or holds comparisons and no ratings.
-    """
-    groups = together(paths, [source.reader for source in sources])
-
-    def opened(places: tuple[int, ...]) -> RawTable | Reading:
-        first, *more = places
-        return open_file(
-            paths[first], sources[first], skip_bad_lines=skip_bad_lines, named=named,
-            people=people or named, beside=[paths[at] for at in more],
-        )  # fmt: skip
-
-    found = (map if pool is None else pool.map)(opened, groups)
-    raws: dict[int, RawTable | Reading] = {}
-    for places, raw in zip(groups, found, strict=True):
-        raws[places[0]] = raw
-        for at in places[1:]:
-            raws[at] = _nothing_of(raw) if isinstance(raw, Reading) else raw
-    return [raws[at] for at in range(len(paths))]
-
-
-def _nothing_of(reading: Reading) -> Reading:
-    """A reading of the same format that holds nothing: what a file held stands in another's."""
-    return Reading(
-        reading.format,
-        RATINGS.to_frame(),
-        reading.items.clear(),
-        RATERS.to_frame(),
-        some=reading.some,
-    )
 
 
 def _given(study: Study, ratings: pl.DataFrame, replies: pl.DataFrame | None) -> SourceTables:
@@ -499,70 +446,3 @@ def unread_raters(raw: RawTable, how: FilePlan) -> tuple[Finding, ...]:
         "Nothing was read there; write ratings as numbers, and formulas with their values.",
     )
     return (note,)
-
-
-def open_file(
-    path: Path,
-    source: Source,
-    *,
-    skip_bad_lines: bool = False,
-    named: Sequence[str] = (),
-    people: Sequence[str] = (),
-    beside: Sequence[Path] = (),
-) -> RawTable | Reading:
-    """A file as its reader reads it, or as the plain table that it is; sheets that are called as
-    `named` says are read together. The ratings of `people` may be a column of a tool's table, or a
-    field of its items.
-
-    Raises
-    ------
-    TableError
-        It cannot be read, or holds comparisons and no ratings.
-    """
-    reading = read_foreign(path, source.reader, beside=beside, words=source.words)
-    if reading is None or (source.reader is None and means_the_table(reading, path, people)):
-        return read_raw(path, sheet=source.sheet, skip_bad_lines=skip_bad_lines, named=named)
-    if reading.preferences is not None:
-        raise TableError(
-            f"{path}: holds comparisons of two responses ({reading.format}) and no ratings: "
-            f"examine it alone"
-        )
-    reading = only_asked(reading, source.only, path.name)
-    if set(people) & set(reading.items.columns):
-        from voirdire.tables._item_facts import with_people_of_items  # noqa: PLC0415 - rare
-
-        reading = with_people_of_items(reading, people, path.name)
-    return reading
-
-
-def means_the_table(reading: Reading, path: Path, named: Sequence[str]) -> bool:
-    """Whether the reference are columns of a tool's table, where a person put a judge's beside."""
-    raters = set(reading.raters["rater"])
-    if not named or path.suffix.lower() not in PLAIN or raters & set(named):
-        return False
-    raw = with_short_names(read_raw(path), named)
-    return set(named) <= set(raw.frame.columns)
-
-
-def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:
-    """The reading with the attributes alone that are asked for.
-
-    Raises
-    ------
-    TableError
-        One of them is not there.
-    """
-    if not wanted:
-        return reading
-    there = reading.ratings["attribute"].unique(maintain_order=True).to_list()
-    check_allowed("attribute", wanted, there, name, TableError)
-    kept = reading.ratings.filter(pl.col("attribute").is_in(wanted))
-    note = finding(
-        "attribute_left_out",
-        "note",
-        name,
-        [one for one in there if one not in wanted],
-        f"Only {listed(wanted)} is read, as was asked for.",
-        f"{plural(reading.ratings.height - kept.height, 'rating')} of other attributes left out.",
-    )
-    return replace(reading, ratings=kept, findings=(*reading.findings, note), some=True)

@@ -161,6 +161,8 @@ def _called(paths: Sequence[str], named: Sequence[str]) -> dict[str, str]:
         if name in paths or not within:
             continue
         before = within[0][: within[0].index(name)]
+        if len({tuple(p[: p.index(name)]) for p in within}) > 1 and _alike(paths, within, name):
+            continue  # the same within each of several objects: these are systems or attributes
         own = [p for p in paths if p.split(_DOT)[: len(before)] == before]
         rest = {p: p.split(_DOT)[len(before) :] for p in own}
         # `score` below each of them says nothing of its own.
@@ -170,6 +172,15 @@ def _called(paths: Sequence[str], named: Sequence[str]) -> dict[str, str]:
         if len(set(short.values())) == len(short) and not others & set(short.values()):
             called |= short
     return called
+
+
+def _alike(paths: Sequence[str], within: Sequence[list[str]], name: str) -> bool:
+    """Whether the objects in which a rater is named hold the same parts."""
+    inside = set()
+    for parts in within:
+        start = _DOT.join(parts[: parts.index(name)]) + _DOT
+        inside.add(frozenset(p.removeprefix(start) for p in paths if p.startswith(start)))
+    return len(inside) == 1
 
 
 def _column(values: Iterable[Any]) -> pl.Series:

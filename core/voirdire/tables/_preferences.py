@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 #: Words for the response in the first and in the second column, and for neither; folded.
 FIRST = frozenset(
     ("a", "model a", "system a", "assistant a", "response a", "answer a", "left", "first", "1",
-     "model 1", "system 1", "response 1", "output 1", "a>b", "a>>b", "links", "gauche",
+     "model 1", "system 1", "response 1", "output 1", "a>b", "a>>b", ">", ">>", "links", "gauche",
      "izquierda", "erste", "sinistra", "premier", "primero", "primera")
 )  # fmt: skip
 SECOND = frozenset(
     ("b", "model b", "system b", "assistant b", "response b", "answer b", "right", "second", "2",
-     "model 2", "system 2", "response 2", "output 2", "b>a", "b>>a", "rechts", "droite", "derecha",
-     "zweite", "destra", "second", "segundo", "segunda")
+     "model 2", "system 2", "response 2", "output 2", "b>a", "b>>a", "<", "<<", "rechts", "droite",
+     "derecha", "zweite", "destra", "second", "segundo", "segunda")
 )  # fmt: skip
 TIE = frozenset(
     ("tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "tie (bothbad)",
      "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate",
-     "a=b", "a~b", "pareggio", "remis", "gelijk")
+     "a=b", "a~b", "=", "≈", "pareggio", "remis", "gelijk")
 )  # fmt: skip
 #: Words for a comparison without an answer: two orders that disagree are no tie.
 MISSING = frozenset(("error", "inconsistent", "n/a", "na", "none", "skip"))

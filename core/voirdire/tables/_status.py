@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 import re
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl

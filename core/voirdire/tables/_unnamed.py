@@ -9,6 +9,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError
 from voirdire.tables._keys import (
+    MOST_SYSTEMS,
     WHO,
     distinct_numbers,
     identifies,
@@ -54,6 +55,10 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
         c for c in free
         if may_be_id(frame[c]) and not is_measured(frame[c]) and not may_be_scores(frame[c])
     ]  # fmt: skip
+    few = [c for c in frame.columns if not may_be_scores(frame[c]) and not measures(c)]
+    few = [c for c in few if 1 < frame[c].n_unique() <= MOST_SYSTEMS and not frame[c].null_count()]
+    # Without what tells its rows apart a column of items is of no use.
+    able = [c for c in able if any(identifies(frame, c, (o,)) for o in few if o != c)]
     # A name before a number, and most values first: each of them names more things.
     able.sort(key=lambda c: (distinct_numbers(frame[c]) is not None, -frame[c].n_unique()))
     if not able:

@@ -12,7 +12,7 @@ from voirdire.tables._ids import canonical_ids
 from voirdire.tables._keys import identifies
 from voirdire.tables._names import find, holds_labels
 from voirdire.tables._tables import FACTS
-from voirdire.tables.judged.labels import label_columns
+from voirdire.tables.judged.label_columns import label_columns
 
 if TYPE_CHECKING:
     import polars as pl

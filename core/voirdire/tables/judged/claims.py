@@ -15,7 +15,8 @@ from voirdire.tables._names import find, plain_word
 from voirdire.tables._numbers import fold
 from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.frames import LABELS, LabelQuestion
-from voirdire.tables.judged.labels import facts_of, label_columns, parts_found, read_labels
+from voirdire.tables.judged.label_columns import label_columns
+from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
 from voirdire.tables.judged.people import people_of_or_none
 from voirdire.tables.judged.words import form_of, judgements_of
 

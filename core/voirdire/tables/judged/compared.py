@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed
+from voirdire.errors import TableError, listed
 from voirdire.kinds import Cells
-from voirdire.late import pattern
 from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
-    FIRST,
-    SECOND,
-    TIE,
     ComparisonColumns,
     compared_in,
     signed_grades,
-    strange_words,
-    words_of,
 )
-from voirdire.tables._words import MISSING, Words, as_line, as_option
 from voirdire.tables.judged.frames import ReadJudgements
 from voirdire.tables.judged.people import people_of
 from voirdire.tables.judged.raters import raters_among, unread_note
+from voirdire.tables.judged.winners import (
+    all_numbers,
+    declared_words,
+    place_of,
+    says_who,
+    with_scores,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,14 +52,6 @@ TEXTS = (
 WINNERS = ("winner", "preference", "preferred", "choice", "verdict", "label", "judgment",
            "judgement", "vote")  # fmt: skip
 BOTH = ("g1winner", "g2winner")
-#: The same words without blanks; beside a letter for each of both, C is a tie.
-_FIRST, _SECOND, _TIE = (
-    frozenset(re.sub(r"[\s_-]", "", word) for word in words)
-    for words in (FIRST, SECOND, TIE | {"c", "none"})
-)
-_CLEAR = frozenset(("a>>b", "b>>a"))
-#: Which of two, by what a cell says: 1 or 2 the first, -1 or -2 the second, 0 a tie.
-_BRACKETS = pattern(r"^\[+|\]+$")
 
 
 def read_preferences(
@@ -95,7 +87,7 @@ def _of_two_systems(
     if all(name in plain for name in BOTH):
         blocks = []
         for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
-            block = _scored(base, frame[plain[name]], {})
+            block = with_scores(base, frame[plain[name]], {})
             blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
         table = pl.concat(blocks)
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
@@ -114,9 +106,9 @@ def _of_two_systems(
     if winner is None and by_cells is not None and len(by_cells.winners) == 1:
         winner = by_cells.winners[0]
     told = by_cells is not None and winner in by_cells.winners
-    if winner is not None and (told or _says_who(raw.frame[winner], frame, sides)):
-        said = _declared(raw, read, ComparisonColumns(*sides, (winner,)), winner)
-        table = _scored(base, frame[winner], said)
+    if winner is not None and (told or says_who(raw.frame[winner], frame, sides)):
+        said = declared_words(raw, read, ComparisonColumns(*sides, (winner,)), winner)
+        table = with_scores(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
         return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
     if len(says) < 2:
@@ -135,9 +127,9 @@ def _columns_that_say(
     """The columns that say who is better."""
     return [
         c for c in raw.frame.columns
-        if c not in taken and c not in read.ignore and _says_who(raw.frame[c], frame, sides)
+        if c not in taken and c not in read.ignore and says_who(raw.frame[c], frame, sides)
         # A number beside two systems may be a turn, a length or a fact; a rater's name says more.
-        and (not _all_numbers(raw.frame[c]) or signed_grades(raw.frame[c]) or names_rater(c))
+        and (not all_numbers(raw.frame[c]) or signed_grades(raw.frame[c]) or names_rater(c))
     ]  # fmt: skip
 
 
@@ -147,8 +139,8 @@ def _of_columns(
 ) -> ReadJudgements:  # fmt: skip
     """A column for each rater, that says who that one prefers."""
     table = pl.concat(
-        _scored(
-            base, frame[c], _declared(raw, read, ComparisonColumns(*sides, (c,)), c)
+        with_scores(
+            base, frame[c], declared_words(raw, read, ComparisonColumns(*sides, (c,)), c)
         ).with_columns(pl.lit(c).alias("rater"))
         for c in says
     ).filter(pl.col("score").is_not_null())
@@ -173,7 +165,7 @@ def _of_two_places(
     frame = raw.frame.with_columns(pl.lit("A").alias("system_a"), pl.lit("B").alias("system_b"))
     base = _base(raw, frame, read, plain, ("system_a", "system_b"))
     table = pl.concat(
-        _scored(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
+        with_scores(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} say which of two, A or B, is better"
     ready = _ready(table, raw, read, reference, reason, None)
@@ -245,153 +237,6 @@ def shown_first(read: TableKeys) -> pl.Expr:
     """Who was shown first in every row, as somebody declared it."""
     told = read.first in ("a", "b")
     return pl.col(f"system_{read.first}") if told else pl.lit(None, pl.String)
-
-
-def _says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
-    """Whether cells name one of two, or a tie: by place, by name, or by a number about 0."""
-    cells = Cells.of(column.name, [column])
-    if not cells.texts:
-        return False
-    if _all_numbers(column):
-        graded = signed_grades(column) or _top_grade(column)
-        return bool(graded) or _is_one_to_two(column)
-    names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
-    known = sum(
-        count for text, count in zip(cells.texts, cells.counts, strict=True)
-        if place_of(text) is not None or text in names
-    )  # fmt: skip
-    return known >= 0.9 * cells.total
-
-
-def _is_one_to_two(column: pl.Series) -> bool:
-    """Numbers from 1 (the first) to 2 (the second), and some between, as AlpacaEval has them."""
-    low, high = _ends(column)
-    return 1 <= low < high <= 2 and column.drop_nulls().n_unique() > 2
-
-
-def _top_grade(column: pl.Series) -> int | None:
-    """5 or 7 where cells are whole numbers from 1 to it, which have a middle."""
-    low, high = _ends(column)
-    values = column.drop_nulls().cast(pl.Float64).unique()
-    whole = bool((values == values.round()).all())
-    if not whole or low < 1 or not 4 <= high <= 7 or len(values) < 3:
-        return None
-    return 5 if high <= 5 else 7
-
-
-def _ends(column: pl.Series) -> tuple[float, float]:
-    values = column.drop_nulls().cast(pl.Float64)
-    return float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
-
-
-def _all_numbers(column: pl.Series) -> bool:
-    """Whether every cell is a number: 1, 2 and *tie* are words for a side."""
-    if not is_numeric(column):
-        return False
-    numbers = column.cast(pl.Float64, strict=False)
-    return numbers.null_count() == column.null_count()
-
-
-def place_of(text: str) -> float | None:
-    """What a cell says of two: 1 (2: clearly) the first, -1 the second, 0 a tie; None otherwise.
-
-    >>> place_of("model_a"), place_of("[[B>>A]]"), place_of("tie (bothbad)"), place_of("error")
-    (1.0, -2.0, 0.0, None)
-    """
-    bare = _BRACKETS.sub("", text.strip()).casefold()
-    word = re.sub(r"\(.*\)|[\s_-]", "", bare)
-    if word in _TIE:
-        return 0.0
-    size = 2.0 if word in _CLEAR else 1.0
-    if word in _FIRST:
-        return size
-    return -size if word in _SECOND else None
-
-
-def _declared(
-    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
-) -> dict[str, float | None]:
-    """What somebody said that words of a winner's column mean.
-
-    Raises
-    ------
-    QuestionError
-        A word says neither of both, no tie and no missing answer.
-    """
-    said = words_of(compared.first, compared.second)
-    if _all_numbers(raw.frame[column]):
-        _ask_about_grades(raw, read, compared, column)
-        said = {}
-    said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
-    if _all_numbers(raw.frame[column]):
-        return said
-    strange = strange_words(raw.frame, compared, column, said)
-    unknown = {w: n for w, n in strange.items() if place_of(w) is None}
-    if unknown and not read.assume:
-        tied: Words = {**read.words, **dict.fromkeys(unknown, 0.0)}
-        lost: Words = {**read.words, **dict.fromkeys(unknown, MISSING)}
-        shown = ", ".join(f"{word!r} ({count:,} rows)" for word, count in unknown.items())
-        raise QuestionError(
-            f"{raw.name}: {column!r} says which of {compared.first!r} and {compared.second!r} is "
-            f"better; what does {shown} say? 1 is the first, -1 the second, 0 a tie.",
-            "words", (as_option(tied), as_option(lost)), as_line(tied),
-        )  # fmt: skip
-    return said
-
-
-def _ask_about_grades(
-    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
-) -> None:
-    """Raise where nobody said which of two the grades -2 to 2, or 1 to 5 or 7, favour."""
-    signed, top = signed_grades(raw.frame[column]), _top_grade(raw.frame[column])
-    grades: Sequence[float] = signed or (range(1, top + 1) if top else ())
-    if all(f"{grade:g}" in read.words for grade in grades):
-        return
-    # The farthest grade is a clear preference, which is a score of 2 on the scale of comparisons.
-    middle = 0.0 if signed else (grades[0] + grades[-1]) / 2
-    unit = max(1.0, max(abs(grade - middle) for grade in grades) / 2)
-    steps = {f"{g:g}": round((g - middle) / unit, 4) + 0.0 for g in grades}
-    turned: Words = {grade: 0.0 - step for grade, step in steps.items()}
-    first: Words = {**read.words, **steps}
-    second: Words = {**read.words, **turned}
-    # Below and above 0 mostly speak of the first, and 1 to 5 go from the first to the second.
-    one, other = (first, second) if signed else (second, first)
-    favoured = compared.first if signed else compared.second
-    raise QuestionError(
-        f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from "
-        f"{grades[0]:g} to {grades[-1]:g}; which of both does {grades[-1]:g} favour? The first "
-        f"choice says {favoured!r}.",
-        "words", (as_option(one), as_option(other)), as_line(one), likely=False,
-    )  # fmt: skip
-
-
-def _scored(base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]) -> pl.DataFrame:
-    """The score in favour of system_a that each cell says; a word for no answer is missing."""
-    if _all_numbers(column):
-        numbers = column.cast(pl.Float64)
-        if _is_one_to_two(column):
-            numbers = 3 - 2 * numbers
-        elif signed_grades(column) or _top_grade(column):
-            grades = {float(grade): value for grade, value in said.items() if _is_grade(grade)}
-            numbers = numbers.replace_strict(grades, default=None, return_dtype=pl.Float64)
-        return base.with_columns(numbers.alias("score"))
-    cells = column.cast(pl.String).str.strip_chars()
-    distinct = cells.drop_nulls().unique()
-    words = {fold(word): value for word, value in said.items()}
-    places = {text: words.get(fold(text), place_of(text)) for text in distinct}
-    score = cells.replace_strict(
-        list(places), list(places.values()), default=None, return_dtype=pl.Float64
-    )
-    # Rows from before 2024 name the winner by its name.
-    return base.with_columns(cells.alias("_cell"), score.alias("score")).with_columns(
-        pl.when(pl.col("_cell") == pl.col("system_a")).then(1.0)
-        .when(pl.col("_cell") == pl.col("system_b")).then(-1.0)
-        .otherwise("score").alias("score")
-    ).drop("_cell")  # fmt: skip
-
-
-def _is_grade(word: str) -> bool:
-    return re.fullmatch(r"-?\d", word) is not None
 
 
 def _chosen_rejected(

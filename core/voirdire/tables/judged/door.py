@@ -18,11 +18,12 @@ from voirdire.tables._asking import all_at_once
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
-from voirdire.tables._load import means_the_table, with_short_names
 from voirdire.tables._names import find, is_human
+from voirdire.tables._open import means_the_table, with_short_names
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
-from voirdire.tables._roles import NamedRaters, parts_of, rater_column
+from voirdire.tables._role import NamedRaters
+from voirdire.tables._roles import parts_of, rater_column
 from voirdire.tables.judged.chances import read_probabilities
 from voirdire.tables.judged.claims import read_claims
 from voirdire.tables.judged.compared import read_preferences, shown_first

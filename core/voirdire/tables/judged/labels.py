@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
-from voirdire.kinds import Cells, labels_in
-from voirdire.late import dataclass
+from voirdire.kinds import Cells
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, is_person, kind_of, measures, names_rater, plain_word
-from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
-from voirdire.tables.judged.cells import as_list, members
+from voirdire.tables._numbers import folded, is_numeric
 from voirdire.tables.judged.frames import LABELS
+from voirdire.tables.judged.label_columns import (
+    CODED,
+    HEADS,
+    MOST_LABELS,
+    LabelColumn,
+    alike,
+    groups_of,
+    label_columns,
+)
 from voirdire.tables.judged.raters import raters_among, unread_note
-from voirdire.tables.judged.words import form_of, judgements_of
+from voirdire.tables.judged.words import judgements_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,34 +34,14 @@ if TYPE_CHECKING:
     from voirdire.tables._files import RawTable
     from voirdire.tables.judged.frames import ReadJudgements
 
-#: Words of headers over labels, without case and signs.
-HEADS = frozenset(
-    ("label", "labels", "class", "category", "annotation", "intent", "choice", "verdict", "tag",
-     "tags", "topic", "relation", "emotion", "sentiment", "stance")
-)  # fmt: skip
 #: Of those, the ones that do not say what is asked.
 _PLAIN = frozenset(
     ("label", "labels", "class", "category", "annotation", "choice", "verdict", "tag", "tags")
 )
-#: Heads over numbers that are codes of classes and never grades.
-CODED = frozenset(("class", "category", "intent", "topic"))
 #: Parts of a table that are no rater's labels.
 PARTS = ("item", "system", "run", "cluster", "subgroup", "context", "response", "reason", "origin")
-#: The share of cells that must hold several labels, in one column at least, before it is one of
-#: sets; and of a column's cells that must be words of the others.
-SEVERAL, SHARED = 0.02, 0.5
-MOST_LABELS = 60
 #: A header over 0 and 1 of one label: `label_toxic`.
 _LABEL_HEAD = re.compile(r"labels?[ _.:-]+(.+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class LabelColumn:
-    """A column that holds labels: its words by spelling, and the label set of each cell."""
-
-    name: str
-    words: Counter[str]
-    sets: bool
 
 
 def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> ReadJudgements | None:
@@ -89,7 +75,7 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     found = label_columns(raw, read, free)
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
-    groups = [g for g in _groups(found) if len(g) > 1]
+    groups = [g for g in groups_of(found) if len(g) > 1]
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
@@ -106,11 +92,11 @@ def _like_the_reference(
     own = label_columns(raw, read, list(reference))
     rest = [c for c in columns if c not in reference and raw.frame[c].dtype == pl.String]
     declared = {getattr(read, part) for part in PARTS}
-    alike = [
+    same_words = [
         c.name for c in label_columns(raw, read, [c for c in rest if c not in declared])
-        if any(_alike(c, other) for other in own)
+        if any(alike(c, other) for other in own)
     ]  # fmt: skip
-    return [*(c.name for c in own), *alike] if own else []
+    return [*(c.name for c in own), *same_words] if own else []
 
 
 def _holds(raw: RawTable, rater: str | None, reference: Sequence[str]) -> bool:
@@ -281,97 +267,6 @@ def _as_sets(read: TableKeys) -> TableKeys:
 # --- what a column holds
 
 
-def _holds_labels(raw: RawTable, name: str, read: TableKeys) -> LabelColumn | None:
-    cells = Cells.of(name, [raw.frame[name]])
-    if not cells.texts:
-        return None
-    declared = read.kind is not None
-    comma = raw.decimal_comma
-    numbers = is_numeric(raw.frame[name], decimal_comma=comma)
-    # Yes and no alone are numbers; beside *unsure* they are words like it.
-    numbers = numbers and not to_scores(raw.frame[name], decimal_comma=comma).bad.any()
-    # 3,5 is no pair of labels where a comma marks decimals.
-    if read.kind != "label" and _several(cells) and (declared or not numbers):
-        parts: Counter[str] = Counter()
-        for text, count in zip(cells.texts, cells.counts, strict=True):
-            for part in members(text):
-                parts[part] += count
-        return LabelColumn(name, parts, sets=True)
-    words = Counter(dict(zip(cells.texts, cells.counts, strict=True)))
-    if numbers:
-        coded = declared or plain_word(name) in CODED
-        return LabelColumn(name, words, sets=False) if coded and len(words) <= MOST_LABELS else None
-    if not labels_in(cells):
-        return None
-    if not declared and (_are_grades(cells) or _are_declared_numbers(cells, read)):
-        return None
-    return LabelColumn(name, words, sets=read.kind == "label set")
-
-
-def _are_grades(cells: Cells) -> bool:
-    """Whether the words are numbers in disguise: yes and no, pass and fail, a usual order."""
-    texts = pl.Series(cells.name, list(cells.texts))
-    if not to_scores(texts).bad.any():
-        return True
-    words = {cells.name: pl.Series([fold(text) for text in cells.texts])}
-    order = order_of(words)
-    return bool(order and inside(words[cells.name], order))
-
-
-def _are_declared_numbers(cells: Cells, read: TableKeys) -> bool:
-    """Whether somebody said which number a word among the cells stands for."""
-    numbers = {fold(word) for word, value in read.words.items() if isinstance(value, float)}
-    return any(fold(text) in numbers for text in cells.texts)
-
-
-def _several(cells: Cells) -> bool:
-    """Whether cells hold several labels: parts that recur, and fewer of them than whole cells."""
-    parts: Counter[str] = Counter()
-    many = 0
-    for text, count in zip(cells.texts, cells.counts, strict=True):
-        own = members(text)
-        many += count if len(own) > 1 else 0
-        for part in own:
-            parts[part] += count
-    lists = sum(n for t, n in zip(cells.texts, cells.counts, strict=True) if as_list(t) is not None)
-    if lists > 0.9 * cells.total:
-        return 0 < len(parts) <= MOST_LABELS
-    recurring = all(count > 1 for count in parts.values()) and 1 < len(parts) <= MOST_LABELS
-    short = all(len(part) <= 40 for part in parts)
-    alone = sum(1 for text in cells.texts if len(members(text)) == 1)
-    return many > SEVERAL * cells.total and recurring and short and alone > 0
-
-
-def label_columns(raw: RawTable, read: TableKeys, names: Sequence[str]) -> list[LabelColumn]:
-    """Those of several columns that hold labels."""
-    return [column for name in names if (column := _holds_labels(raw, name, read)) is not None]
-
-
-def _groups(found: Sequence[LabelColumn]) -> list[list[LabelColumn]]:
-    """Columns that share their words, in the order of the table."""
-    groups: list[list[LabelColumn]] = []
-    for column in found:
-        for group in groups:
-            if any(_alike(column, other) for other in group):
-                group.append(column)
-                break
-        else:
-            groups.append([column])
-    return groups
-
-
-def _alike(one: LabelColumn, other: LabelColumn) -> bool:
-    """Whether half of the cells of either are words of the other, by spelling."""
-    if one.sets != other.sets and not (one.sets or other.sets):
-        return False
-    known = {form_of(word) for word in other.words}, {form_of(word) for word in one.words}
-    for column, words in zip((one, other), known, strict=True):
-        inside_ = sum(n for word, n in column.words.items() if form_of(word) in words)
-        if inside_ >= SHARED * column.words.total():
-            return True
-    return False
-
-
 # --- layouts
 
 
@@ -472,7 +367,11 @@ def _long(
     if scored is not None and scored not in [column.name for column in found]:
         return None  # numbers are rated here, and words beside them say something about a row
     cells = _complementary(raw, found) if scored is None else None
-    column = found[0] if cells is not None else _the_one(raw, found, scored)
+    column = (
+        found[0]
+        if cells is not None
+        else _the_one(raw, found, scored, declared=read.kind is not None)
+    )
     if column is None:
         return None
     cells = raw.frame[column.name].cast(pl.String) if cells is None else cells
@@ -509,7 +408,7 @@ def _complementary(raw: RawTable, found: Sequence[LabelColumn]) -> pl.Series | N
     no such pair, or where they share no words.
     """
     named = [column for column in found if plain_word(column.name) in HEADS]
-    if len(named) < 2 or not all(_alike(named[0], other) for other in named[1:]):
+    if len(named) < 2 or not all(alike(named[0], other) for other in named[1:]):
         return None
     cells = raw.frame.select(pl.col(column.name).cast(pl.String) for column in named)
     filled = cells.select(pl.all().fill_null("").str.strip_chars() != "")
@@ -518,7 +417,9 @@ def _complementary(raw: RawTable, found: Sequence[LabelColumn]) -> pl.Series | N
     return cells.select(pl.coalesce(cells.columns)).to_series()
 
 
-def _the_one(raw: RawTable, found: Sequence[LabelColumn], scored: str | None) -> LabelColumn | None:
+def _the_one(
+    raw: RawTable, found: Sequence[LabelColumn], scored: str | None, *, declared: bool
+) -> LabelColumn | None:
     """The column of labels: the one that is named so, or the only one that there is."""
     named = [c for c in found if c.name == scored] or [
         c for c in found if plain_word(c.name) in HEADS
@@ -526,9 +427,11 @@ def _the_one(raw: RawTable, found: Sequence[LabelColumn], scored: str | None) ->
     if len(named) == 1:
         return named[0]
     several = named or list(found)
+    in_words = [c for c in several if not is_numeric(raw.frame[c.name])]
+    several = in_words if declared and len(in_words) == 1 else several
     if len(several) == 1:
         return several[0]
-    if not named:
+    if not (named or declared):
         return None
     names = [column.name for column in several]
     raise QuestionError(

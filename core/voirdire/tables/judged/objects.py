@@ -17,7 +17,8 @@ from voirdire.tables.judged.claims import (
     with_claims,
     without_columns,
 )
-from voirdire.tables.judged.labels import HEADS, facts_of, parts_found, read_labels
+from voirdire.tables.judged.label_columns import HEADS
+from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.study import ReadOptions
+from voirdire.tables._judging import speaks_of_models
 from voirdire.tables._names import kind_of, measures, names_rater
-from voirdire.tables._roles import speaks_of_models
 from voirdire.tables._tables import finding, plural
 from voirdire.tables._words import quoted
 

@@ -1,0 +1,191 @@
+"""What the cells of a comparison say: which of two is better, how clearly, or neither."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from voirdire.errors import QuestionError
+from voirdire.kinds import Cells
+from voirdire.late import pattern
+from voirdire.tables._numbers import fold, is_numeric
+from voirdire.tables._preferences import (
+    FIRST,
+    SECOND,
+    TIE,
+    ComparisonColumns,
+    signed_grades,
+    strange_words,
+    words_of,
+)
+from voirdire.tables._words import MISSING, Words, as_line, as_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.study import TableKeys
+    from voirdire.tables._files import RawTable
+
+#: The same words without blanks; beside a letter for each of both, C is a tie.
+_FIRST, _SECOND, _TIE = (
+    frozenset(re.sub(r"[\s_-]", "", word) for word in words)
+    for words in (FIRST, SECOND, TIE | {"c", "none"})
+)
+
+
+_CLEAR = frozenset(("a>>b", "b>>a", ">>", "<<"))
+
+
+#: Which of two, by what a cell says: 1 or 2 the first, -1 or -2 the second, 0 a tie.
+_BRACKETS = pattern(r"^\[+|\]+$")
+
+
+def says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
+    """Whether cells name one of two, or a tie: by place, by name, or by a number about 0."""
+    cells = Cells.of(column.name, [column])
+    if not cells.texts:
+        return False
+    if all_numbers(column):
+        graded = signed_grades(column) or _top_grade(column)
+        return bool(graded) or _is_one_to_two(column)
+    names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
+    known = sum(
+        count for text, count in zip(cells.texts, cells.counts, strict=True)
+        if place_of(text) is not None or text in names
+    )  # fmt: skip
+    return known >= 0.9 * cells.total
+
+
+def _is_one_to_two(column: pl.Series) -> bool:
+    """Numbers from 1 (the first) to 2 (the second), and some between, as AlpacaEval has them."""
+    low, high = _ends(column)
+    return 1 <= low < high <= 2 and column.drop_nulls().n_unique() > 2
+
+
+def _top_grade(column: pl.Series) -> int | None:
+    """5 or 7 where cells are whole numbers from 1 to it, which have a middle."""
+    low, high = _ends(column)
+    values = column.drop_nulls().cast(pl.Float64).unique()
+    whole = bool((values == values.round()).all())
+    if not whole or low < 1 or not 4 <= high <= 7 or len(values) < 3:
+        return None
+    return 5 if high <= 5 else 7
+
+
+def _ends(column: pl.Series) -> tuple[float, float]:
+    values = column.drop_nulls().cast(pl.Float64)
+    return float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
+
+
+def all_numbers(column: pl.Series) -> bool:
+    """Whether every cell is a number: 1, 2 and *tie* are words for a side."""
+    if not is_numeric(column):
+        return False
+    numbers = column.cast(pl.Float64, strict=False)
+    return numbers.null_count() == column.null_count()
+
+
+def place_of(text: str) -> float | None:
+    """What a cell says of two: 1 (2: clearly) the first, -1 the second, 0 a tie; None otherwise.
+
+    >>> place_of("model_a"), place_of("[[B>>A]]"), place_of("tie (bothbad)"), place_of("error")
+    (1.0, -2.0, 0.0, None)
+    """
+    bare = _BRACKETS.sub("", text.strip()).casefold()
+    word = re.sub(r"\(.*\)|[\s_-]", "", bare)
+    if word in _TIE:
+        return 0.0
+    size = 2.0 if word in _CLEAR else 1.0
+    if word in _FIRST:
+        return size
+    return -size if word in _SECOND else None
+
+
+def declared_words(
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
+) -> dict[str, float | None]:
+    """What somebody said that words of a winner's column mean.
+
+    Raises
+    ------
+    QuestionError
+        A word says neither of both, no tie and no missing answer.
+    """
+    said = words_of(compared.first, compared.second)
+    if all_numbers(raw.frame[column]):
+        _ask_about_grades(raw, read, compared, column)
+        said = {}
+    said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
+    if all_numbers(raw.frame[column]):
+        return said
+    strange = strange_words(raw.frame, compared, column, said)
+    unknown = {w: n for w, n in strange.items() if place_of(w) is None}
+    if unknown and not read.assume:
+        tied: Words = {**read.words, **dict.fromkeys(unknown, 0.0)}
+        lost: Words = {**read.words, **dict.fromkeys(unknown, MISSING)}
+        shown = ", ".join(f"{word!r} ({count:,} rows)" for word, count in unknown.items())
+        raise QuestionError(
+            f"{raw.name}: {column!r} says which of {compared.first!r} and {compared.second!r} is "
+            f"better; what does {shown} say? 1 is the first, -1 the second, 0 a tie.",
+            "words", (as_option(tied), as_option(lost)), as_line(tied),
+        )  # fmt: skip
+    return said
+
+
+def _ask_about_grades(
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
+) -> None:
+    """Raise where nobody said which of two the grades -2 to 2, or 1 to 5 or 7, favour."""
+    signed, top = signed_grades(raw.frame[column]), _top_grade(raw.frame[column])
+    grades: Sequence[float] = signed or (range(1, top + 1) if top else ())
+    if all(f"{grade:g}" in read.words for grade in grades):
+        return
+    # The farthest grade is a clear preference, which is a score of 2 on the scale of comparisons.
+    middle = 0.0 if signed else (grades[0] + grades[-1]) / 2
+    unit = max(1.0, max(abs(grade - middle) for grade in grades) / 2)
+    steps = {f"{g:g}": round((g - middle) / unit, 4) + 0.0 for g in grades}
+    turned: Words = {grade: 0.0 - step for grade, step in steps.items()}
+    first: Words = {**read.words, **steps}
+    second: Words = {**read.words, **turned}
+    # Below and above 0 mostly speak of the first, and 1 to 5 go from the first to the second.
+    one, other = (first, second) if signed else (second, first)
+    favoured = compared.first if signed else compared.second
+    raise QuestionError(
+        f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from "
+        f"{grades[0]:g} to {grades[-1]:g}; which of both does {grades[-1]:g} favour? The first "
+        f"choice says {favoured!r}.",
+        "words", (as_option(one), as_option(other)), as_line(one), likely=False,
+    )  # fmt: skip
+
+
+def with_scores(
+    base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]
+) -> pl.DataFrame:
+    """The score in favour of system_a that each cell says; a word for no answer is missing."""
+    if all_numbers(column):
+        numbers = column.cast(pl.Float64)
+        if _is_one_to_two(column):
+            numbers = 3 - 2 * numbers
+        elif signed_grades(column) or _top_grade(column):
+            grades = {float(grade): value for grade, value in said.items() if _is_grade(grade)}
+            numbers = numbers.replace_strict(grades, default=None, return_dtype=pl.Float64)
+        return base.with_columns(numbers.alias("score"))
+    cells = column.cast(pl.String).str.strip_chars()
+    distinct = cells.drop_nulls().unique()
+    words = {fold(word): value for word, value in said.items()}
+    places = {text: words.get(fold(text), place_of(text)) for text in distinct}
+    score = cells.replace_strict(
+        list(places), list(places.values()), default=None, return_dtype=pl.Float64
+    )
+    # Rows from before 2024 name the winner by its name.
+    return base.with_columns(cells.alias("_cell"), score.alias("score")).with_columns(
+        pl.when(pl.col("_cell") == pl.col("system_a")).then(1.0)
+        .when(pl.col("_cell") == pl.col("system_b")).then(-1.0)
+        .otherwise("score").alias("score")
+    ).drop("_cell")  # fmt: skip
+
+
+def _is_grade(word: str) -> bool:
+    return re.fullmatch(r"-?\d", word) is not None

@@ -147,7 +147,23 @@ def names(prefix: str, n: int, start: int = 1, width: int = 3) -> list[str]:
     return [f"{prefix}{k:0{width}d}" for k in range(start, start + n)]
 
 
-WORDS = ["the", "answer", "is", "mostly", "fine", "but", "forgets", "one", "step", "about", "the", "refund", "and", "the", "date"]
+WORDS = [
+    "the",
+    "answer",
+    "is",
+    "mostly",
+    "fine",
+    "but",
+    "forgets",
+    "one",
+    "step",
+    "about",
+    "the",
+    "refund",
+    "and",
+    "the",
+    "date",
+]
 
 
 def sentence(draw: random.Random, n: int = 9) -> str:

@@ -421,7 +421,7 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_questions.item_column": _which_item,
     "_questions.one_row_a_rating": lambda folder: [*_form(folder), "--layout", "raters-by-items"],
     "_unnamed.ask_for_items": _no_ids,
-    "_unnamed.ask_for_items, a form": _form,
+    "_unnamed.ask_about_a_form": _form,
     "_heads.systems_as_rows": _numbered_heads,
     "raters.raters_among": _two_strangers,
     "_item_facts.with_people_of_items": _field_of_items,

@@ -152,7 +152,7 @@ def test_sheets_are_asked_about_where_nobody_names_one(tmp_path):
         QuestionError, match="hold the same columns; which of them is read"
     ) as caught:
         tables.read_file(tmp_path / "all.xlsx", reference=["human"])
-    assert caught.value.choices == ("Gruber", "Claude", "*")
+    assert caught.value.choices == ("*", "Gruber", "Claude")
     assert tables.read_raw(tmp_path / "all.xlsx", sheet="*").frame.height == 80
 
 

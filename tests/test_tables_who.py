@@ -264,7 +264,7 @@ def test_several_sheets_with_the_same_columns_are_asked_about(tmp_path):
     path = book_of_sheets(tmp_path / "r.xlsx", "May", "June", "old", hidden=("old",))
     with pytest.raises(
         QuestionError,
-        match=r"Say read=ReadOptions\(sheet='May'\) or read=ReadOptions\(sheet='June'\)",
+        match=r"or read=ReadOptions\(sheet='May'\) or read=ReadOptions\(sheet='June'\)",
     ):
         examine(path, resamples=0)
     for sheet in ("May", "June"):

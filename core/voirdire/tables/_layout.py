@@ -17,7 +17,6 @@ from voirdire.tables._questions import attribute_column, item_column
 from voirdire.tables._rated import tells_apart
 from voirdire.tables._status import YES_NO, ask_about_status, speaks_of_status
 from voirdire.tables._tables import FACTS
-from voirdire.tables._unnamed import ask_for_items
 from voirdire.tables._values import (
     FORM,
     beside,
@@ -112,6 +111,8 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
     )
     if item is None:
         rest = [c for c in columns if c not in values and c not in roles.values()]
+        from voirdire.tables._unnamed import ask_for_items  # noqa: PLC0415 - to ask
+
         ask_for_items(raw, rest, names.raters)
         raise TableError(
             f"{raw.name}: no column of item ids was found (columns: {listed(columns)}); "

@@ -17,7 +17,6 @@ from voirdire.tables._account import account_findings, account_of
 from voirdire.tables._below import without_means_below
 from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
-from voirdire.tables._heads import systems_as_rows
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
 from voirdire.tables._keys import item_of_all
@@ -264,7 +263,10 @@ def made_ready(
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
-    raw, source = systems_as_rows(raw, source, known_raters)
+    if not set(known_raters) & set(raw.frame.columns) or source.layout != "auto":
+        from voirdire.tables._heads import systems_as_rows  # noqa: PLC0415 - for grids alone
+
+        raw, source = systems_as_rows(raw, source, known_raters)
     raw, source = answers_or_scores(raw, source, names)
     roles = Roles(source)
     if asked is not None:

@@ -19,6 +19,7 @@ from voirdire.tables._keys import (
     may_be_scores,
 )
 from voirdire.tables._names import find, measures, plain_word
+from voirdire.tables._numbers import are_texts, folded, is_ordered
 from voirdire.tables._tables import plural
 from voirdire.tables._values import is_score, is_small
 
@@ -43,13 +44,7 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
     QuestionError
         Nobody said which.
     """
-    who = _who_filled_in(raw, named)
-    if who is not None:
-        raise QuestionError(
-            f"{raw.name}: {who!r} names who filled in each row; is each row a rater, and each of "
-            f"the columns of scores an item?",
-            "layout", ("raters-by-items",), 'layout = "raters-by-items"', likely=False,
-        )  # fmt: skip
+    ask_about_a_form(raw, named)
     frame = raw.frame
     able = [
         c for c in free
@@ -74,12 +69,37 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
     )  # fmt: skip
 
 
+def ask_about_a_form(raw: RawTable, named: Sequence[str]) -> None:
+    """Raise where a column names the person of each row, and others hold what each of them rated.
+
+    Raises
+    ------
+    QuestionError
+        Nobody said that the rows are raters.
+    """
+    who = _who_filled_in(raw, named)
+    if who is not None:
+        raise QuestionError(
+            f"{raw.name}: {who!r} names who filled in each row; is each row a rater, and each of "
+            f"the columns of scores an item?",
+            "layout", ("raters-by-items",), 'layout = "raters-by-items"', likely=False,
+        )  # fmt: skip
+
+
+def _in_words(cells: pl.Series) -> bool:
+    """Whether a column holds words of a usual order."""
+    if cells.dtype != pl.String or are_texts(cells):
+        return False
+    return any(map(is_ordered, folded(cells.unique()).drop_nulls().to_list()))
+
+
 def _who_filled_in(raw: RawTable, named: Sequence[str]) -> str | None:
     """The column that names the person of each row of a form; None where the table is none."""
     frame = raw.frame
     answers = [
         c for c in frame.columns
-        if not measures(c) and not is_counter(frame[c]) and is_score(raw, c) and is_small(raw, c)
+        if not measures(c) and not is_counter(frame[c])
+        and ((is_score(raw, c) and is_small(raw, c)) or _in_words(frame[c]))
     ]  # fmt: skip
     if len(answers) < _FEWEST_ANSWERS:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError, listed
+from voirdire.errors import QuestionError, TableError, listed
 from voirdire.late import dataclass
 from voirdire.tables._names import SYNONYMS, find, is_id, kind_of, named_by_guess, plain_word
 from voirdire.tables._numbers import is_numeric, to_scores
@@ -105,7 +105,15 @@ def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> 
     roles = _roles(raw, source, names)
     free = [column for column in columns if column not in roles.values()]
     # Values before ids: of columns without a usual name, ids are looked for among what is left.
-    kind, values = value_columns(raw, source, names, roles, free)
+    try:
+        kind, values = value_columns(raw, source, names, roles, free)
+    except QuestionError:
+        raise
+    except TableError:
+        from voirdire.tables._unnamed import ask_about_a_form  # noqa: PLC0415 - to ask
+
+        ask_about_a_form(raw, names.raters)
+        raise
     item = roles["item"] or item_column(
         raw, source, [c for c in free if c not in values], alone=alone
     )

@@ -232,9 +232,6 @@ def _score_columns(
     # A sum beside its parts would stretch their scale.
     numeric = [c for c in numeric if not sums_up(c)] or numeric
     if not numeric:
-        from voirdire.tables._unnamed import ask_about_a_form  # noqa: PLC0415 - to ask
-
-        ask_about_a_form(raw, names.raters)
         raise TableError(_no_values(raw, source, "scores"))
     answers = [column for column in numeric if column.startswith("Answer.")]
     if answers:  # MTurk: its other numbers are rewards and times

@@ -14,6 +14,7 @@ from test_tune import label, tuned_in, world
 from wire_server import WireServer
 
 from voirdire.errors import InputError
+from voirdire.examining.changing import read_lock
 from voirdire.examining.correcting.fresh import without_examples
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.study import build_study, load_study, study_to_toml
@@ -81,8 +82,41 @@ def test_an_annotator_is_tuned_by_labels_in_words(tmp_path):
     assert "'Joke'" in unknown.message
     assert "Be exact" in found.text_diff
     assert load_study(found.files["study"]).rater("gpt exact").options["prompt"].startswith("Be ex")
+    # What people said in words stands beside the session as 0 and 1: it is examined and frozen.
+    assert len(list((tmp_path / "out" / "locks").glob("*.lock"))) == 2
+    assert read_lock(tmp_path / "out" / "judge.lock").judges[0].name == "gpt exact"
     assert one.labels == ITEMS
     assert one.after.goodness > 0.9 > one.before.goodness
+
+
+def test_sets_of_labels_are_drawn_where_they_differ(tmp_path):
+    """A text is drawn with all of its labels, and its gain is the mean over them."""
+    with WireServer(kind_said) as server:
+        study = notes(tmp_path, server.openai)
+        labels = pl.read_csv(tmp_path / "labels.csv")
+        labels.head(21).write_csv(tmp_path / "labels.csv")
+        given = {"candidates": [tmp_path / "exact.txt"], "out": tmp_path / "out", "use": "single"}
+        found = tune(study, "gpt", differ=3, **given)
+        # Of nine notes without a label a third is judged otherwise.
+        assert (found.drawn.units, found.drawn.differ, found.drawn.number) == (9, 3, 3)
+        people = load_study(found.drawn.people)
+        assert set(KINDS) < {*people.humans.labels, people.humans.none}
+        drawn = pl.read_csv(tmp_path / "out" / "differ.csv")["item"].to_list()
+        # As `voirdire humans import` writes them.
+        truth = labels.filter(pl.col("id").is_in(drawn))
+        rows = [
+            (item, who, label, float(said == label))
+            for item, *both in truth.rows()
+            for who, said in zip(("ann", "ben"), both, strict=True)
+            for label in KINDS
+        ]
+        pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row").write_csv(
+            tmp_path / "more.csv"
+        )
+        measured = tune(study, "gpt", measure=[tmp_path / "more.csv"], **given).drawn
+    # Two of three labels are wrong on each third note; all that differ were labelled.
+    assert measured.gain.value == pytest.approx(3 / 9 * 2 / 3)
+    assert measured.gain.bounds == pytest.approx((2 / 9, 2 / 9))
 
 
 def pair_said(seen):

@@ -10,9 +10,11 @@ import numpy as np
 
 from voirdire import running
 from voirdire.errors import InputError, UnfinishedError, listed
+from voirdire.files import whole
 from voirdire.schema import Finding
 from voirdire.store import is_session, read_session
 from voirdire.store.counts import count_on_file
+from voirdire.study import Data, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from voirdire_plugins.tune.subjects import Subject
     from voirdire_plugins.tune.units import Units
 
-#: The folder of the session, and the file of the responses that are asked about.
-SESSION, ASKED = "session", "asked.parquet"
+#: The folder of the session, the file of the responses that are asked about, and that of labels.
+SESSION, ASKED, LABELS = "session", "asked.parquet", "people.parquet"
 
 
 @dataclass
@@ -47,6 +49,8 @@ class Asking:
         Of the whole session.
     calls : mapping
         Member -> what it has used, after the last time it was asked.
+    said : DataFrame or None
+        People's labels of items, 0 or 1: ``item, rater, attribute, score``.
     """
 
     study: Study
@@ -58,6 +62,7 @@ class Asking:
     quiet: bool = True
     used: dict[str, tuple[int, float | None]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
+    said: pl.DataFrame | None = None
 
     @classmethod
     def of(cls, path: Path, study: Study, subject: Subject, out: Path, max_cost: float | None,
@@ -112,7 +117,18 @@ class Asking:
         self.out.mkdir(parents=True, exist_ok=True)
         study = self.subject.narrowed(self.study, panel, self.responses, about, self.out / ASKED)
         # With people's labels, so that the session is examined and frozen beside them.
-        return study.model_copy(update={"data": self.study.data})
+        return study.model_copy(update={"data": self._labels()})
+
+    def _labels(self) -> Data:
+        """What people said, as the session is examined beside it: labels in words as 0 or 1."""
+        if self.said is None:
+            return self.study.data
+        path = self.out / LABELS
+        if not path.is_file():
+            with whole(path) as draft:
+                self.said.write_parquet(draft)
+        people = tuple(self.said["rater"].unique(maintain_order=True))
+        return Data(sources=(Source(path=str(path.resolve())),), reference=people)
 
     def price(
         self, panel: Sequence[Rater], about: Collection[tuple[str, str]]

@@ -16,14 +16,17 @@ from voirdire_plugins.tune.optimizing import Evaluate, climb
 from voirdire_plugins.tune.work import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from voirdire.schema import Finding
     from voirdire.stats import Estimate
     from voirdire.study import Rater
     from voirdire_plugins.tune.optimizing import Climb
     from voirdire_plugins.tune.work import Work
+
+    Floats = NDArray[np.float64]
 
 #: Folds below which too few labels are left to look by.
 FEWEST_FOLDS = 5
@@ -43,6 +46,19 @@ def climb_price(work: Work, name: str, steps: int, folds: int) -> str:
     return f"{name} may ask for {most:,} judgements of {work.member.name}, {seen}{cost}."
 
 
+def check_folds(work: Work, folds: int) -> None:
+    """Whether so many folds can be dealt.
+
+    Raises
+    ------
+    InputError
+        They cannot.
+    """
+    most = len(np.unique(work.units.cluster))
+    if not FEWEST_FOLDS <= folds <= most:
+        raise InputError(f"--folds must be 0 or {FEWEST_FOLDS} to {most} (the items), got {folds}")
+
+
 def climbed(work: Work, name: str, options: Mapping[str, Any], steps: int, folds: int) -> Choice:
     """What an optimizer chose, measured by labels that it did not see.
 
@@ -56,10 +72,8 @@ def climbed(work: Work, name: str, options: Mapping[str, Any], steps: int, folds
             f"--for {work.goal.use}: an optimizer needs a score for each unit, which single and "
             "pick have; tune for one of these, or give candidates"
         )
-    if folds and not FEWEST_FOLDS <= folds <= len(np.unique(work.units.cluster)):
-        most = len(np.unique(work.units.cluster))
-        raise InputError(f"--folds must be 0 or {FEWEST_FOLDS} to {most} (the items), got {folds}")
     if folds:
+        check_folds(work, folds)
         return _refitted(work, name, options, steps, folds)
     member, units = work.member, work.units
     own = half_of(len(units), units.cluster, seed=work.seed)
@@ -84,25 +98,34 @@ def _refitted(work: Work, name: str, options: Mapping[str, Any], steps: int, fol
     """It chooses by all labels, and is run again without each fold, which measures that."""
     member, units = work.member, work.units
     fold = folds_of(len(units), folds, units.cluster, seed=work.seed)
-    every = np.ones(len(units), bool)
-    whole = _found(work, every, name, options, steps)
+    whole = _found(work, fold >= 0, name, options, steps)
     parts = [_found(work, fold != at, name, options, steps) for at in range(folds)]
     raters = {one.rater.name: one.rater for one in (whole, *parts) if one.rater is not None}
     panel = (member, *raters.values())
     scored, goodness = _judged(work, panel)
-    row = {one.name: at for at, one in enumerate(panel)}
-    chosen = 0 if whole.rater is None else row[whole.rater.name]
-    each = np.array([0 if one.rater is None else row[one.rater.name] for one in parts])
+    names = [member.name if one.rater is None else one.rater.name for one in (whole, *parts)]
+    findings = {one.kind: one for part in (*parts, whole) for one in part.findings}
+    return by_folds(work, panel, scored, goodness, fold, names, tuple(findings.values()))
+
+
+def by_folds(
+    work: Work, panel: Sequence[Rater], scored: Sequence[Scored], goodness: Floats,
+    fold: NDArray[np.intp], names: Sequence[str], findings: tuple[Finding, ...],
+) -> Choice:  # fmt: skip
+    """What was found by all labels, `names[0]`, measured by what was found without each fold."""
+    units = work.units
+    row = {one.name: at for at, one in enumerate(scored)}
+    chosen, *parts = (row[name] for name in names)
+    each = np.array(parts)
     gain = refitted_gain(
         goodness[each[fold], np.arange(len(units))], goodness[0], fold,
         clusters=units.cluster, level=work.level,
     )  # fmt: skip
     claimed = measured_gain(goodness[chosen], goodness[0], clusters=units.cluster, level=work.level)
-    shares = [float((each == at).mean()) for at in range(len(panel))]
-    findings = {one.kind: one for part in (*parts, whole) for one in part.findings}
+    shares = [float((each == at).mean()) for at in range(len(scored))]
     return Choice(
-        panel, scored, goodness, chosen, shares, gain, claimed, len(units), tuple(findings.values())
-    )
+        panel, scored, goodness, chosen, shares, gain, claimed, len(units), findings
+    )  # fmt: skip
 
 
 def _found(

@@ -129,10 +129,14 @@ def tune(
         typer.Option(
             "--folds",
             min=0,
-            help="Run the optimizer by all labels, and again without each of so many folds, which "
-            "measure it; without, it sees one half of the labels.",
+            help="Run the optimizer (or the race) by all labels, and again without each of so many "
+            "folds, which measure it. 0: an optimizer sees one half of the labels.",
         ),
-    ] = 0,
+    ] = 5,
+    race: Annotated[
+        bool,
+        typer.Option("--race", help="Ask candidates that are shown to be worse no further."),
+    ] = False,
     attribute: Annotated[
         list[str] | None,
         typer.Option(
@@ -183,7 +187,7 @@ def tune(
             candidates=candidates or (), ask_forms=forms, ask_all=ask_all, shots=shots or (),
             shots_options=_options(shots_option or [], "--shots-option"), optimizer=optimizer,
             optimizer_options=_options(optimizer_option or [], "--optimizer-option"), steps=steps,
-            folds=folds,
+            folds=folds, race=race,
             attributes=attribute or (), max_cost=max_cost, max_calls=max_calls, seed=seed,
             differ=differ or 0, measure=measure or (),
             say=lambda line: typer.echo(line, err=as_json),

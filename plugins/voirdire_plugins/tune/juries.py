@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError, StatisticsError, not_there
+from voirdire.examining.panel import member_of
 from voirdire.stats import combine
 from voirdire_plugins.tune.candidates import Scored
 
@@ -63,7 +64,10 @@ def jury_scores(
 ) -> list[Scored]:
     """What each of these would say, by what its members said; nobody is asked."""
     jury = specs[0]
-    said = {name: units.scores(ratings, name) for name in jury.members}
+    said = {
+        name: units.without(excluded_by(name, asking.study), units.scores(ratings, name))
+        for name in jury.members
+    }
     for spec in specs:
         if spec.is_jury:
             each = [asking.used.get(name, (0, None))[1] for name in spec.members]
@@ -72,6 +76,12 @@ def jury_scores(
             asking.used[spec.name] = (0, sum(known) if len(known) == len(each) else None)
             asking.unread[spec.name] = 0
     return list(_scored(specs, said, units))
+
+
+def excluded_by(name: str, study: Study) -> tuple[str, ...]:
+    """Systems that a member of the panel may not judge: what it excludes, else its own family's."""
+    rater = study.rater(name)
+    return () if rater is None else member_of(rater, study).excluded
 
 
 def _scored(specs: Sequence[Rater], said: dict[str, Floats], units: Units) -> Iterator[Scored]:

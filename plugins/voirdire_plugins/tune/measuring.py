@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,16 +69,17 @@ class Drawn:
 
 
 def stock(asking: Asking, attributes: Sequence[str], labelled: set[tuple[str, str]]) -> Units:
-    """All responses that nobody labelled, on each attribute; of people there is no score."""
+    """All responses that nobody labelled, on each attribute; of people there is no score.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
     rows = [
         (*key, attribute) for key in asking.responses if key not in labelled
         for attribute in attributes
     ]  # fmt: skip
-    if len(attributes) > 1:
-        raise InputError(
-            "--differ: a response is drawn for one attribute: name it by --attribute "
-            f"({listed(attributes)})"
-        )
     if not rows:
         raise InputError(
             "--differ: people labelled every response of the study: there is no stock to draw from"
@@ -135,6 +137,15 @@ class OldAndNew:
         return np.asarray(np.where(said[:, 0] > 1, 0.0, close))
 
 
+def _by_response(units: Units, values: Floats) -> tuple[list[tuple[str, ...]], Floats]:
+    """Responses (item, system), and the mean over what is asked of each: (n,) -> (responses,)."""
+    keys = units.keys.select("item", "system").rows()
+    place: dict[tuple[str, ...], int] = {}
+    codes = np.array([place.setdefault(key, len(place)) for key in keys])
+    mean = np.bincount(codes, weights=values) / np.bincount(codes)
+    return list(place), np.asarray(np.round(mean, 9))
+
+
 def draw(pair: OldAndNew, units: Units, number: int, seed: int, out: Path) -> Drawn:
     """Draw responses on which two judges differ, and write the list for people.
 
@@ -143,12 +154,13 @@ def draw(pair: OldAndNew, units: Units, number: int, seed: int, out: Path) -> Dr
     InputError
         They differ nowhere.
     """
-    away, old, new = pair.away, pair.old, pair.new
+    old, new = pair.old, pair.new
+    responses, away = _by_response(units, pair.away)
     found = np.unique(away[away > 0])
     if not len(found):
         raise InputError(
-            f"{new.name} and {old.name} say the same of all {len(units)} responses: there is no "
-            "gain to measure"
+            f"{new.name} and {old.name} say the same of all {len(responses)} responses: there is "
+            "no gain to measure"
         )
     if len(found) > 4:  # scores between the levels: fours of equal numbers
         edges = np.quantile(away[away > 0], [0.25, 0.5, 0.75])
@@ -160,30 +172,32 @@ def draw(pair: OldAndNew, units: Units, number: int, seed: int, out: Path) -> Dr
     ends = [float(away[place == one].max()) for one in strata]
     wanted = allotted(sizes, [float(away[place == one].mean()) for one in strata], number)
     names = [_named(one, away[place == one]) for one in strata]
-    placed = units.keys.with_columns(
+    placed = pl.DataFrame(responses, schema=["item", "system"], orient="row").with_columns(
         stratum=pl.Series([names[list(strata).index(one)] if one >= 0 else "they agree"
                            for one in place]),
         labelled=pl.lit(value=False),
     )  # fmt: skip
     drawn = draw_labels(
-        placed.select("item", "system", "stratum", "labelled"),
+        placed,
         dict(zip(names, wanted.tolist(), strict=True)), seed=seed,
     )  # fmt: skip
     rows = drawn.units.filter(pl.col("decision") == "human")
     queue = out / QUEUE
     write_csv(queue, rows, again=True)
     kept = {
-        "schema_version": 1, "old": old.name, "new": new.name, "use": pair.use, "units": len(units),
+        "schema_version": 1, "old": old.name, "new": new.name, "use": pair.use,
+        "units": len(responses),
         "sizes": sizes, "ends": ends, "names": names,
-        "strata": [[*row, int(one)] for row, one in zip(units.keys.rows(), place, strict=True)
+        "strata": [[*row, int(one)] for row, one in zip(responses, place, strict=True)
                    if one >= 0],
+        "attributes": units.keys["attribute"].unique(maintain_order=True).to_list(),
         "drawn": rows.select("item", "system").rows(),
     }  # fmt: skip
     write_text(out / DRAW, json.dumps(kept))
     told = tuple(
         (name, size, int(n), None) for name, size, n in zip(names, sizes, wanted, strict=True)
     )
-    return Drawn(len(units), sum(sizes), rows.height, told, str(queue), pair.measure)
+    return Drawn(len(responses), sum(sizes), rows.height, told, str(queue), pair.measure)
 
 
 def _named(place: int, away: Floats) -> str:
@@ -205,14 +219,18 @@ def measure_drawn(
     if not path.is_file():
         raise InputError(f"--measure: nothing was drawn in {out}: draw by --differ first")
     kept = json.loads(path.read_text(encoding="utf-8"))
-    places = {tuple(row[:3]): row[3] for row in kept["strata"]}
+    # An older draw names the one attribute in each row.
+    places = {tuple(row[:2]): row[-1] for row in kept["strata"]}
+    asked = set(kept.get("attributes", [row[2] for row in kept["strata"]]))
     wanted = {tuple(row) for row in kept["drawn"]}
-    rows = units.keys.rows()
-    mine = np.array([row[:2] in wanted and row in places for row in rows], bool)
+    rows = units.keys.select("item", "system", "attribute").rows()
+    said = Counter(row[:2] for row in rows if row[2] in asked)
+    mine = np.array([row[2] in asked and row[:2] in wanted and said[row[:2]] == len(asked)
+                     for row in rows], bool)  # fmt: skip
     if not mine.any():
         raise InputError(
             f"--measure: none of the {len(wanted)} responses that were drawn is labelled in these "
-            "files"
+            "files" + (f" on all of {listed(sorted(asked))}" if len(asked) > 1 else "")
         )
     units = units.taken(mine)
     pair = both(units)
@@ -221,9 +239,10 @@ def measure_drawn(
             f"--measure: the draw in {out} is of {kept['new']} beside {kept['old']} for "
             f"{kept['use']}, and not of {pair.new.name} beside {pair.old.name} for {pair.use}"
         )
-    place = [places[row] for row in units.keys.rows()]
+    responses, gains = _by_response(units, pair.gains(units.humans))
+    place = [places[row] for row in responses]
     gain = differing_gain(
-        pair.gains(units.humans), kept["sizes"], kept["units"], strata=place, ends=kept["ends"],
+        gains, kept["sizes"], kept["units"], strata=place, ends=kept["ends"],
         level=level,
     )  # fmt: skip
     labelled = np.bincount(place, minlength=len(kept["sizes"])).tolist()

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.examining import changing
-from voirdire.files import write_text
+from voirdire.files import file_stems, write_text
 from voirdire.schema import Finding
 from voirdire.study import Data, Humans, study_in, study_to_toml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from voirdire.study import Study
+    from voirdire.study import Rater, Study
     from voirdire_plugins.tune.asking import Asking
     from voirdire_plugins.tune.results import Tuned
 
 STUDY, LOCK, PEOPLE = "study.toml", "judge.lock", "people.toml"
+#: The folder of the locks of all that were asked.
+LOCKS = "locks"
 #: What an annotator's labels have beside them, where nothing applies.
 NOTHING = "none of these"
 
 
 def write_people(
-    study: Study, asking: Asking, people: Sequence[str], attribute: str, labels: Sequence[str]
+    study: Study,
+    asking: Asking,
+    people: Sequence[str],
+    attributes: Sequence[str],
+    labels: Sequence[str],
 ) -> str:
     """Write a study by which `voirdire humans export` asks people about what was drawn.
 
@@ -35,7 +42,7 @@ def write_people(
         none = NOTHING if NOTHING not in labels else ""
         asked = Humans(task="labels", raters=tuple(people), labels=tuple(labels), none=none)
     elif asked is None:
-        asked = Humans(task="pointwise", raters=tuple(people), attributes=(attribute,))
+        asked = Humans(task="pointwise", raters=tuple(people), attributes=tuple(attributes))
     made = study.model_copy(
         update={"humans": asked, "panel": (), "generators": (), "data": Data(), "gate": None}
     )
@@ -45,11 +52,12 @@ def write_people(
 
 
 def write_judge(
-    tuned: Tuned, study: Study, asking: Asking, about: Collection[tuple[str, str]]
-) -> Tuned:
-    """Write the study with the chosen judge in place of the old one, and its lock.
+    tuned: Tuned, study: Study, asking: Asking, about: Collection[tuple[str, str]],
+    asked: Sequence[Rater] = (),
+) -> Tuned:  # fmt: skip
+    """Write the study with the chosen judge in place of the old one, and the locks of all.
 
-    The lock freezes what it said of the labelled responses; people's labels are its anchors.
+    A lock freezes what a candidate said of the labelled responses; people's labels are its anchors.
     """
     spec, out = tuned.spec, asking.out
     panel = tuple(
@@ -73,4 +81,22 @@ def write_judge(
         )  # fmt: skip
         return replace(tuned, files=files, findings=(*tuned.findings, finding))
     changing.write_lock(out / LOCK, lock)
-    return replace(tuned, files={**files, "lock": str(out / LOCK)})
+    files["lock"] = str(out / LOCK)
+    names = [one.name for one in asked if not one.is_jury]
+    return replace(tuned, files=files | _lock_all(names, asking, tuned.people))
+
+
+def _lock_all(names: Sequence[str], asking: Asking, people: Sequence[str]) -> dict[str, str]:
+    """A lock for each that was asked, the judge as it was among them.
+
+    One that gave no score has none.
+    """
+    folder = asking.out / LOCKS
+    if len(names) < 2:
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, stem in file_stems(names, "candidate").items():
+        with suppress(InputError):
+            lock = changing.freeze(str(asking.session), judges=(name,), reference=people)
+            changing.write_lock(folder / f"{stem}.lock", lock)
+    return {"locks": str(folder)}

@@ -23,10 +23,11 @@ from voirdire_plugins.tune.looks import looked_before, remember
 from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
 from voirdire_plugins.tune.moved import write_look
 from voirdire_plugins.tune.outputs import write_judge, write_people
+from voirdire_plugins.tune.racing import raced
 from voirdire_plugins.tune.results import Moved, Tuned, Way
 from voirdire_plugins.tune.shots import set_aside, shown_by
 from voirdire_plugins.tune.subjects import subject_of
-from voirdire_plugins.tune.units import of_known, people_agree, read_units, with_labels
+from voirdire_plugins.tune.units import of_known, of_others, people_agree, read_units, with_labels
 from voirdire_plugins.tune.work import Choice, Work
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 #: What labels of units that differ should show: three points in a hundred, four times in five.
 AIM, POWER_Z = 0.03, 1.96 + 0.8416
+#: Folds without each of which an optimizer or a race is run again.
+FOLDS = 5
 
 
 def tune(  # noqa: PLR0913 - each is a choice of the caller
@@ -61,7 +64,8 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     optimizer: str = "",
     optimizer_options: Mapping[str, Any] | None = None,
     steps: int = 400,
-    folds: int = 0,
+    folds: int = FOLDS,
+    race: bool = False,
     attributes: Sequence[str] = (),
     max_cost: float | None = None,
     max_calls: int | None = None,
@@ -99,11 +103,14 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         by the retriever out of a third of the labels, which measures nothing. The options are those
         of the retriever, such as `embedder`.
     optimizer, optimizer_options, steps
-        A registered optimizer, its options, and how many judgements it may ask for. It sees one
-        half of the labels, and the other half measures.
+        A registered optimizer, its options, and how many judgements it may ask for each time that
+        it is run.
     folds : int
-        With 5 or more it sees all labels, and is run again without each fold, which then measures
-        what was found without it. 0: one half.
+        The optimizer (or the race) sees all labels, and is run again without each of so many folds,
+        which measures what was found without it. 0: an optimizer sees one half of the labels, and
+        the other half measures, at a sixth of the price.
+    race : bool
+        Candidates that are shown to be worse are asked no further.
     attributes : sequence of str
         Those that count; all by default.
     max_cost, max_calls : optional
@@ -138,40 +145,53 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         raise InputError(
             f"{judge} judges {subject.name}: it is tuned --for {' or '.join(subject.uses)}"
         )
-    own = with_labels(declared, labels, reference)
-    units = read_units(own, attributes, use, subject)
+    labelled = with_labels(declared, labels, reference)
+    units = read_units(labelled, attributes, use, subject)
     units, unknown = of_known(units, known, judge)
     at = None if declared.gate is None or known else declared.gate.at
     marks = check_gate(at, use, *_ends(declared, subject))
-    asking = Asking.of(Path(study), own, subject, folder, max_cost, max_calls, quiet=quiet)
+    asking = Asking.of(Path(study), labelled, subject, folder, max_cost, max_calls, quiet=quiet)
     units, left = asking.with_text(units)
-    findings = (*unknown, *left, *people_agree(units, level), *looked_before(units, asking))
     more = read_candidates(member, candidates, declared.folder) + (
         forms(member) if ask_forms else ()
     )
+    asking.said = units.said() if subject.name == "items" else None
+    # A jury's members are left out one by one.
+    units, kin = of_others(units, () if member.is_jury else (member, *more), declared)
+    findings = (
+        *unknown, *left, *kin, *people_agree(units, level), *looked_before(units, asking)
+    )  # fmt: skip
     if shots:
         pool, units = set_aside(units, seed)
         scale = _scale(declared) if subject.name == "responses" else None
         taught, aside = shown_by(member, shots, pool, asking, scale, shots_options or {})
         more, findings = more + taught, (*findings, aside)
+    if race and (optimizer or not more):
+        raise InputError("--race is of --candidates, --forms and --shots: there are none")
     if optimizer and more:
         raise InputError("give candidates or an optimizer: each is measured in its own way")
-    if (differ or measure) and use in ("pick", "worth"):
-        raise InputError(f"--for {use}: labels where judges differ measure single, gate and filter")
+    _check_differ(use, asked=bool(differ or measure))
     work = Work(member, goal, units, marks, asking, findings, seed, level)
     if optimizer:
         say(climb_price(work, optimizer, steps, folds))
         choice = climbed(work, optimizer, optimizer_options or {}, steps, folds)
     else:
         say(_plan(asking, (*members, *more), units))
-        choice = _cheapest(work, members, more, ask_all=ask_all)
-    tuned = write_judge(_told(work, choice), own, asking, units.responses)
+        choice = _cheapest(work, members, more, ask_all=ask_all, race=folds if race else 0)
+    tuned = write_judge(_told(work, choice), labelled, asking, units.responses, choice.panel)
     tuned = write_look(tuned, units, asking, choice.scored[0], choice.scored[choice.chosen])
     remember(units, asking, len(tuned.ways), tuned.after.name)
     if not differ and not measure:
         return tuned
-    files = with_labels(own, measure, reference) if measure else None
+    # By themselves: the labels that chose may be in other words, and are of other responses.
+    alone = declared.model_copy(update={"data": declared.data.model_copy(update={"sources": ()})})
+    files = with_labels(alone, measure, tuned.people) if measure else None
     return replace(tuned, drawn=_drawn(work, tuned, differ, files, say))
+
+
+def _check_differ(use: str, *, asked: bool) -> None:
+    if asked and use in ("pick", "worth"):
+        raise InputError(f"--for {use}: labels where judges differ measure single, gate and filter")
 
 
 def _ends(study: Study, subject: Subject) -> tuple[float, float]:
@@ -205,14 +225,19 @@ def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
 
 
 def _cheapest(
-    work: Work, members: Sequence[Rater], more: Sequence[Rater], *, ask_all: bool
+    work: Work, members: Sequence[Rater], more: Sequence[Rater], *, ask_all: bool, race: int
 ) -> Choice:
-    """What costs no call first; candidates where that is not shown to suffice."""
+    """What costs no call first; candidates where that is not shown to suffice.
+
+    With `race` so many folds have a race of their own.
+    """
     choice = _listed(work, members)
     if not more:
         return choice
     if choice.chosen and choice.gain.bounds[0] > 0 and not ask_all:
         return replace(choice, findings=(_not_asked(more, work),))
+    if race:
+        return raced(work, (*members, *more), race)
     return _listed(work, (*members, *more))
 
 
@@ -265,7 +290,7 @@ def _drawn(
     if labels is None:
         made = draw(both(rest), rest, differ, work.seed, asking.out)
         known = subject_of(panel[0], asking.study)[1]
-        people = write_people(asking.study, asking, work.units.people, attributes[0], known)
+        people = write_people(asking.study, asking, work.units.people, attributes, known)
         return replace(made, people=people)
     return measure_drawn(
         read_units(labels, (), tuned.use, asking.subject), both, asking.out, work.level

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed
+from voirdire.examining.panel import member_of
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.schema import Finding
 from voirdire.stats import krippendorff_alpha
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from voirdire.study import Study
+    from voirdire.study import Rater, Study
     from voirdire_plugins.tune.subjects import Subject
 
     Floats = NDArray[np.float64]
@@ -65,6 +66,25 @@ class Units:
     def taken(self, kept: NDArray[np.bool_]) -> Units:
         """Some of them."""
         return Units(self.keys.filter(kept), self.humans[kept], self.cluster[kept], self.people)
+
+    def said(self) -> pl.DataFrame:
+        """What each person said of each item: ``item, rater, attribute, score``."""
+        keys = self.keys.select("item", "attribute")
+        parts = [
+            keys.with_columns(rater=pl.lit(name), score=pl.Series(self.humans[:, at]))
+            for at, name in enumerate(self.people)
+        ]
+        rows = pl.concat(parts).filter(pl.col("score").is_not_nan())
+        return rows.select("item", "rater", "attribute", "score")
+
+    def of_systems(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """(n,) which are about one of these systems."""
+        own = set(names)
+        return np.array([bool(own & set(row[1:])) for row in self.systems], bool)
+
+    def without(self, systems: Sequence[str], runs: Floats) -> Floats:
+        """(R, n) scores but of these systems, which their rater may not judge."""
+        return np.where(self.of_systems(systems), np.nan, runs) if systems else runs
 
     def scores(self, ratings: pl.DataFrame, rater: str) -> Floats:
         """(R runs, n) what a rater said; NaN where it gave no score.
@@ -206,6 +226,38 @@ def of_known(units: Units, known: Sequence[str], judge: str) -> tuple[Units, tup
         "These labels are left out: nothing is said of them.",
     )  # fmt: skip
     return units.taken(kept), (finding,)
+
+
+def of_others(
+    units: Units, panel: Sequence[Rater], study: Study
+) -> tuple[Units, tuple[Finding, ...]]:
+    """Units of systems that every one of these may judge: none excludes them, or is their kin.
+
+    All candidates are measured on the same units, so that what one may not judge is left out of
+    all.
+
+    Raises
+    ------
+    InputError
+        Nothing is left.
+    """
+    members = [member_of(one, study) for one in panel]
+    systems = sorted({name for one in members for name in one.excluded})
+    own = units.of_systems(systems)
+    if not own.any():
+        return units, ()
+    who = listed([one.name for one in members if one.excluded])
+    if own.all():
+        raise InputError(
+            f"all labels are of {listed(systems)}, which {who} may not judge: its own family, or "
+            "excluded by the study"
+        )
+    finding = Finding(
+        "own_systems_left_out", "note", "", int(own.sum()), tuple(systems),
+        f"{int(own.sum())} labels are of {listed(systems)}: of the family of {who}, or excluded.",
+        "They measure nothing, as in an examination.",
+    )  # fmt: skip
+    return units.taken(~own), (finding,)
 
 
 def _pairs(keys: pl.DataFrame) -> pl.DataFrame:

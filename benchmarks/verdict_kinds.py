@@ -1,17 +1,19 @@
 """Rates of the verdict on labels, preferences and probabilities: judges of known truth.
 
-    python benchmarks/verdict_kinds.py [PANELS] [600s]      # writes results/verdict_kinds.md
+    python benchmarks/verdict_kinds.py [PANELS] [600s] [--jobs 16] [--seeds 710000] [--out FILE]
 
-Seeds start at 710000. A judge deserves the uses that `simulate_kinds` names beside it.
+Writes results/verdict_kinds.md, or FILE. With a limit of time each cell has as many panels as were
+reached, of the seeds in their order. A judge deserves the uses that `simulate_kinds` names.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 import time
 from collections import Counter
-from functools import partial
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from functools import lru_cache, partial
 from pathlib import Path
 
 from voirdire.examining import simulate_kinds as simulated
@@ -31,56 +33,71 @@ LABELS, COMPARED, CLAIMED = (
 PICKING = ("order", "score", "single", "pick")
 #: Name -> how a panel is drawn, its judges, the uses that are counted.
 CELLS = {
-    "labels K 5, 400 x 3": (
-        partial(simulated.label_panel, 400, 5, 3), LABELS, ("single", "filter"),
-    ),
-    "labels K 5, 1,000 x 3": (
-        partial(simulated.label_panel, 1000, 5, 3), LABELS, ("single", "filter"),
-    ),
-    "labels K 5, 400 x 2": (partial(simulated.label_panel, 400, 5, 2), LABELS, ("single",)),
-    "labels K 2, 400 x 3": (partial(simulated.label_panel, 400, 2, 3), LABELS, ("single",)),
-    "labels K 3, 400 x 3": (partial(simulated.label_panel, 400, 3, 3), LABELS, ("single",)),
-    "sets of 5, 400 x 3": (
-        partial(simulated.label_panel, 400, 5, 3, sets=True), LABELS, ("single",),
-    ),
-    "preferences 4, 300 x 3": (
-        partial(simulated.preference_panel, 4, 300, 3), COMPARED, PICKING,
-    ),
-    "preferences 4, 300 x 3, family": (
-        partial(simulated.preference_panel, 4, 300, 3, family=True), COMPARED, PICKING,
-    ),
-    "preferences 4, 1,000 x 3, family": (
-        partial(simulated.preference_panel, 4, 1000, 3, family=True), COMPARED, PICKING,
-    ),
-    "preferences 4, 300 x 2, both orders": (
-        partial(simulated.preference_panel, 4, 300, 2, both=True), COMPARED, PICKING,
-    ),
-    "preferences 10, 300 x 3": (
-        partial(simulated.preference_panel, 10, 300, 3), COMPARED, PICKING,
-    ),
-    "arena 10, 1,000 x 1": (
-        partial(simulated.preference_panel, 10, 1000, 1), COMPARED, ("order", "score"),
-    ),
-    "probabilities 400 x 1": (
-        partial(simulated.probability_panel, 400, 1), CLAIMED, ("confidence", "release"),
-    ),
-    "probabilities 400 x 3": (
-        partial(simulated.probability_panel, 400, 3), CLAIMED, ("confidence", "release"),
-    ),
+    **{
+        f"labels {name}": (
+            partial(simulated.label_panel, *size, **more), LABELS, ("single", "filter"),
+        )
+        for name, size, more in (
+            ("K 5, 200 x 3", (200, 5, 3), {}),
+            ("K 5, 400 x 3", (400, 5, 3), {}),
+            ("K 5, 1,000 x 3", (1000, 5, 3), {}),
+            ("K 5, 400 x 2", (400, 5, 2), {}),
+            ("K 5, 400, each by 2 of 5", (400, 5, 5), {"each": 2}),
+            ("K 5, 400 x 3, clusters of 4", (400, 5, 3), {"together": 4}),
+            ("K 5, 600 x 3, 6 systems", (600, 5, 3), {"systems": 6}),
+            ("K 5, 400 x 3, people of other skills", (400, 5, 3), {"skills": 0.08}),
+            ("K 2, 400 x 3", (400, 2, 3), {}),
+            ("K 3, 400 x 3", (400, 3, 3), {}),
+            ("K 8, 800 x 3", (800, 8, 3), {}),
+        )
+    },
+    **{
+        f"sets of 5, {size:,} x 3": (
+            partial(simulated.label_panel, size, 5, 3, sets=True), LABELS, ("single",),
+        )
+        for size in (400, 1000)
+    },
+    **{
+        f"{'arena' if size[2] == 1 else 'preferences'} {size[0]}, {size[1]:,} x {size[2]}{told}": (
+            partial(simulated.preference_panel, *size, **more), COMPARED,
+            PICKING if size[2] > 1 else ("order", "score"),
+        )
+        for size, told, more in (
+            ((2, 100, 3), "", {}),
+            ((2, 300, 3), "", {}),
+            ((4, 100, 3), "", {}),
+            ((4, 300, 3), "", {}),
+            ((4, 300, 3), ", family", {"family": True}),
+            ((4, 1000, 3), ", family", {"family": True}),
+            ((4, 300, 2), ", both orders", {"both": True}),
+            ((10, 300, 3), "", {}),
+            ((10, 300, 3), ", both orders", {"both": True}),
+            ((10, 1000, 3), "", {}),
+            ((10, 1000, 1), "", {}),
+            ((4, 300, 1), "", {}),
+        )
+    },
+    **{
+        f"probabilities {items:,} x {humans}": (
+            partial(simulated.probability_panel, items, humans), CLAIMED, ("confidence", "release"),
+        )
+        for items, humans in ((100, 1), (200, 1), (400, 1), (200, 3), (400, 3), (1000, 1))
+    },
 }  # fmt: skip
+#: Panels that one process counts at a time.
+CHUNK = 5
 
 
-def run(cell: str, panels: int, seconds: float = math.inf) -> tuple[Counter, int]:
-    """Counts by judge, use and state, then whether it is deserved, and panels run.
+def run(cell: str, seeds: range) -> Counter:
+    """Counts by judge, use and state, then whether it is deserved, over whole panels.
 
-    Whole panels only, one at least. What is said of a label (or side) counts once for each.
+    What is said of a label (or side) counts once for each.
     """
     draw, judges, uses = CELLS[cell]
     states: Counter = Counter()
-    done, start = 0, time.perf_counter()
-    right = _right_where_sure(draw) if "release" in uses else {}
-    while done < panels and (not done or time.perf_counter() - start < seconds):
-        for name, case in draw(seed=FIRST + done).cases.items():
+    right = _right_where_sure(cell) if "release" in uses else {}
+    for seed in seeds:
+        for name, case in draw(seed=seed).cases.items():
             ground = ground_of(case, STUDY.margins)
             for asked in asked_uses(uses, ground):
                 if asked.target != THESE:
@@ -94,8 +111,35 @@ def run(cell: str, panels: int, seconds: float = math.inf) -> tuple[Counter, int
                 else:
                     state = made.state
                 states[name, asked.use, state, worth] += 1
-        done += 1
-    return states, done
+    return states
+
+
+def run_all(
+    panels: int, first: int, jobs: int, seconds: float = math.inf
+) -> dict[str, tuple[Counter, int]]:
+    """Each cell's counts and panels; all cells go on together until the time is over."""
+    found = {cell: (Counter(), 0) for cell in CELLS}
+    starts = range(0, panels, CHUNK)
+    queue = [
+        (cell, range(first + at, first + min(at + CHUNK, panels)))
+        for at in starts
+        for cell in CELLS
+    ]
+    begun = time.perf_counter()
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting, place = {}, 0
+        while place < len(queue) or waiting:
+            late = time.perf_counter() - begun > seconds
+            while place < len(queue) and len(waiting) < 2 * jobs and not late:
+                cell, seeds = queue[place]
+                waiting[pool.submit(run, cell, seeds)] = (cell, len(seeds))
+                place += 1
+            if not waiting:
+                break
+            for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                cell, size = waiting.pop(done)
+                found[cell] = found[cell][0] + done.result(), found[cell][1] + size
+    return found
 
 
 def deserves(name, asked, judges, ground, right) -> bool | None:
@@ -125,8 +169,10 @@ def _named(name: str, ground) -> bool:
     return name == "guesses on hard items" and untold
 
 
-def _right_where_sure(draw) -> dict[tuple[str, str], float]:
+@lru_cache
+def _right_where_sure(cell: str) -> dict[tuple[str, str], float]:
     """Judge and side -> how often people agree there, on many items."""
+    draw = CELLS[cell][0]
     big = partial(draw.func, 40_000, *draw.args[1:], **draw.keywords)
     right = {}
     for name, case in big(seed=FIRST - 1).cases.items():
@@ -171,10 +217,10 @@ BLIND = {"always the commonest", "at random by shares", "shuffled"}
 WRONG_ON_RARE = {"blind to a rare label", "misses most of a rare label"}
 
 
-def main(panels: int, seconds: float = math.inf) -> str:
+def main(panels: int, first: int, jobs: int, seconds: float = math.inf) -> str:
     """The report as Markdown."""
     lines = [
-        f"# The verdict on labels, preferences and probabilities, seeds from {FIRST}",
+        f"# The verdict on labels, preferences and probabilities, seeds from {first}",
         "",
         (
             "*As one human* (calibrated) is an exchangeable judge; a false no refuses a deserving "
@@ -186,17 +232,17 @@ def main(panels: int, seconds: float = math.inf) -> str:
         "|---|---:|---|---:|---:|---:|---:|---:|---|",
     ]
     by_judge = []
-    for cell, (_, judges, uses) in CELLS.items():
-        states, done = run(cell, panels, seconds / len(CELLS))
-        rows = lines_of(cell, states, done)
-        print(*rows, sep="\n", flush=True)
-        lines += rows
+    for cell, (states, done) in run_all(panels, first, jobs, seconds).items():
+        _, judges, uses = CELLS[cell]
+        lines += lines_of(cell, states, done)
         by_judge += ["", f"{cell} (yes / no / open or not tested, of {done} panels):", ""]
         for name in judges:
             counts: Counter = Counter()
             for (who, use, state, _), n in states.items():
                 if who == name:
                     counts[use, {"named": "yes"}.get(state, state)] += n
+            if not counts:
+                continue
             cells = [
                 f"{use} {counts[use, 'yes']}/{counts[use, 'no']}/"
                 f"{counts[use, 'open'] + counts[use, 'not tested']}"
@@ -207,9 +253,14 @@ def main(panels: int, seconds: float = math.inf) -> str:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    seconds = next((float(one[:-1]) for one in given if one.endswith("s")), math.inf)
-    panels = next((int(one) for one in given if one.isdigit()), 100)
-    text = main(panels, seconds)
-    RESULTS.write_text(text)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("panels", nargs="*", help="how many panels a cell, and a limit as 600s")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=FIRST, help="the first seed")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    limit = next((float(one[:-1]) for one in given.panels if one.endswith("s")), math.inf)
+    size = next((int(one) for one in given.panels if one.isdigit()), 100)
+    text = main(size, given.seeds, given.jobs, limit)
+    given.out.write_text(text)
     print(text)

@@ -152,6 +152,7 @@ def test_it_writes_over_nobody_elses_work(tmp_path, name):
     ("kind", "told"),
     [
         ("label", ("blind to a rare label", "single", "no")),
+        ("label set", ("merges two labels", "single", "no")),
         ("preference", ("always takes the first", "pick", "no")),
         ("probability", ("twice too sure", "confidence", "no")),
     ],

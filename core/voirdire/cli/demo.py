@@ -72,7 +72,7 @@ def demo(
     ] = Path("voirdire-demo"),
     seed: Annotated[int, typer.Option("--seed", help="The seed of the simulation.", min=0)] = 1,
     kind: Annotated[
-        Literal["score", "label", "preference", "probability"],
+        Literal["score", "label", "label set", "preference", "probability"],
         typer.Option("--kind", help="What the judges give."),
     ] = "score",
     no_figures: Annotated[
@@ -150,8 +150,8 @@ def _write_judgements(folder: Path, kind: str, seed: int) -> None:
     from voirdire.examining.simulate_kinds import demo_panel, tidy_judgements
 
     tidy_judgements(demo_panel(kind, seed)).write_csv(folder / "judgements.csv")
-    more = {"label": ', subgroup = "subgroup"', "preference": "",
-            "probability": ', subgroup = "subgroup", claims = "yes"'}[kind]  # fmt: skip
+    more = "" if kind == "preference" else ', subgroup = "subgroup"'
+    more += ', claims = "yes"' if kind == "probability" else ""
     (folder / "study.toml").write_text(OF_A_KIND.format(kind=kind, more=more), encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ neighbouring labels, tastes of judges and systems' strengths have heavier tails.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ PRIORS = {
 #: Of a judge: what it is, and which uses it deserves.
 LABEL_JUDGES = {
     "as one human": ("single",),
+    "as the mean human": ("single",),
     "better than one human": ("single",),
     "knows the truth": ("single",),
     "half at random": (),
@@ -89,6 +91,8 @@ CLOSE = {
 DEMO = {
     "label": ("as one human", "knows the truth", "blind to a rare label",
               "always the commonest", "a subgroup at random", "shuffled"),
+    "label set": ("as one human", "knows the truth", "blind to a rare label",
+                  "merges two labels", "a subgroup at random", "shuffled"),
     "preference": ("as one human", "better than one human", "always takes the first",
                    "leans to the longer", "knows systems alone", "at random"),
     "probability": ("calibrated", "knows the truth", "twice too sure", "the base rate", "hard"),
@@ -102,20 +106,47 @@ class SimulatedCases:
     cases: Mapping[str, Any]  # all of one kind
 
 
-def label_panel(
-    items: int, labels: int, humans: int, seed: int, *, sets: bool = False
+def label_panel(  # noqa: PLR0913 - a design has so many sides
+    items: int,
+    labels: int,
+    humans: int,
+    seed: int,
+    *,
+    sets: bool = False,
+    each: int = 0,
+    together: int = 1,
+    systems: int = 1,
+    skills: float = 0.0,
 ) -> SimulatedCases:
     """Humans and every judge of `LABEL_JUDGES` on so many items.
 
     Each item has a label and a difficulty; who errs takes a neighbour of the label, or any.
+
+    Parameters
+    ----------
+    sets : bool
+        Whether each label may be given or not (of the judges those that this can be said of).
+    each : int
+        So many of the humans label an item; 0: all of them.
+    together : int
+        So many items are a cluster, of one difficulty.
+    systems : int
+        Of each its own shares of labels.
+    skills : float
+        The standard deviation of people's skills, of which the judge *as one human* has one more;
+        *as the mean human* has the mean one, and is there only where they differ.
     """
     rng = np.random.default_rng([seed, items, labels, humans, int(sets), 9041])
     if sets:
         return _set_panel(rng, items, labels, humans)
     prior = np.array(PRIORS.get(labels) or 1 / np.arange(1, labels + 1) ** 0.5)
     prior = prior / prior.sum()
+    system = np.arange(items) // together % systems
     truth = rng.choice(labels, items, p=prior)
-    ease = rng.beta(4, 1.6, items)
+    for k in range(1, systems):  # the first has the shares of all
+        own = rng.dirichlet(8 * prior)
+        truth = np.where(system == k, rng.choice(labels, items, p=own), truth)
+    ease = np.repeat(rng.beta(4, 1.6, -(-items // together)), together)[:items]
     near = (truth + rng.choice([-1, 1], items)) % labels
     subgroup = rng.random(items) < 0.2
 
@@ -124,8 +155,9 @@ def label_panel(
         other = np.where(rng.random(items) < 0.55, near, rng.choice(labels, items, p=prior))
         return np.where(right, truth, other)
 
-    people = np.stack([person() for _ in range(humans)])
-    one, rare = person(), labels - 1
+    skill = rng.normal(0, skills, humans + 1) if skills else np.zeros(humans + 1)
+    people = np.stack([person(own) for own in skill[:-1]])
+    one, rare = person(skill[-1]), labels - 1
     any_ = rng.choice(labels, items, p=prior)
     u = rng.random(items)
     votes = np.stack([one, person(), person()])
@@ -146,12 +178,20 @@ def label_panel(
         "guesses on hard items": np.where(ease < np.quantile(ease, 0.35), any_, truth),
         "copies one human": np.where(u < 0.6, people[0], one),
     }
+    if skills:
+        judges["as the mean human"] = person()
     table = np.eye(labels)
     names = tuple(f"label {k + 1}" for k in range(labels))
+    said_by = people.astype(float)
+    if each:
+        shuffled = np.argsort(rng.random(people.shape), axis=0)
+        said_by[shuffled >= each] = np.nan
     return SimulatedCases({
         name: Case(
             name, "topic", tuple(f"human {k + 1}" for k in range(humans)),
-            said[None].astype(float), people.astype(float), np.arange(items), 1.0,
+            said[None].astype(float), said_by, np.arange(items), 1.0,
+            systems=system if systems > 1 else None,
+            clusters=np.arange(items) // together if together > 1 else None,
             subgroups=np.where(subgroup, "special", ""), kind="label", labels=names, table=table,
         )
         for name, said in judges.items()
@@ -329,6 +369,7 @@ def demo_panel(kind: str, seed: int) -> SimulatedCases:
     """
     drawn = {
         "label": lambda: label_panel(800, 5, 3, seed),
+        "label set": lambda: label_panel(800, 5, 3, seed, sets=True),
         "preference": lambda: preference_panel(4, 600, 3, seed=seed),
         "probability": lambda: probability_panel(800, 3, seed),
     }[kind]()
@@ -338,7 +379,8 @@ def demo_panel(kind: str, seed: int) -> SimulatedCases:
 def deserved_uses(kind: str) -> dict[str, tuple[str, ...]]:
     """Judge -> the uses that it deserves, among those that a demo asks about."""
     judges = {
-        "label": LABEL_JUDGES, "preference": PREFERENCE_JUDGES, "probability": PROBABILITY_JUDGES,
+        "label": LABEL_JUDGES, "label set": LABEL_JUDGES, "preference": PREFERENCE_JUDGES,
+        "probability": PROBABILITY_JUDGES,
     }[kind]  # fmt: skip
     return {name: judges[name] for name in DEMO[kind]}
 
@@ -359,11 +401,23 @@ def tidy_judgements(panel: SimulatedCases) -> pl.DataFrame:
         claims = {f"{name} probability": said[name].round(4) for name in panel.cases}
         systems = [f"system {k}" for k in np.asarray(first.systems).tolist()]
         return pl.DataFrame({**facts, "system": systems, **people, **claims})
-    labels = np.array(("billing", "delivery", "returns", "account", "fraud"))
+    # Of sets each judge has a table of its own, since what is in it are the sets that are given.
     return pl.concat(
-        pl.DataFrame({**facts, "rater": [rater] * len(codes), "label": labels[codes.astype(int)]})
+        pl.DataFrame({
+            **facts, "rater": [rater] * len(codes),
+            "label": _label_cells(codes, panel.cases.get(rater, first)),
+        })
         for rater, codes in said.items()
-    )
+    )  # fmt: skip
+
+
+def _label_cells(codes: Floats, case: Case) -> list[str]:
+    """The label of each item as a cell, or the set of labels as a JSON list."""
+    names = np.array(("billing", "delivery", "returns", "account", "fraud"))
+    if case.kind == "label":
+        return [str(name) for name in names[codes.astype(int)]]
+    rows = np.asarray(case.table)[codes.astype(int)] > 0
+    return [json.dumps(names[row].tolist()) for row in rows]
 
 
 def _tidy_comparisons(case: ComparedCase, said: dict[str, Floats]) -> pl.DataFrame:

@@ -646,6 +646,7 @@ def job_million(folder: str, count: str) -> dict[str, Any]:
             room.acquire()
             session.put(Finish((call.key,), "ok", slot=slot))
         session.stop()
+    job_again(folder)  # derives the tables, and leaves the seal
     return {"tasks": int(count)}
 
 
@@ -683,7 +684,7 @@ def job_ten(path: str, millions: str) -> dict[str, Any]:
 
 def job_look(path: str) -> dict[str, Any]:
     """Open the page on the file, and ask for its pages as a browser would."""
-    from urllib.request import urlopen
+    from urllib.request import HTTPCookieProcessor, build_opener
 
     with subprocess.Popen(
         [*VOIRDIRE, "look", path, "--reference", "human", "--with-text", "--port", "0"],
@@ -692,17 +693,17 @@ def job_look(path: str) -> dict[str, Any]:
     ) as server:
         line = next(line for line in server.stdout or () if "http://" in line)
         address = "http://" + line.partition("http://")[2].split()[0]
-        base, _, query = address.partition("?")
+        base, browser = address.partition("?")[0], build_opener(HTTPCookieProcessor())
         spent = {"opening": cpu_of(server.pid)}
-        key = f"&{query}" if query else ""
+        browser.open(address, timeout=300).read()  # its key becomes a cookie
         pages = {
-            "grid": "/?", "matrix": "/matrix?judge=judge&attribute=score",
+            "grid": "/", "matrix": "/matrix?judge=judge&attribute=score",
             "search": "/list?judge=judge&attribute=score&text=kind+answer",
         }  # fmt: skip
         try:
             for name, page in pages.items():
                 begun = cpu_of(server.pid)
-                with urlopen(base.rstrip("/") + page + key, timeout=300) as answer:
+                with browser.open(base.rstrip("/") + page, timeout=300) as answer:
                     answer.read()
                 spent[name] = cpu_of(server.pid) - begun
             spent["peak"] = peak_of_process(server.pid)

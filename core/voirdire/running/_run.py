@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire._manager import plugins as loaded_plugins
@@ -22,6 +23,7 @@ from voirdire.running._prepare import (
     warn_of_keys,
 )
 from voirdire.running._result import RunResult, keep_outcome
+from voirdire.running._seal import keep_seal, seal_of, sealed
 from voirdire.running._stop import GRACE, Stop
 from voirdire.running.batches import BatchRun, check_no_batch_is_open
 from voirdire.running.tasks import work
@@ -34,10 +36,10 @@ from voirdire.store.tasks import keep_generated
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from voirdire._registry import Plugins
     from voirdire.running._prepare import Declared
+    from voirdire.running._result import RaterResult
     from voirdire.running.workers import Worker
     from voirdire.store.session import Session
     from voirdire.study import Study
@@ -61,8 +63,15 @@ async def execute(
     if options.whole:
         warn_of_keys(declared.text)
 
+    seal = seal_of(declared, asking, options) if options.whole else None
+    finished: tuple[RaterResult, ...] | None = None
+
     def take(connection: sqlite3.Connection) -> None:
-        take_inputs(connection, study, asking, options, out)
+        nonlocal finished
+        if options.resume and not options.ask_again:
+            finished = sealed(connection, Path(out), seal)
+        if finished is None:
+            take_inputs(connection, study, asking, options, out)
 
     with (
         _few_collections(),
@@ -77,6 +86,9 @@ async def execute(
             shared=options.shared,
         ) as session,
     ):
+        if finished is not None:
+            taken = time.monotonic() - began
+            return RunResult(session.folder, finished, taken, stop.reason, study.run.currency)
         workers, models = make_workers(study, asking, session, stop, plugins)
         try:
             await learn_schema(models, session.connection)
@@ -97,8 +109,11 @@ async def execute(
             parked={one.asker.id.name: one.parked for one in workers},
             tables=options.whole and (few or stop.reason != "interrupted"),
         )
-    taken = time.monotonic() - began
-    return RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
+        taken = time.monotonic() - began
+        result = RunResult(session.folder, raters, taken, stop.reason, study.run.currency)
+        if result.complete:
+            keep_seal(session, seal, raters)
+    return result
 
 
 #: Objects more before the young are looked through, and how often the older are.

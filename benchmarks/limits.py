@@ -684,7 +684,9 @@ def job_ten(path: str, millions: str) -> dict[str, Any]:
 
 def job_look(path: str) -> dict[str, Any]:
     """Open the page on the file, and ask for its pages as a browser would."""
-    from urllib.request import HTTPCookieProcessor, build_opener
+    import re
+    from html import unescape
+    from urllib.request import Request, urlopen
 
     with subprocess.Popen(
         [*VOIRDIRE, "look", path, "--reference", "human", "--with-text", "--port", "0"],
@@ -693,19 +695,20 @@ def job_look(path: str) -> dict[str, Any]:
     ) as server:
         line = next(line for line in server.stdout or () if "http://" in line)
         address = "http://" + line.partition("http://")[2].split()[0]
-        base, browser = address.partition("?")[0], build_opener(HTTPCookieProcessor())
+        base, _, token = address.partition("/?token=")
+        cookie = {"Cookie": f"voirdire-look-{base.rpartition(':')[2]}={token}"}
         spent = {"opening": cpu_of(server.pid)}
-        browser.open(address, timeout=300).read()  # its key becomes a cookie
-        pages = {
-            "grid": "/", "matrix": "/matrix?judge=judge&attribute=score",
-            "search": "/list?judge=judge&attribute=score&text=kind+answer",
-        }  # fmt: skip
+        page = ""
         try:
-            for name, page in pages.items():
+            for name in ("grid", "matrix", "search"):
                 begun = cpu_of(server.pid)
-                with browser.open(base.rstrip("/") + page, timeout=300) as answer:
-                    answer.read()
+                with urlopen(Request(base + (page or "/"), headers=cookie), timeout=300) as answer:
+                    text = answer.read().decode()
                 spent[name] = cpu_of(server.pid) - begun
+                if name == "grid":
+                    page = unescape(re.search(r'"(/matrix\?[^"]+)"', text)[1])  # type: ignore[index]
+                else:
+                    page = page.replace("/matrix", "/list") + "&q=kind+answer"
             spent["peak"] = peak_of_process(server.pid)
         finally:
             server.terminate()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.tables._rated import all_different
 from voirdire.tables._records import null_ids, repeated
 from voirdire.tables._tables import Account, finding, plural
 
@@ -48,16 +49,20 @@ def whole_rows(raw: RawTable, item: str | None, rater: str | None, *, once: bool
             frame = frame.filter(~bare)
     # Without ids two equal rows may be two units that look alike.
     if once and item is not None and item in raw.frame.columns:
-        first = (
-            frame.drop("#row").is_duplicated()
-            & ~frame.select(pl.struct(pl.exclude("#row")).is_first_distinct()).to_series()
-        )
-        if first.any():
-            notes.append(repeated(raw, frame["#row"].filter(first)))
-            frame = frame.filter(~first)
+        again = _repeating(frame.drop("#row"))
+        if again.any():
+            notes.append(repeated(raw, frame["#row"].filter(again)))
+            frame = frame.filter(~again)
     if not notes:
         return raw
     return replace(raw, frame=frame.drop("#row"), lines=frame["#row"].alias("row")).noted(*notes)
+
+
+def _repeating(frame: pl.DataFrame) -> pl.Series:
+    """Which rows repeat one before them."""
+    if all_different(frame):
+        return pl.repeat(value=False, n=frame.height, eager=True)
+    return frame.select(~pl.struct(pl.all()).is_first_distinct()).to_series()
 
 
 def _null_raters(raw: RawTable, column: str, rows: pl.Series) -> Finding:

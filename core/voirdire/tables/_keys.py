@@ -14,6 +14,7 @@ from voirdire.errors import QuestionError, listed
 from voirdire.late import pattern
 from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find, is_model, measures, names_rater, plain_word
+from voirdire.tables._rated import all_different
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +141,8 @@ def identifies(frame: pl.DataFrame, column: str, beside: Sequence[str] = ()) -> 
     if most < frame.height or not may_be_id(frame[column]):
         return False
     keys = frame.select(list(dict.fromkeys((column, *beside))))
-    return keys.n_unique() == keys.height
+    # A few rows say so of most columns that do not.
+    return all_different(keys.head(_LOOKED_AT)) and all_different(keys)
 
 
 def _about(frame: pl.DataFrame, column: str) -> int:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Cells that show whether a column holds numbers; later ones may still be texts.
 _SAMPLE = 10_000
-#: Cells of a column for which it is remembered.
-_SHORT = 1_000
 #: Letters of a cell that is a text, and neither a number nor a word.
 _LONG = 80
 #: A text of so many words is a sentence, where hardly any stands there twice.
@@ -195,12 +193,12 @@ def is_numeric(column: pl.Series, *, decimal_comma: bool = False) -> bool:
     if column.dtype.is_temporal() or column.dtype == pl.Null or are_texts(column):
         return False
     cells = column.drop_nulls().head(_SAMPLE)
-    if len(cells) <= _SHORT and cells.dtype == pl.String:
+    if cells.dtype == pl.String:
         return _hold_numbers(tuple(cells), decimal_comma=decimal_comma)
     return _are_numbers(cells, decimal_comma=decimal_comma)
 
 
-@lru_cache(maxsize=512)  # each rule about columns asks again
+@lru_cache(maxsize=64)  # each rule about columns asks again
 def _hold_numbers(cells: tuple[str, ...], *, decimal_comma: bool) -> bool:
     return _are_numbers(pl.Series(cells, dtype=pl.String), decimal_comma=decimal_comma)
 

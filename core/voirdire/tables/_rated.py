@@ -22,6 +22,25 @@ def has_duplicates(frame: pl.DataFrame) -> bool:
     return keys.n_unique() < len(keys)
 
 
+def all_different(frame: pl.DataFrame) -> bool:
+    """Whether no two rows are the same: by hashes, which rows are compared for where in doubt.
+
+    Examples
+    --------
+    >>> all_different(pl.DataFrame({"item": ["a", "a"], "rater": ["x", "y"]}))
+    True
+    >>> all_different(pl.DataFrame({"item": ["a", "a"], "rater": ["x", "x"]}))
+    False
+    """
+    if not any(dtype.is_nested() or dtype == pl.Object for dtype in frame.dtypes) and frame.width:
+        different = frame.hash_rows().n_unique()
+        # Hashes of 64 bits that are all different are of different rows; and one row in a hundred
+        # has the hash of another by being the same.
+        if different == frame.height or different < 0.99 * frame.height:
+            return different == frame.height
+    return not frame.is_duplicated().any()
+
+
 def who_rated_what(ratings: pl.DataFrame) -> pl.DataFrame:
     """The distinct ``rater, item, system``, each in the order in which it first stands."""
     names = ("rater", "item", "system")

@@ -12,6 +12,7 @@ import polars as pl
 
 from voirdire.errors import TableError, listed
 from voirdire.kinds import Cells
+from voirdire.kinds._column import text_of
 from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
@@ -52,6 +53,8 @@ TEXTS = (
 WINNERS = ("winner", "preference", "preferred", "choice", "verdict", "label", "judgment",
            "judgement", "vote")  # fmt: skip
 BOTH = ("g1winner", "g2winner")
+#: So many rows are looked at before all of them.
+_FEW = 1_000
 
 
 def read_preferences(
@@ -176,6 +179,9 @@ def _places(column: pl.Series) -> dict[str, float]:
     """What each cell says of two places; nothing where one says something else."""
     if is_numeric(column) or measures(column.name):
         return {}
+    # A few cells say of nearly every column that it holds other words.
+    if not all(map(_names_place, column.head(_FEW).unique().to_list())):
+        return {}
     places: dict[str, float] = {}
     for text in Cells.of(column.name, [column]).texts:
         place = place_of(text)
@@ -183,6 +189,11 @@ def _places(column: pl.Series) -> dict[str, float]:
             return {}  # at once: a column of items has as many words as rows
         places[fold(text)] = place
     return places
+
+
+def _names_place(cell: object) -> bool:
+    text = text_of(cell)
+    return text is None or place_of(text) is not None
 
 
 def _rater_column(raw: RawTable, read: TableKeys, says: Sequence[str] = ()) -> str | None:
@@ -337,10 +348,16 @@ def _ranked_columns(frame: pl.DataFrame, taken: Sequence[str]) -> list[str]:
     """
     names = [c for c in frame.columns if c not in taken and is_numeric(frame[c])]
     names = [c for c in names if not measures(c)]
-    rows = [row for row in frame.select(names).iter_rows() if None not in row] if names else []
-    if len(names) < 3 or len(rows) < 2 or not all(_are_ranks(map(float, row)) for row in rows):
+    # A few rows say so of nearly every table of scores; only of ranks all are looked at.
+    if len(names) < 3 or not _all_ranked(frame.head(_FEW).select(names), 0):
         return []
-    return names
+    return names if _all_ranked(frame.select(names), 2) else []
+
+
+def _all_ranked(frame: pl.DataFrame, least: int) -> bool:
+    """Whether ranks stand in every row without a gap, and so many rows are without one."""
+    rows = [row for row in frame.iter_rows() if None not in row]
+    return len(rows) >= least and all(_are_ranks(map(float, row)) for row in rows)
 
 
 def _are_ranks(ranks: Iterable[float]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -237,11 +238,13 @@ def recognised(
         asked = question
     item = find("item", raw.frame.columns, read.item, raw.name)
     rater = read.rater or find("rater", raw.frame.columns, None, raw.name)
+    # Two ways to count rows, each found once for all shapes.
+    whole_by = cache(lambda once: whole_rows(raw, item, read.rater, once=once))
     for shape in SHAPES:
         # Comparisons by people without a name may well be equal: each is a vote. A rater who labels
         # an item twice is an error, which says what to do.
         once = (rater in (None, *reference)) == (shape is not read_preferences)
-        whole = whole_rows(raw, item, read.rater, once=once)
+        whole = whole_by(once)
         found = shape(whole, read, reference)
         if found is None:
             continue

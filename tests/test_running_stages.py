@@ -157,11 +157,13 @@ def test_arun_can_be_cancelled_and_resumed(tmp_path):
 
     async def main():
         task = asyncio.create_task(arun(study, tmp_path / "a", plugins=PLUGINS, quiet=True))
-        await asyncio.sleep(0.5)
+        while RECEIVED["ann"] < 8:  # of four at once: the first four are answered
+            await asyncio.sleep(0.02)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
 
+    RECEIVED.clear()
     asyncio.run(main())
     done = session_status(tmp_path / "a", PLUGINS).raters[0].done
     assert 4 <= done < 40

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "limits.md"
 VOIRDIRE = (sys.executable, "-m", "voirdire")
+#: Both sides have as many threads: those of BLAS that wait for work count as work done.
+THREADS = str(min(os.cpu_count() or 1, 2))
+for _name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, THREADS)
 
 
 @dataclass(frozen=True)
@@ -495,8 +499,9 @@ def job_systems_file(path: str, systems: str) -> dict[str, Any]:
     scores = scores_of((int(systems), 10), 2)
     system, item = (part.ravel() for part in np.indices((int(systems), 10)))
     frame = pl.DataFrame({"item": item, "system": system, "judge": scores[0], "human": scores[1]})
-    names = (("i" + pl.col("item").cast(pl.String)), ("s" + pl.col("system").cast(pl.String)))
-    frame.with_columns(*names).write_csv(path)
+    frame.with_columns(
+        pl.format("i{}", "item").alias("item"), pl.format("s{}", "system").alias("system")
+    ).write_csv(path)
     return {}
 
 
@@ -833,8 +838,8 @@ def report(bench: Bench) -> str:
     """The table as Markdown."""
     head = (
         f"`python benchmarks/limits.py`, {machine()}, {versions('numpy', 'polars', 'numba')}. "
-        f"Each process alone, in turns with its peer, the best of {bench.rounds} (of 2 or 3 where "
-        f"it takes long). The load average was {os.getloadavg()[0]:.1f} at the end."
+        f"{THREADS} threads on each side. Each process alone, in turns with its peer, the best of "
+        f"{bench.rounds} (of 2 or 3 where it takes long). The load average was {os.getloadavg()[0]:.1f} at the end."
     )
     columns = ["work", "measured", "wanted", "held"]
     return f"# Limits\n\n{head}\n\n{table(columns, bench.lines)}\n"

@@ -836,10 +836,12 @@ def prepared(bench: Bench, rows: list[str], at_once: int) -> None:
 
 def report(bench: Bench) -> str:
     """The table as Markdown."""
+    load = os.getloadavg()[0]
     head = (
         f"`python benchmarks/limits.py`, {machine()}, {versions('numpy', 'polars', 'numba')}. "
         f"{THREADS} threads on each side. Each process alone, in turns with its peer, the best of "
-        f"{bench.rounds} (of 2 or 3 where it takes long). The load average was {os.getloadavg()[0]:.1f} at the end."
+        f"{bench.rounds} (of 2 or 3 where it takes long). The load average was {load:.1f} at the "
+        "end."
     )
     columns = ["work", "measured", "wanted", "held"]
     return f"# Limits\n\n{head}\n\n{table(columns, bench.lines)}\n"

@@ -15,12 +15,18 @@ from voirdire.examining import simulate_kinds
 from voirdire.examining.as_ratings import as_ratings, questions_of
 from voirdire.examining.changing import check_lock, compare, freeze
 from voirdire.examining.changing.components import component_changes
+from voirdire.examining.judgements import cases_of_preferences
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.spec import COMPONENTS, ground_of
 from voirdire.examining.spec.rated_question import RatedQuestion
 from voirdire.examining.verdict.influence import influences
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.study import Margins, ReadOptions
+
+
+def inputs_cases(path):
+    """The cases that `examine` judges of comparisons in which a was shown first."""
+    return list(cases_of_preferences(inputs_of(open_source(path, read=ReadOptions(first="a")))))
 
 
 def choices_file(folder, sharp=1.0, n=400):
@@ -69,8 +75,9 @@ def test_a_lock_of_probabilities_and_comparisons_keeps_their_kind(tmp_path):
     battles = freeze(battles_file(tmp_path), read=ReadOptions(first="a"))
     states = battles.judges[0].verdicts["preference"]
     assert states["order"] == "yes"
-    # A lock keeps winners alone: nobody knows who was shown first on another day.
-    assert states["single"] == states["pick"] == "not tested"
+    # As `examine` has it: the lock keeps who was shown first, and how long responses are.
+    examined = judge_cases(inputs_cases(battles_file(tmp_path)), Margins()).verdicts
+    assert states == {one.use: one.state for one in examined if one.target == "these systems"}
 
 
 def test_compare_names_the_label_whose_verdict_changed(tmp_path):

@@ -43,7 +43,7 @@ def test_spellings_of_one_label_are_folded_and_said():
     spelled = [word.upper() + "s" if k % 2 else word for k, word in enumerate(WORDS)]
     found = read(wide(human_1=WORDS, gpt=spelled))
     assert found.questions[0].labels == ("negative", "neutral", "positive")
-    assert [finding.kind for finding in found.findings] == ["labels_folded"]
+    assert [finding.kind for finding in found.findings] == ["reading", "labels_folded"]
     same = found.labels.group_by("rater").agg(pl.col("labels").list.first()).rows()
     assert {tuple(labels) for _, labels in same} == {tuple(WORDS)}
     under = [word.replace("positive", "all_or_nothing") for word in WORDS]
@@ -508,9 +508,10 @@ def test_codes_under_a_category_and_a_rater_are_asked_about():
     assert read(table, kind="label").questions[0].labels == ("0", "1", "2", "3")
 
 
-def test_a_distribution_that_nobody_gave_is_no_silence():
+def test_a_distribution_of_which_two_columns_may_be_the_choice_is_no_silence():
     told = ['{"yes": 0.9, "no": 0.1}', '{"yes": 0.2, "no": 0.8}'] * 10
-    table = wide(human=["yes", "no"] * 10, choice=["yes", "no"] * 10, probabilities=told)
+    words = ["yes", "no"] * 10
+    table = wide(human=words, choice=words, prediction=words, probabilities=told)
     with pytest.raises(TableError, match="no column says whose"):
         read(table)
 

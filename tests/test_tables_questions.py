@@ -319,6 +319,20 @@ def _probability_or_score(folder: Path) -> list[object]:
     return [_wide(folder, human=["yes", "no"] * 20, gpt=[at / 40 for at in range(40)])]
 
 
+def _probability_of_a_side(folder: Path) -> list[object]:
+    sides = [("x", "y") if at % 3 else ("y", "x") for at in range(40)]
+    return [_wide(folder, model_a=[a for a, _ in sides], model_b=[b for _, b in sides],
+                  human_1=["model_a", "model_b"] * 20, human_2=["model_b", "model_a"] * 20,
+                  gpt_probability=[at / 40 for at in range(40)]), "", "--first", "a"]  # fmt: skip
+
+
+def _labels_or_questions(folder: Path) -> list[object]:
+    return [_wide(folder, **{f"{who}_{label}": [int((at + k) % 5 < 2 + (who == "gpt"))
+                                                for at in range(40)]
+                             for who in ("human_1", "human_2", "gpt")
+                             for k, label in enumerate(("rude", "toxic", "threat"))})]  # fmt: skip
+
+
 def _two_languages(folder: Path) -> list[object]:
     for name, warm, clear, scores in (
         ("anna", "Ton", "Kürze", HUMAN), ("ki", "Ton juste", "Brièveté", JUDGE),
@@ -403,7 +417,9 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "labels._ask_about_codes": _codes,
     "winners._ask_about_grades": _grades,
     "chances._of_yes": _probability_of,
-    "chances._ask_about_scores": _probability_or_score,
+    "chances._scores_or_probabilities": _probability_or_score,
+    "favoured._side": _probability_of_a_side,
+    "labels._ask_about_indicators": _labels_or_questions,
     "_guess.answers_or_scores": _answer_or_score,
     "_guess.ask_of_whom": _of_whom,
     "_drafted_raters.without_derived": _agreed,

@@ -135,7 +135,14 @@ def examine(  # noqa: PLR0913 - the options are those of the command
             "--judge and --rescale are for files that are read whole: leave out --streaming, or "
             "write a study that declares the panel"
         )
+    opened = None
     if stream is not None:
+        from voirdire.examining.streaming.labelled import (  # noqa: PLC0415 - as below
+            opened_labels,
+        )
+
+        opened = opened_labels(stream, reference, read, changes)
+    if stream is not None and opened is None:
         from voirdire.examining.streaming.examine import (  # noqa: PLC0415 - most sources are small
             examine_stream,
         )
@@ -151,7 +158,7 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         )
         if streamed is not None:
             return streamed
-    opened = _opened(source, data, reference, read, changes)
+    opened = opened or _opened(source, data, reference, read, changes)
     inputs = inputs_of(opened)
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))

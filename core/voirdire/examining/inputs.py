@@ -125,7 +125,8 @@ class Inputs:
     def hashes(self) -> Mapping[str, str]:
         """Path as the study names it -> SHA-256 of the file."""
         of_ratings = {} if self.tables is None else self.tables.hashes
-        return {**of_ratings, **(self.preferences.hashes if self.preferences else {})}
+        said = {} if self.judgements is None else self.judgements.hashes
+        return {**said, **of_ratings, **(self.preferences.hashes if self.preferences else {})}
 
     @property
     def raters(self) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from voirdire.examining.spec.preferences.ground import ComparedCase
 from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.verdict.gathering import by_place, cluster_names
 from voirdire.stats.comparisons import Compared
+from voirdire.stats.response_panel import AlikeUnits
 from voirdire.study import Rater, own_systems
 from voirdire.tables.judged import LABELS, LabelQuestion, ReadJudgements
 
@@ -110,6 +111,8 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
         present = [name for name in reference if name in set(placed["rater"])]
         if not present:
             continue
+        alike = [read.counts[item] for item in items.tolist()] if read.counts else None
+        counted = None if alike is None else AlikeUnits(np.array(alike, dtype=np.float64))
         humans = np.stack([_one(placed, name, size) for name in present])
         column = "probability" if question.probability else "code"
         for judge in judges:
@@ -120,7 +123,7 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
             case = Case(
                 judge, question.attribute, tuple(present), runs, humans, items, 1.0,
                 systems=systems, clusters=clusters, subgroups=subgroups, kind=question.kind,
-                random_labels=chosen.is_empty(), asked=own.height > 0,
+                random_labels=chosen.is_empty(), asked=own.height > 0, counted=counted,
             )  # fmt: skip
             yield case if question.probability else of_labels(case, question.labels, table)
 
@@ -250,7 +253,7 @@ def compared_cases(
     in the other order, was asked in both orders. `drawn` says that an order which is not recorded
     was drawn each time.
     """
-    rows = _turned(table.filter(pl.col("score").is_not_null()))
+    rows = turned(table.filter(pl.col("score").is_not_null()))
     judges = [r for r in rows["rater"].unique(maintain_order=True) if r not in reference]
     for attribute in rows["attribute"].unique(maintain_order=True):
         of_it = rows.filter(pl.col("attribute") == attribute)
@@ -261,14 +264,14 @@ def compared_cases(
         people = [name for name in reference if name in set(placed["rater"])]
         if not people:
             continue
-        humans, pooled = _people(placed, people, size)
+        humans, pooled = choices_of_people(placed, people, size)
         width = 4.0 if float(of_it["score"].abs().max() or 0) > 1 else 2.0  # type: ignore[arg-type]
         items = units["item"].to_numpy().astype(np.str_)
         clusters = _items_or_clusters(placed, size, items)
         length = by_place(placed["at"], placed["length"].cast(pl.Float64), size)
         for judge in judges:
             own = placed.filter(pl.col("rater") == judge)
-            scores, swapped, first = _orders(own, size)
+            scores, swapped, first = orders_of(own, size)
             yield ComparedCase(
                 judge, str(attribute), tuple(people), scores, humans, items,
                 Compared(
@@ -282,7 +285,7 @@ def compared_cases(
             )  # fmt: skip
 
 
-def _turned(table: pl.DataFrame) -> pl.DataFrame:
+def turned(table: pl.DataFrame) -> pl.DataFrame:
     """Every pair in one direction, that of its names; `order` says whether a was named first."""
     swap = pl.col("system_a") > pl.col("system_b")
     extra = [pl.lit(None, pl.Float64).alias(n) for n in ("length",) if n not in table.columns]
@@ -298,7 +301,7 @@ def _turned(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _people(rows: pl.DataFrame, people: Sequence[str], size: int) -> tuple[Floats, bool]:
+def choices_of_people(rows: pl.DataFrame, people: Sequence[str], size: int) -> tuple[Floats, bool]:
     """(R, N) choices of people, both orders of one averaged; pooled where they are many."""
     own = rows.filter(pl.col("rater").is_in(list(people))).group_by(
         "at", "rater", maintain_order=True
@@ -318,7 +321,7 @@ def _people(rows: pl.DataFrame, people: Sequence[str], size: int) -> tuple[Float
     return out, True
 
 
-def _orders(own: pl.DataFrame, size: int) -> tuple[Floats, Floats | None, Floats | None]:
+def orders_of(own: pl.DataFrame, size: int) -> tuple[Floats, Floats | None, Floats | None]:
     """Scores of the first order by run, those of the other, and which system was shown first.
 
     The order is that of `shown_first`; where nobody says it, and a comparison stands there in both

@@ -123,9 +123,7 @@ class JudgementsSource:
         if said.preferences is None:
             return Opened(self.study, judgements=said)
         kept = said.preferences.filter(pl.col("score").is_not_null())
-        compared = ReadPreferences(
-            preference_table(kept), said.hashes, findings=said.findings, order=said.order
-        )
+        compared = ReadPreferences(preference_table(kept), said.hashes, order=said.order)
         return Opened(self.study, preferences=compared, judgements=said)
 
 
@@ -161,23 +159,32 @@ class StudySource:
 def _judgements_of(study: Study) -> ReadJudgements | None:
     """Labels, preferences or probabilities of a study's only file; None of any other study.
 
-    A study that writes down a rubric is of scores, unless its source says another kind.
+    A study that writes down a rubric is of scores, unless its source says another kind or its
+    columns name two systems.
     """
-    from voirdire.tables.judged import read_judged  # noqa: PLC0415 - after what is cheaper to tell
+    from voirdire.tables.judged import (  # noqa: PLC0415 - after what is cheaper to tell
+        names_two_systems,
+        read_judged,
+    )
 
     if len(study.data.sources) != 1:
         return None
     (source,) = study.data.sources
-    scored = source.kind in (None, "score") and bool(study.rubric.model_fields_set)
     path = Path(study.folder) / source.path
-    if scored or not path.is_file() or path.name == "ratings.parquet":
+    if not path.is_file() or path.name == "ratings.parquet":
         return None
+    keys = source.keys_set()
+    if source.kind in (None, "score") and study.rubric.model_fields_set:
+        # Its columns say that it compares two systems: that is no score, whatever the rubric is of.
+        if source.kind == "score" or not names_two_systems(path):
+            return None
+        keys["kind"] = "preference"
     people = tuple(rater.name for rater in study.panel if rater.kind == "human")
     try:
         found = read_judged(
             path,
             reference=study.data.reference or people,
-            read=ReadOptions(**source.keys_set()),
+            read=ReadOptions(**keys),
         )
     except QuestionError as question:
         raise (question if question.key == "reference" else question.in_study()) from None

@@ -29,8 +29,8 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
 
     Objects stay whole where they are named as replies or texts, where nobody named a rater
     (`named`), and where raters and ids stand beside them. A list of objects in which these stand,
-    or a usual word for a rater, is a row for each of them. Parts of objects that are called as a
-    rater is are columns of that name.
+    or a usual word for a rater, is a row for each of them, whether or not anybody is named. Parts
+    of objects that are called as a rater is are columns of that name.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
     >>> opened_up(raw, Source(path="r.json"), ["human"]).frame.columns
     ['id', 'human', 'llm']
     """
-    said = {read.context, read.response, read.reason}
-    names = [c for c in raw.frame.columns if c in raw.nested and c not in said]
-    if not (names and named) or read.layout == "replies" or read.columns or read.prefix:
+    texts = {read.context, read.response, read.reason}
+    names = [c for c in raw.frame.columns if c in raw.nested and c not in texts]
+    if not names or read.layout == "replies" or read.columns or read.prefix:
         return raw
     beside = [c for c in raw.frame.columns if c not in names]
     if _suffices(raw, beside, named):
@@ -54,11 +54,16 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
         for row in raw.frame.iter_rows(named=True)
     ]
     key = _list_of_ratings(records, named)
+    if not named and (key is None or find("rater", beside, None, raw.name)):
+        return raw
+    if key is not None:
+        records = _with_raters_beside(records, key, beside)
     rows = [(at, part) for at, record in enumerate(records) for part in _rows(record, key)]
     flat = [dict(_leaves(part)) for _, part in rows]
     paths = list(dict.fromkeys(path for row in flat for path in row))
     words = {word for path in paths for word in (path, *path.split(_DOT))}
-    if not set(named) & words.union(v for row in flat for v in row.values() if isinstance(v, str)):
+    said = words.union(v for row in flat for v in row.values() if isinstance(v, str))
+    if named and not set(named) & said:
         return raw
     called = _called(paths, named)
     columns = [_column(row.get(path) for row in flat) for path in paths]
@@ -126,6 +131,46 @@ def _is_rating(value: object, named: Sequence[str]) -> bool:
         return False
     texts = {part for part in value.values() if isinstance(part, str)}
     return bool(texts & set(named)) or find("rater", list(value), None, "") is not None
+
+
+def _with_raters_beside(
+    records: Sequence[Mapping[str, Any]], key: str, beside: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The records, their lists also holding what stands beside them in the same words.
+
+    So it is where people's labels are a list, and the prediction of a model a part of its own.
+    """
+    objects = [
+        one
+        for record in records
+        if isinstance(within := record.get(key), list)
+        for one in within
+        if isinstance(one, dict)
+    ]  # fmt: skip
+    rater = find("rater", list({name: None for one in objects for name in one}), None, "")
+    said: dict[str, set[str]] = {}
+    for one in objects:
+        for name, value in one.items():
+            if name != rater and isinstance(value, str):
+                said.setdefault(name, set()).add(value)
+    own = {}
+    for column in beside:
+        words = [record.get(column) for record in records]
+        texts = {word for word in words if isinstance(word, str)}
+        alike = [name for name, known in said.items() if 2 * len(texts & known) >= len(texts) > 1]
+        if rater is not None and alike:
+            own[column] = alike[0]
+    return [
+        {
+            **{name: cell for name, cell in record.items() if name not in own},
+            key: [
+                *(within if isinstance(within := record.get(key), list) else ()),
+                *({rater: column, name: record[column]} for column, name in own.items()
+                  if record.get(column) is not None),
+            ],
+        }
+        for record in records
+    ]  # fmt: skip
 
 
 def _rows(record: Mapping[str, Any], key: str | None) -> list[dict[str, Any]]:

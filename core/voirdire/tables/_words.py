@@ -453,9 +453,21 @@ def _ask_what_words_mean(raw: RawTable, source: Source, texts: Mapping[str, pl.S
             asked: Words = {**source.words, **dict.fromkeys(words, float("nan"))}
             raise QuestionError(
                 f"{raw.name}: {column!r} holds words ({listed(words)}); which number is each of "
-                f"them?",
+                f"them?{_or_labels(raw, columns)}",
                 "words", (as_option(asked),), as_line(asked), likely=False,
             )  # fmt: skip
+
+
+def _or_labels(raw: RawTable, columns: Sequence[str]) -> str:
+    """What the raters beside such words say in numbers, which may be codes of the same labels."""
+    coded = [c for c in columns if _kind(c) is not None and is_numeric(raw.frame[c])]
+    if not coded:
+        return ""
+    cells = raw.frame[coded[0]].drop_nulls().cast(pl.String).unique().sort().to_list()
+    return (
+        f" {coded[0]!r} says {listed(cells, 6)}: where these are codes of labels, say also that "
+        f"the kind is label, and each code is read as its word."
+    )
 
 
 def _words(text: pl.Series) -> list[str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.examining.judgements import MOST_PEOPLE
+from voirdire.examining.spec.rated_question import ShownPairs
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.verdict.judging import judge_cases
 
@@ -15,19 +17,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.changing.chosen import Choices
     from voirdire.examining.changing.lock import Lock
     from voirdire.examining.spec.kind import JudgedCase
+    from voirdire.examining.spec.rated_question import RatedQuestion
 
     Floats = NDArray[np.float64]
 
 
 def cases_of(
-    lock: Lock, judge: str, scores: Mapping[str, Floats], rows: NDArray[np.bool_]
+    lock: Lock,
+    judge: str,
+    scores: Mapping[str, Floats],
+    rows: NDArray[np.bool_],
+    choices: Mapping[str, Choices] | None = None,
 ) -> list[JudgedCase]:
     """A judge's scores, attribute -> (N,), on some of the canary, beside the lock's labels.
 
     One case a question of labels, probabilities or comparisons whose attributes are all there; of
-    scores one an attribute.
+    scores one an attribute. `choices` are those of comparisons, by default those at the freeze.
     """
     systems = np.array([one.system for one in lock.canary], dtype=np.str_)[rows]
     clustered = any(one.cluster for one in lock.canary)
@@ -41,6 +49,7 @@ def cases_of(
             one.case(
                 judge, lock.reference, [scores[name][rows] for name in one.attributes],
                 [lock.humans(name)[:, rows] for name in one.attributes], items, **facts,
+                shown=_shown(lock, judge, one, rows, choices or {}),
             )
             for one in lock.questions
             if set(one.attributes) <= set(scores)
@@ -54,6 +63,42 @@ def cases_of(
         )
         for name, own in scores.items()
     ]  # fmt: skip
+
+
+def _shown(
+    lock: Lock,
+    judge: str,
+    question: RatedQuestion,
+    rows: NDArray[np.bool_],
+    choices: Mapping[str, Choices],
+) -> ShownPairs | None:
+    """Comparisons as they were shown; None where the lock keeps winners alone."""
+    if question.kind != "preference" or not lock.width:
+        return None
+    (name,) = question.attributes
+    own = (choices.get(name) or lock.choices(judge, name)).only(rows)
+    length = lock.lengths[rows]
+    known = ~np.isnan(own.scores)
+    return ShownPairs(
+        own.scores,
+        _pooled(lock.chosen(name)[:, rows]),
+        lock.width,
+        None if np.isnan(own.swapped).all() else own.swapped,
+        None if np.isnan(own.first[known]).any() or not known.any() else own.first,
+        None if np.isnan(length).all() else length,
+        next((one.own for one in lock.judges if one.name == judge), ()),
+        lock.drawn,
+    )
+
+
+def _pooled(chosen: Floats) -> Floats:
+    """(R, N) choices; of many people the k-th of each comparison, whoever made it."""
+    if len(chosen) <= MOST_PEOPLE:
+        return chosen
+    # NaN last: what was chosen moves to the front of each comparison, in the order of people.
+    order = np.argsort(np.isnan(chosen), axis=0, kind="stable")
+    front = np.take_along_axis(chosen, order, axis=0)
+    return np.asarray(front[: max(int((~np.isnan(front)).any(axis=1).sum()), 1)][:MOST_PEOPLE])
 
 
 def attribute_of(lock: Lock, about: str, at: Sequence[str]) -> str:

@@ -50,9 +50,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.changing.chosen import Choices
     from voirdire.examining.changing.comparing import Change
     from voirdire.examining.changing.components import ComponentChange
-    from voirdire.examining.changing.lock import Lock, Scores
+    from voirdire.examining.changing.lock import Lock, LockedJudge, Scores
     from voirdire.examining.changing.measured import Measured
     from voirdire.examining.examination import Examination
     from voirdire.examining.sources import AnySource
@@ -269,7 +270,7 @@ def check_lock(
         *changed_texts(lock, measured),
         *changed_declarations(lock, measured, judges), *silent_judges(lock, judges, today, at),
     )  # fmt: skip
-    rows = hold(anew, today, anchors, alpha, look=k)
+    rows = hold(anew, today, anchors, alpha, look=k, choices=_choices(lock, measured, judges))
     findings += tuple(
         void_certificate(lock, [row.judge for row in rows if row.failed and lock.cascade
                                 and row.attribute == lock.cascade.attribute], findings)
@@ -332,6 +333,26 @@ def _places(lock: Lock, measured: Measured) -> NDArray[np.intp]:
     return at
 
 
+def _choices(
+    lock: Lock, measured: Measured, judges: Sequence[LockedJudge]
+) -> dict[tuple[str, str], Choices]:
+    """(judge, attribute) -> what it chooses today of the canary's comparisons."""
+    if measured.compared is None or not lock.width:
+        return {}
+    item, system = (np.array(own) for own in zip(*((o.item, o.system) for o in lock.canary),
+                                                 strict=True))  # fmt: skip
+    return {
+        (judge.name, one.name): measured.compared.choices(judge.name, one, item, system)
+        for judge in judges
+        for one in lock.questions
+        if one.kind == "preference"
+    }
+
+
+def _of_judge(choices: Mapping[tuple[str, str], Choices], judge: str) -> dict[str, Choices]:
+    return {name: own for (who, name), own in choices.items() if who == judge}
+
+
 def _today(measured: Measured, judge: str, attribute: str, at: NDArray[np.intp]) -> Floats:
     return np.where(at >= 0, measured.cube.of(judge, attribute)[at], np.nan)
 
@@ -353,6 +374,7 @@ def hold(
     anchors: NDArray[np.bool_],
     alpha: float,
     look: int,
+    choices: Mapping[tuple[str, str], Choices] | None = None,
 ) -> tuple[Held, ...]:
     """Every judge and attribute; the tests of one look are one family.
 
@@ -367,12 +389,14 @@ def hold(
         What this look may spend.
     look : int
         Which look it is; the chart of drifts takes the looks before it.
+    choices : mapping, optional
+        (judge, attribute) -> what it chose of comparisons, where the lock keeps more than winners.
     """
     changes = {key: _changes(lock, key, scores, anchors) for key, scores in today.items()}
     # One test a judge and attribute: Holm over these, the two parts of each were combined before.
     adjusted = adjust_p([_either(whole, live) for whole, _, live in changes.values()])
-    lost = _lost(lock, today, anchors)
-    moved = _components(lock, today, anchors, alpha)
+    lost = _lost(lock, today, anchors, choices or {})
+    moved = _components(lock, today, anchors, alpha, choices or {})
     rows = []
     for (key, (whole, fixed, live)), p in zip(changes.items(), adjusted.tolist(), strict=True):
         drifted = p > alpha and _drifted(lock, key, whole, look, len(changes))
@@ -427,6 +451,7 @@ def _components(
     today: Mapping[tuple[str, str], Floats],
     anchors: NDArray[np.bool_],
     alpha: float,
+    choices: Mapping[tuple[str, str], Choices],
 ) -> dict[tuple[str, str], tuple[ComponentChange, ...]]:
     """What the verdicts rest on, of all judges and attributes of this look as one family."""
     if not anchors.any():
@@ -436,7 +461,7 @@ def _components(
         for judge, scores in by_judge(today).items()
         for before, after in zip(
             cases_of(lock, judge, {name: lock.scores(judge, name) for name in scores}, anchors),
-            cases_of(lock, judge, scores, anchors),
+            cases_of(lock, judge, scores, anchors, _of_judge(choices, judge)),
             strict=True,
         )
         for one in component_changes(before, after, lock.margins, lock.margin)
@@ -547,7 +572,10 @@ def _moved(difference: Floats, groups: NDArray[np.str_]) -> float:
 
 
 def _lost(
-    lock: Lock, today: Mapping[tuple[str, str], Floats], anchors: NDArray[np.bool_]
+    lock: Lock,
+    today: Mapping[tuple[str, str], Floats],
+    anchors: NDArray[np.bool_],
+    choices: Mapping[tuple[str, str], Choices],
 ) -> dict[tuple[str, str], tuple[LostUse, ...]]:
     """Uses that were a yes on the anchors and are none now."""
     # Only judges with a yes to lose, and labels to lose it by, are judged again.
@@ -562,7 +590,7 @@ def _lost(
     cases = [
         case
         for judge, scores in by_judge(wanted).items()
-        for case in cases_of(lock, judge, scores, anchors)
+        for case in cases_of(lock, judge, scores, anchors, _of_judge(choices, judge))
     ]
     losses: dict[tuple[str, str], list[LostUse]] = {}
     for verdict in judge_cases(cases, lock.margins).verdicts:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from voirdire.examining.examination import Examination
     from voirdire.examining.sources import AnySource
 
+    Floats = NDArray[np.float64]
+
 
 @speaks_python
 def freeze(  # noqa: PLR0913 - the options are those of the command
@@ -117,6 +119,8 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         rubric=rubric_hash(measured.study),
         attributes=measured.cube.attributes,
         questions=measured.questions,
+        width=0 if measured.compared is None else measured.compared.width,
+        drawn=measured.compared is not None and measured.compared.drawn,
         reference=measured.reference,
         margins=measured.study.margins,
         gate=None if gate is None else Gate(
@@ -181,6 +185,7 @@ def _canary(measured: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse
     cube, hashes = measured.cube, text_hashes(measured)
     item, system = measured.item, measured.system
     scores = {name: cube.scores[cube.raters.index(name)] for name in cube.raters}
+    choices, chosen, length = _compared(measured)
     return tuple(
         CanaryResponse(
             item=str(item[k]),
@@ -193,6 +198,43 @@ def _canary(measured: Measured, kept: NDArray[np.bool_]) -> tuple[CanaryResponse
                 for name in measured.reference
                 if not np.isnan(scores[name][:, k]).all()
             },
+            choices={name: tuple(own[:, k].tolist()) for name, own in choices.items()},
+            chosen={
+                name: tuple(own[:, k].tolist())
+                for name, own in chosen.items()
+                if not np.isnan(own[:, k]).all()
+            },
+            length=None if np.isnan(length[k]) else float(length[k]),
         )
         for k in np.flatnonzero(kept)
     )
+
+
+def _compared(measured: Measured) -> tuple[dict[str, Floats], dict[str, Floats], Floats]:
+    """Of comparisons: judge -> (3 A, N) choices, human -> (A, N), and (N,) lengths; else nothing.
+
+    Winners alone would leave who was shown first, and how clear a choice is, to nobody.
+    """
+    item, system = measured.item, measured.system
+    facts, none = measured.compared, np.full(len(item), np.nan)
+    if facts is None:
+        return {}, {}, none
+    by_name = {one.name: one for one in measured.questions if one.kind == "preference"}
+    asked = [by_name.get(name) for name in measured.cube.attributes]
+    choices: dict[str, Floats] = {}
+    for judge in measured.judges:
+        rows: list[Floats] = []
+        for one in asked:
+            own = None if one is None else facts.choices(judge, one, item, system)
+            rows += [none] * 3 if own is None else [own.scores, own.swapped, own.first]
+        choices[judge] = np.stack(rows)
+    people = [
+        np.full((len(measured.reference), len(item)), np.nan) if one is None
+        else facts.people(measured.reference, one, item, system)
+        for one in asked
+    ]  # fmt: skip
+    chosen = {
+        name: np.stack([own[k] for own in people]) for k, name in enumerate(measured.reference)
+    }
+    known = next((one for one in asked if one is not None), None)
+    return choices, chosen, none if known is None else facts.lengths(known, item, system)

@@ -15,10 +15,20 @@ from pydantic import Field, model_validator
 
 from voirdire.errors import InputError
 from voirdire.examining.certificate import CascadeCertificate  # noqa: TC001 - pydantic reads it
+from voirdire.examining.changing.chosen import Choices
 from voirdire.examining.spec.rated_question import RatedQuestion  # noqa: TC001 - pydantic reads it
 from voirdire.files import write_text
 from voirdire.schema import Scale
-from voirdire.study import Gate, Margins, StudyPart, build_part, read_toml, to_toml
+from voirdire.study import (
+    Gate,
+    Margins,
+    Rater,
+    StudyPart,
+    build_part,
+    own_systems,
+    read_toml,
+    to_toml,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +55,7 @@ class LockedJudge(StudyPart):
 
     `schema_enforced` is *yes* or *no* where its server was asked whether it enforces a JSON schema.
     `verdicts` are those at the freeze: attribute -> use -> state, where humans labelled anchors.
+    `own` are compared systems of its own family.
     """
 
     name: str
@@ -54,6 +65,7 @@ class LockedJudge(StudyPart):
     temperature: float | None = None
     schema_enforced: str = ""
     verdicts: dict[str, dict[str, str]] = Field(default_factory=dict)
+    own: Names = ()
 
 
 class LockCheck(StudyPart):
@@ -72,7 +84,10 @@ class LockCheck(StudyPart):
 class CanaryResponse(StudyPart):
     """A response that every check scores again; one with labels of humans is an anchor.
 
-    `text` is a hash of the response, empty where its text is not known.
+    `text` is a hash of the response, empty where its text is not known. Of a comparison `scores` is
+    who won, from 0 to 1; `choices` is what each judge said as it was asked first, in the other
+    order, and who was shown first, three numbers an attribute; `chosen` is what people said, and
+    `length` how much longer the response named first is.
     """
 
     item: str
@@ -81,6 +96,9 @@ class CanaryResponse(StudyPart):
     text: str = ""
     scores: Scores
     humans: Scores = Field(default_factory=dict)
+    choices: Scores = Field(default_factory=dict)
+    chosen: Scores = Field(default_factory=dict)
+    length: float | None = None
 
 
 class Lock(StudyPart):
@@ -90,7 +108,9 @@ class Lock(StudyPart):
     any false alarm over all looks together. `planned` is how many looks these are, each at the same
     level; `one_in` says in their place that one look in so many raises a false alarm, however many
     there are. A lock of format 1 declares neither: its looks spend ever less. `questions` say what
-    attributes of labels, probabilities and comparisons answer. `read` is how the source was read,
+    attributes of labels, probabilities and comparisons answer; `width` is that of the scale of
+    comparisons (0: winners alone are kept), `drawn` whether an order that is not recorded was drawn
+    each time. `read` is how the source was read,
     `cascade` what was certified of these judges together, and `seal` a hash over all else in the
     file.
     """
@@ -110,6 +130,8 @@ class Lock(StudyPart):
     rubric: str = ""
     attributes: Annotated[Names, Field(min_length=1)]
     questions: tuple[RatedQuestion, ...] = ()
+    width: Annotated[float, Field(ge=0)] = 0
+    drawn: bool = False
     reference: Names = ()
     margins: Margins = Margins()
     gate: Gate | None = None
@@ -155,6 +177,28 @@ class Lock(StudyPart):
             [[one.humans.get(name, none)[at] for one in self.canary] for name in self.reference],
             dtype=np.float64,
         ).reshape(len(self.reference), len(self.canary))
+
+    def choices(self, judge: str, attribute: str) -> Choices:
+        """What a judge chose at the freeze of the canary's comparisons."""
+        at, n = 3 * self.attributes.index(attribute), 3 * len(self.attributes)
+        none = (math.nan,) * n
+        said = np.array([one.choices.get(judge, none)[at : at + 3] for one in self.canary])
+        return Choices(*(said[:, k].astype(np.float64) for k in range(3)))
+
+    def chosen(self, attribute: str) -> Floats:
+        """(R, N) what people chose of the canary's comparisons, NaN where nothing."""
+        at, none = self.attributes.index(attribute), (math.nan,) * len(self.attributes)
+        return np.array(
+            [[one.chosen.get(name, none)[at] for one in self.canary] for name in self.reference],
+            dtype=np.float64,
+        ).reshape(len(self.reference), len(self.canary))
+
+    @property
+    def lengths(self) -> Floats:
+        """(N,) how much longer the response named first is; NaN where it is not known."""
+        return np.array(
+            [math.nan if one.length is None else one.length for one in self.canary], np.float64
+        )
 
     @property
     def groups(self) -> NDArray[np.str_]:
@@ -269,6 +313,7 @@ def locked_judges(measured: Measured) -> tuple[LockedJudge, ...]:
             answered_by=answered.get(name, ()),
             prompt=rows.get(name, {}).get("prompt_hash") or "",
             temperature=rows.get(name, {}).get("temperature"),
+            own=_own(measured, name),
             schema_enforced=next(
                 (
                     answer
@@ -280,6 +325,13 @@ def locked_judges(measured: Measured) -> tuple[LockedJudge, ...]:
         )
         for name in measured.judges
     )
+
+
+def _own(measured: Measured, judge: str) -> Names:
+    """Of what is compared, the systems of a judge's own family."""
+    if measured.compared is None:
+        return ()
+    return own_systems(measured.study.rater(judge) or Rater(name=judge), measured.study)
 
 
 def _schema_answers(measured: Measured) -> dict[str, str]:

@@ -12,6 +12,7 @@ import polars as pl
 from voirdire import tables
 from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.as_ratings import as_ratings, questions_of
+from voirdire.examining.changing.chosen import compared_facts
 from voirdire.examining.examination import Examination
 from voirdire.examining.panel import scale_of
 from voirdire.examining.ratings.cube import build_cube
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.examining.changing.chosen import ComparedFacts
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.ratings.cube import Cube
     from voirdire.examining.sources import AnySource
@@ -59,6 +61,8 @@ class Measured:
         The folder of the session that it is.
     questions : tuple of RatedQuestion
         What attributes of labels, probabilities and comparisons answer; none of scores.
+    compared : ComparedFacts or None
+        Comparisons as they were shown.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Measured:
     replies: pl.DataFrame | None = None
     session: Path | None = None
     questions: tuple[RatedQuestion, ...] = ()
+    compared: ComparedFacts | None = None
 
     @property
     def item(self) -> NDArray[np.str_]:
@@ -123,8 +128,9 @@ def measured_of(
     changes = {"data": {"reference": tuple(reference) or None}}
     opened = open_source(source, reference=reference, read=read, changes=changes)
     questions = questions_of(opened)
-    judged = None
+    judged = compared = None
     if questions:
+        compared = compared_facts(opened)
         if verdicts:
             whole = inputs_of(opened)
             judged = judged_of(whole)
@@ -151,6 +157,7 @@ def measured_of(
         replies=None if inputs.tables is None else inputs.tables.replies,
         session=inputs.session,
         questions=questions,
+        compared=compared,
     )
 
 

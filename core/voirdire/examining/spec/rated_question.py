@@ -6,7 +6,7 @@ and two sources share; verdicts are on the question, whose kind is kept here.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -66,14 +66,17 @@ class RatedQuestion(StudyPart):
         *,
         systems: NDArray[np.str_] | None = None,
         clusters: NDArray[np.str_] | None = None,
+        shown: ShownPairs | None = None,
     ) -> JudgedCase:
         """From what judge (N,) and humans (R, N) have under each attribute, in their order.
 
-        Of comparisons nobody knows here who was shown first, nor how long responses are.
+        Of comparisons nobody knows here who was shown first, nor how long responses are, unless
+        `shown` says it.
         """
         said, truth = np.stack(scores), np.stack(humans)
         if self.kind == "preference":
-            return self._compared(judge, reference, said[0], truth[0], items, systems, clusters)
+            whole = shown or ShownPairs(2 * said[0] - 1, 2 * truth[0] - 1)
+            return self._compared(judge, reference, whole, items, systems, clusters)
         case = Case(
             judge, self.name, reference, said[:1], truth[0], items, 1.0, systems=systems,
             clusters=clusters, kind=self.kind,
@@ -83,27 +86,59 @@ class RatedQuestion(StudyPart):
         table, codes = _coded(np.concatenate([said[:, None], truth], axis=1))
         return of_labels(replace(case, scores=codes[:1], humans=codes[1:]), self.labels, table)
 
+    def sides_of(self, name: str) -> tuple[str, str]:
+        """The two systems that are compared under a name."""
+        return self.pairs.get(name, ("a", "b"))
+
     def _compared(
         self,
         judge: str,
         reference: Names,
-        said: Floats,
-        truth: Floats,
+        shown: ShownPairs,
         items: NDArray[np.str_],
         systems: NDArray[np.str_] | None,
         clusters: NDArray[np.str_] | None,
     ) -> ComparedCase:
         named = np.array([""]) if systems is None else systems
-        sides = [
-            self.pairs.get(str(name), ("a", "b")) for name in np.broadcast_to(named, said.shape)
-        ]
+        sides = [self.sides_of(str(name)) for name in np.broadcast_to(named, items.shape)]
         a, b = (np.array([pair[k] for pair in sides], dtype=np.str_) for k in (0, 1))
         if clusters is None and len(np.unique(items)) < len(items):
             clusters = items
+        compared = Compared(
+            a, b, shown.width, shown.swapped, shown.first, shown.length, shown.family
+        )
         return ComparedCase(
-            judge, self.name, reference, 2 * said[None] - 1, 2 * truth - 1, items,
-            Compared(a, b), clusters=clusters,
+            judge, self.name, reference, shown.scores[None], shown.humans, items, compared,
+            drawn=shown.drawn, clusters=clusters,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownPairs:
+    """N comparisons of a judge and R humans, in favour of the system named first, as shown.
+
+    Attributes
+    ----------
+    scores : (N,) float64
+    humans : (R, N) float64
+    width : float
+        From the lowest choice to the highest.
+    swapped, first, length : (N,) float64, optional
+        As `voirdire.stats.comparisons.Compared` has them.
+    family : tuple of str
+        Systems of the judge's own family.
+    drawn : bool
+        Whether an order that is not recorded was drawn each time.
+    """
+
+    scores: Floats
+    humans: Floats
+    width: float = 2.0
+    swapped: Floats | None = None
+    first: Floats | None = None
+    length: Floats | None = None
+    family: Names = ()
+    drawn: bool = False
 
 
 def _coded(columns: Floats) -> tuple[Floats, Floats]:

@@ -171,6 +171,9 @@ def _gathered(text: str) -> list[Path] | None:
     folder = Path(text)
     if folder.is_dir() and any(folder.glob("attribute=*/*.parquet")):
         return sorted(folder.glob("attribute=*/*.parquet"))
+    # A session has a study beside its tables; a folder of parts holds nothing else.
+    if folder.is_dir() and not (folder / "study.toml").exists():
+        return sorted(folder.glob("*.parquet")) or None
     return None
 
 

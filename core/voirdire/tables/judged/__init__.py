@@ -1,6 +1,7 @@
 """Files of labels, preferences and probabilities: recognised by shape, read into tidy tables."""
 
-from voirdire.tables.judged.compared import shown_first
+from voirdire.tables.judged.compared import names_two_systems
+from voirdire.tables.judged.comparisons import shown_first
 from voirdire.tables.judged.door import draft_judged, nested_table, read_judged, read_nested
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 
@@ -9,6 +10,7 @@ __all__ = [
     "LabelQuestion",
     "ReadJudgements",
     "draft_judged",
+    "names_two_systems",
     "nested_table",
     "read_judged",
     "read_nested",

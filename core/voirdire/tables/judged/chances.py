@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,11 +19,12 @@ from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.claims import (
     NO,
     YES,
-    all_numbers,
+    read_claims,
     shares_of,
     with_claims,
     without_columns,
 )
+from voirdire.tables.judged.comparisons import all_numbers
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
@@ -58,6 +61,13 @@ def read_probabilities(
     columns = [c for c in raw.frame.columns if c not in read.ignore]
     roles = parts_found(columns, read, raw.name)
     free = [c for c in columns if c not in roles.values()]
+    rater = find("rater", columns, read.rater if read.rater in columns else None, raw.name)
+    texts = {roles["response"], roles["context"]} - {None}
+    if (
+        rater is not None
+        and (mixed := _words_beside_shares(raw, [*free, *map(str, texts)], rater)) is not None
+    ):
+        return _of_mixed(raw, read, mixed, reference)
     declared = [read.probability] if read.probability else []
     for name in declared:
         if name not in raw.frame.columns:
@@ -66,10 +76,10 @@ def read_probabilities(
             )
     claimed = declared or [
         c for c in free
-        if claims(c) and (_is_share(raw.frame[c]) or _is_hard(raw.frame[c]))
+        if claims(c) and (is_share(raw.frame[c]) or is_hard(raw.frame[c]))
     ]  # fmt: skip
     if read.kind == "probability" and not claimed:
-        claimed = [c for c in free if _is_share(raw.frame[c])]
+        claimed = [c for c in free if is_share(raw.frame[c])]
     if not claimed:
         _ask_about_scores(raw, read, free)
         return None
@@ -115,6 +125,57 @@ def read_probabilities(
     )
 
 
+def _words_beside_shares(raw: RawTable, free: Sequence[str], rater: str) -> str | None:
+    """The column in which some raters say yes or no and others numbers from 0 to 1; else None."""
+    for column in free:
+        if column == rater or raw.frame[column].dtype != pl.String:
+            continue
+        kinds = {
+            _kind_of_cells(cells["cell"])
+            for _, cells in raw.frame.select(pl.col(rater), pl.col(column).alias("cell")).group_by(
+                rater
+            )
+        } - {None}
+        if kinds == {"words", "shares"}:
+            return column
+    return None
+
+
+def _kind_of_cells(cells: pl.Series) -> str | None:
+    """What one rater's cells are: words, shares, or None where they are neither."""
+    if is_hard(cells) or is_share(cells):
+        return "shares" if float(cells.cast(pl.Float64, strict=False).max() or 0) <= 1 else None  # type: ignore[arg-type]
+    return "words" if _bits(cells) is not None else None
+
+
+def _of_mixed(
+    raw: RawTable, read: TableKeys, column: str, reference: Sequence[str]
+) -> ReadJudgements | None:
+    """A row a judgement, of which a judge's are probabilities of *yes*.
+
+    Raises
+    ------
+    QuestionError
+        They may be scores.
+    """
+    if read.kind is None:
+        raise _scores_or_probabilities(raw, [column])
+    share = raw.frame[column].cast(pl.Float64, strict=False)
+    said = raw.frame.filter(share.is_null())[column]
+    words = said.drop_nulls().unique(maintain_order=True).to_list()
+    bits = to_scores(pl.Series(words))
+    yes, no = (
+        next((w for w, bit in zip(words, bits.values, strict=True) if bit == at), word)
+        for at, word in ((1.0, YES), (0.0, NO))
+    )
+    spread = [None if p is None else json.dumps({yes: p, no: 1 - p}) for p in share.to_list()]
+    words_alone = raw.frame.select(pl.when(share.is_null()).then(column).alias("label"))
+    frame = raw.frame.drop(column).with_columns(
+        words_alone.to_series(), pl.Series("probabilities", spread, pl.String)
+    )
+    return read_claims(replace(raw, frame=frame), read, reference)
+
+
 def _of_labels(
     raw: RawTable,
     read: TableKeys,
@@ -158,7 +219,7 @@ def _judge(column: str, said: Iterable[str]) -> str:
     return rest or (judges[0] if len(judges) == 1 else column)
 
 
-def _is_hard(column: pl.Series) -> bool:
+def is_hard(column: pl.Series) -> bool:
     """Few values from 0 to 1, one at least between them: of a judge that is always as sure."""
     if not all_numbers(column) or column.null_count() == len(column):
         return False
@@ -166,7 +227,7 @@ def _is_hard(column: pl.Series) -> bool:
     return bool(values.is_between(0, 1).all() and (values % 1 != 0).any())
 
 
-def _is_share(column: pl.Series) -> bool:
+def is_share(column: pl.Series) -> bool:
     """Many values between 0 and 1, or 0 and 100."""
     if not all_numbers(column):
         return False
@@ -184,14 +245,18 @@ def _ask_about_scores(raw: RawTable, read: TableKeys, free: Sequence[str]) -> No
     if read.kind is not None or not any(_bits(raw.frame[c]) is not None for c in free):
         return
     judges = [c for c in free if kind_of(c) == "judge" and not measures(c)]
-    shares = [c for c in judges if _is_share(raw.frame[c])]
+    shares = [c for c in judges if is_share(raw.frame[c])]
     shares = [c for c in shares if float(_numbers(raw, c).max() or 0) <= 1]  # type: ignore[arg-type]
     if shares:
-        raise QuestionError(
-            f"{raw.name}: {listed(shares)} holds numbers from 0 to 1 beside yes and no; are they "
-            f"probabilities, which say in how many of a hundred people agree, or scores?",
-            "kind", ("probability", "score"), 'kind = "probability"', likely=False,
-        )  # fmt: skip
+        raise _scores_or_probabilities(raw, shares)
+
+
+def _scores_or_probabilities(raw: RawTable, columns: Sequence[str]) -> QuestionError:
+    return QuestionError(
+        f"{raw.name}: {listed(columns)} holds numbers from 0 to 1 beside yes and no; are they "
+        f"probabilities, which say in how many of a hundred people agree, or scores?",
+        "kind", ("probability", "score"), 'kind = "probability"', likely=False,
+    )  # fmt: skip
 
 
 def _numbers(raw: RawTable, column: str) -> pl.Series:

@@ -14,6 +14,7 @@ from voirdire.errors import TableError, listed
 from voirdire.tables._names import find, plain_word
 from voirdire.tables._numbers import fold
 from voirdire.tables._tables import STATUS
+from voirdire.tables.judged.comparisons import all_numbers
 from voirdire.tables.judged.frames import LABELS, LabelQuestion
 from voirdire.tables.judged.label_columns import label_columns
 from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
@@ -227,12 +228,6 @@ def labels_beside(
     people = reference or people_of_or_none(said) or said
     sets = {about: any(column.sets for column in worded)}
     return judgements_of(cells, sets, raw.name, read, people, None, reason)
-
-
-def all_numbers(column: pl.Series) -> bool:
-    """Whether each cell is a number: yes and no are numbers elsewhere."""
-    values = column.cast(pl.Float64, strict=False)
-    return values.null_count() == column.null_count() < len(column)
 
 
 def _header(column: str, forms: Mapping[str, str]) -> tuple[str, str] | None:

@@ -1,16 +1,14 @@
-"""Preferences in files: winners, both orders, grades, chosen and rejected, rankings."""
+"""Preferences in files: winners, both orders, grades, chosen and rejected."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import TableError, listed
+from voirdire.errors import listed
 from voirdire.kinds import Cells
 from voirdire.kinds._column import text_of
 from voirdire.tables._names import find, measures, names_rater, plain_word
@@ -20,8 +18,7 @@ from voirdire.tables._preferences import (
     compared_in,
     signed_grades,
 )
-from voirdire.tables.judged.frames import ReadJudgements
-from voirdire.tables.judged.people import people_of
+from voirdire.tables.judged.comparisons import rater_column, ready
 from voirdire.tables.judged.raters import raters_among, unread_note
 from voirdire.tables.judged.winners import (
     all_numbers,
@@ -32,11 +29,13 @@ from voirdire.tables.judged.winners import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from voirdire.schema import Finding
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
+    from voirdire.tables.judged.frames import ReadJudgements
 
 #: Columns of the two systems, without case and signs.
 PAIRS = (
@@ -66,11 +65,38 @@ def read_preferences(
     plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
     if "score" in plain and ("systema" in plain or {"rank", "status"} <= set(plain)):
         return None  # a standard table, which is read as it is
-    for shape in (_chosen_rejected, _rankings, _of_two_systems, _of_two_places):
+    for shape in (_chosen_rejected, _ranked, _of_two_systems, _of_two_places):
         found = shape(raw, read, plain, reference)
         if found is not None:
             return found
     return None
+
+
+def _ranked(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """Rankings, whose reader is loaded where a table may be one."""
+    # Ranks take four columns; in fewer a cell holds a whole order.
+    first = [str(cell) for column in raw.frame for cell in column.head(_FEW).drop_nulls()[:1]]
+    orders = any(">" in text or text[:1] == "[" for text in first)
+    if raw.frame.width < 4 and not orders:
+        return None
+    from voirdire.tables.judged.rankings import read_rankings  # noqa: PLC0415 - as said
+
+    return read_rankings(raw, read, plain, reference)
+
+
+def names_two_systems(path: Path) -> bool:
+    """Whether the first line of a file names a column for each of two systems.
+
+    Of a workbook nobody looks: it would have to be opened.
+    """
+    if path.suffix.lower() not in (".csv", ".tsv", ".txt", ".jsonl"):
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        # Columns of a table, or keys of a record: all that is asked is which words are there.
+        words = {plain_word(part) for part in re.split(r"[,;\t|{}\":]+", lines.readline(20_000))}
+    return any({a, b} <= words for a, b in PAIRS)
 
 
 def _of_two_systems(
@@ -86,7 +112,9 @@ def _of_two_systems(
         return None
     frame = raw.frame.filter(pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null())
     base = _base(raw, frame, read, plain, sides)
-    taken = {*sides, *(c for pair in TEXTS for name in pair if (c := plain.get(name)))}
+    # Who was shown first is a system too, and nobody's choice.
+    beside = {name for pair in TEXTS for name in pair} | {"shownfirst"}
+    taken = {*sides, *(plain[name] for name in beside if name in plain)}
     if all(name in plain for name in BOTH):
         blocks = []
         for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
@@ -94,29 +122,40 @@ def _of_two_systems(
             blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
         table = pl.concat(blocks)
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
-        return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
+        return ready(table, raw, read, reference, reason, rater_column(raw, read))
     every = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
     says = raters_among(raw, every, read, reference)
     left = unread_note(raw, every, says)
-    rater = _rater_column(raw, read, says)
+    rater = rater_column(raw, read, says)
+    from voirdire.tables.judged.favoured import (  # noqa: PLC0415 - of comparisons alone
+        side_claims,
+        with_side_claims,
+    )
+
+    claims = side_claims(raw, frame, read, base, sides, says)
     # Beside `winner`, `judge` may say who that judge prefers.
-    if len(says) > 1 and (
-        set(reference) & set(says) or (not rater and any(map(names_rater, says)))
-    ):
-        return _noted(_of_columns(raw, frame, read, base, sides, says, reference), left)
+    if (
+        len(says) > 1
+        and (set(reference) & set(says) or (not rater and any(map(names_rater, says))))
+    ) or (claims is not None and says and not rater):
+        found = _of_columns(raw, frame, read, base, sides, says, reference)
+        return _noted(with_side_claims(found, claims), left)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
-    if winner is None and by_cells is not None and len(by_cells.winners) == 1:
-        winner = by_cells.winners[0]
-    told = by_cells is not None and winner in by_cells.winners
+    winners = [c for c in by_cells.winners if c not in taken] if by_cells is not None else []
+    if winner is None and len(winners) == 1:
+        winner = winners[0]
+    told = winner in winners
     if winner is not None and (told or says_who(raw.frame[winner], frame, sides)):
         said = declared_words(raw, read, ComparisonColumns(*sides, (winner,)), winner)
         table = with_scores(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
-        return _ready(table, raw, read, reference, reason, _rater_column(raw, read))
+        found = ready(table, raw, read, reference, reason, rater_column(raw, read))
+        return with_side_claims(found, claims)
     if len(says) < 2:
         return None
-    return _noted(_of_columns(raw, frame, read, base, sides, says, reference), left)
+    found = _of_columns(raw, frame, read, base, sides, says, reference)
+    return _noted(with_side_claims(found, claims), left)
 
 
 def _noted(read: ReadJudgements, notes: tuple[Finding, ...]) -> ReadJudgements:
@@ -148,7 +187,7 @@ def _of_columns(
         for c in says
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(says)} name the winner of {sides[0]!r} and {sides[1]!r}"
-    return _ready(table, raw, read, reference, reason, None)
+    return ready(table, raw, read, reference, reason, None)
 
 
 def _of_two_places(
@@ -171,8 +210,8 @@ def _of_two_places(
         with_scores(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} say which of two, A or B, is better"
-    ready = _ready(table, raw, read, reference, reason, None)
-    return _noted(ready, unread_note(raw, every, named))
+    made = ready(table, raw, read, reference, reason, None)
+    return _noted(made, unread_note(raw, every, named))
 
 
 def _places(column: pl.Series) -> dict[str, float]:
@@ -196,14 +235,6 @@ def _names_place(cell: object) -> bool:
     return text is None or place_of(text) is not None
 
 
-def _rater_column(raw: RawTable, read: TableKeys, says: Sequence[str] = ()) -> str | None:
-    """The column that names who compares, which is none of those that say who is better."""
-    named = read.rater if read.rater in raw.frame.columns else None
-    return find(
-        "rater", [c for c in raw.frame.columns if c not in says or c == named], named, raw.name
-    )
-
-
 def _base(
     raw: RawTable, frame: pl.DataFrame, read: TableKeys, plain: dict[str, str],
     sides: tuple[str, str],
@@ -211,7 +242,7 @@ def _base(
     """item, systems, rater, run, attribute, what was shown first, and the difference of lengths."""
     columns = [c for c in frame.columns if c not in sides]
     item = find("item", columns, read.item, raw.name)
-    rater = _rater_column(raw, read)
+    rater = rater_column(raw, read)
     run = find("run", columns, read.run, raw.name)
     attribute = find("attribute", columns, read.attribute, raw.name)
     turn = plain.get("turn")
@@ -242,12 +273,6 @@ def _base(
 
 def _fact(frame: pl.DataFrame, column: str | None) -> pl.Series | pl.Expr:
     return pl.lit(None, pl.String) if column is None else frame[column].cast(pl.String)
-
-
-def shown_first(read: TableKeys) -> pl.Expr:
-    """Who was shown first in every row, as somebody declared it."""
-    told = read.first in ("a", "b")
-    return pl.col(f"system_{read.first}") if told else pl.lit(None, pl.String)
 
 
 def _chosen_rejected(
@@ -289,125 +314,4 @@ def _chosen_rejected(
         blocks.append(base.with_columns(pl.lit(stripped).alias("rater"), off.alias("score")))
     table = pl.concat([block.select(sorted(block.columns)) for block in blocks])
     reason = "'chosen' and 'rejected' hold texts with scores of both"
-    return _ready(table, raw, read, reference or ["chosen"], reason, None, shows_order=False)
-
-
-def _rankings(
-    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
-) -> ReadJudgements | None:
-    """Ranks 1..S of systems on an item, or a list of them: each pair is a comparison."""
-    frame = raw.frame
-    item = find("item", frame.columns, read.item, raw.name)
-    rater = _rater_column(raw, read)
-    if item is None or rater is None:
-        return None
-    rows: list[tuple[str, str, list[str]]]
-    if "ranking" in plain:
-        rows = [
-            (str(i), str(r), order)
-            for i, r, cell in frame.select(item, rater, plain["ranking"]).iter_rows()
-            if i is not None and r is not None and len(order := _order(cell)) > 1
-        ]
-    elif ranked := _ranked_columns(frame, [item, rater]):
-        rows = [
-            (str(i), str(r), [name for _, name in sorted(zip(ranks, ranked, strict=True))])
-            for i, r, *ranks in frame.select(item, rater, *ranked).iter_rows()
-            if i is not None and r is not None and None not in ranks
-        ]
-    else:
-        system = find("system", [c for c in frame.columns if c != rater], read.system, raw.name)
-        if "rank" not in plain or system is None or not is_numeric(frame[plain["rank"]]):
-            return None
-        grouped: dict[tuple[str, str], list[tuple[float, str]]] = {}
-        for i, r, s, rank in frame.select(item, rater, system, plain["rank"]).iter_rows():
-            if None not in (i, r, s, rank):
-                grouped.setdefault((str(i), str(r)), []).append((float(rank), str(s)))
-        if not all(_are_ranks([rank for rank, _ in each]) for each in grouped.values()):
-            return None
-        rows = [(i, r, [s for _, s in sorted(each)]) for (i, r), each in grouped.items()]
-    made = [
-        (i, a, b, r, 1.0)
-        for i, r, order in rows
-        for a, b in combinations(order, 2)
-    ]  # fmt: skip
-    table = pl.DataFrame(
-        made, schema=["item", "system_a", "system_b", "rater", "score"], orient="row"
-    ).with_columns(
-        pl.lit(None, pl.String).alias("shown_first"), pl.lit(1, pl.Int32).alias("run"),
-        pl.lit(read.about or "preference").alias("attribute"),
-        pl.lit(None, pl.Float64).alias("length"), pl.col("item").alias("cluster"),
-    )  # fmt: skip
-    return _ready(table, raw, read, reference, "systems are ranked on each item: pairs of "
-                  "them, resampled by item", rater, shows_order=False)  # fmt: skip
-
-
-def _ranked_columns(frame: pl.DataFrame, taken: Sequence[str]) -> list[str]:
-    """Columns of systems in each row of which the ranks 1..S stand; none where there are no such.
-
-    A row of scores has ties; of two columns 1 and 2 may be anything.
-    """
-    names = [c for c in frame.columns if c not in taken and is_numeric(frame[c])]
-    names = [c for c in names if not measures(c)]
-    # A few rows say so of nearly every table of scores; only of ranks all are looked at.
-    if len(names) < 3 or not _all_ranked(frame.head(_FEW).select(names), 0):
-        return []
-    return names if _all_ranked(frame.select(names), 2) else []
-
-
-def _all_ranked(frame: pl.DataFrame, least: int) -> bool:
-    """Whether ranks stand in every row without a gap, and so many rows are without one."""
-    rows = [row for row in frame.iter_rows() if None not in row]
-    return len(rows) >= least and all(_are_ranks(map(float, row)) for row in rows)
-
-
-def _are_ranks(ranks: Iterable[float]) -> bool:
-    given = sorted(ranks)
-    return len(given) > 1 and given == [float(k) for k in range(1, len(given) + 1)]
-
-
-def _order(cell: Any) -> list[str]:
-    """Systems, the best first: a list, a JSON list, or names with > between them."""
-    if isinstance(cell, list | pl.Series):
-        return [str(part) for part in cell]
-    text = str(cell or "")
-    if text.startswith("["):
-        try:
-            return [str(part) for part in json.loads(text)]
-        except ValueError:
-            return []
-    return [part.strip() for part in text.split(">") if part.strip()]
-
-
-def _ready(
-    table: pl.DataFrame,
-    raw: RawTable,
-    read: TableKeys,
-    reference: Sequence[str],
-    reason: str,
-    column: str | None,
-    *,
-    shows_order: bool = True,
-) -> ReadJudgements:
-    """The comparisons; of some shapes nobody is shown one of two before the other."""
-    raters = table["rater"].drop_nulls().unique(maintain_order=True).to_list()
-    same = table.filter(pl.col("system_a") == pl.col("system_b"))
-    if same.height:
-        row = same.row(0, named=True)
-        raise TableError(
-            f"{raw.name}: item {row['item']!r} compares {row['system_a']!r} with itself"
-        )
-    names = ["item", "system_a", "system_b", "shown_first", "rater", "run", "attribute", "score",
-             "length", "cluster"]  # fmt: skip
-    people = people_of(raters, reference, raw.name, column)
-    kept = table.filter(pl.col("item").is_not_null() & pl.col("rater").is_not_null())
-    # Who compares a pair in both directions was asked in both orders: a row names the first first.
-    pair = [pl.min_horizontal("system_a", "system_b"), pl.max_horizontal("system_a", "system_b")]
-    both = pl.col("system_a").n_unique().over("item", "rater", "run", "attribute", *pair) > 1
-    shown = pl.when(both).then("system_a")
-    declared = shown_first(read) if shows_order else pl.lit(None, pl.String)
-    first = pl.coalesce("shown_first", declared, shown).alias("shown_first")
-    kept = kept.with_columns(first)
-    return ReadJudgements(
-        people, preferences=kept.select(names), reason=reason,
-        order=(read.first or "") if shows_order else "drawn",
-    )  # fmt: skip
+    return ready(table, raw, read, reference or ["chosen"], reason, None, shows_order=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,24 +14,23 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError
 from voirdire.files import file_hash
+from voirdire.late import pattern
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
-from voirdire.tables._names import find, is_human
+from voirdire.tables._names import find, is_human, plain_word
 from voirdire.tables._open import means_the_table, with_short_names
 from voirdire.tables._preferences import compared_in
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
-from voirdire.tables.judged.chances import read_probabilities
-from voirdire.tables.judged.claims import read_claims
-from voirdire.tables.judged.compared import read_preferences, shown_first
+from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
+from voirdire.tables.judged.comparisons import shown_first
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
-from voirdire.tables.judged.labels import read_labels
-from voirdire.tables.judged.objects import is_answer, read_objects
+from voirdire.tables.judged.labels import parts_found, read_labels
 from voirdire.tables.judged.raters import of_judges
 from voirdire.tables.judged.words import judgements_of
 from voirdire.tables.packed import plain_path
@@ -42,8 +42,52 @@ if TYPE_CHECKING:
     from voirdire.study import ReadOptions
     from voirdire.tables.readers import Reading
 
+
+def _objects(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> ReadJudgements | None:
+    """Objects in cells, whose reader is loaded where there are any."""
+    texts = [column for column in raw.frame if column.dtype == pl.String]
+    if not any(column.str.starts_with("{").any() for column in texts):
+        return None
+    from voirdire.tables.judged.objects import read_objects  # noqa: PLC0415 - as said
+
+    return read_objects(raw, read, reference)
+
+
+def _probabilities(
+    raw: RawTable, read: ReadOptions, reference: Sequence[str]
+) -> ReadJudgements | None:
+    """Probabilities, whose readers are loaded where there may be any.
+
+    So it is where somebody or a header says so, or where a number lies between 0 and 1.
+    """
+    first = [column.head(_FIRST) for column in raw.frame]
+    told = any(
+        _lies_between(column) or any(str(cell).startswith("{") for cell in column.drop_nulls()[:1])
+        for column in first
+    )
+    named = any(map(_MAY_CLAIM.search, raw.frame.columns))
+    if not (told or named or read.kind == "probability" or read.probability):
+        return None
+    from voirdire.tables.judged.chances import read_probabilities  # noqa: PLC0415 - as said
+    from voirdire.tables.judged.claims import read_claims  # noqa: PLC0415
+
+    return read_claims(raw, read, reference) or read_probabilities(raw, read, reference)
+
+
+def _lies_between(column: pl.Series) -> bool:
+    if not (column.dtype == pl.String or column.dtype.is_numeric()):
+        return False
+    numbers = column.cast(pl.Float64, strict=False)
+    return bool(((numbers > 0) & (numbers < 1)).any())
+
+
+#: Rows of which one shows a number between 0 and 1 where a column holds probabilities.
+_FIRST = 1000
+#: Words of headers that may claim a probability; what they claim their readers say.
+_MAY_CLAIM = pattern(r"prob|chance|logp|p_?(?:yes|true|pass)|distribution|(?<![a-z])p(?![a-z])",
+                     re.IGNORECASE)  # fmt: skip
 #: In this order: what is more particular first.
-SHAPES = (read_preferences, read_objects, read_claims, read_probabilities, read_labels)
+SHAPES = (read_preferences, _objects, _probabilities, read_labels)
 
 
 def read_judged(  # noqa: PLR0911 - a return for each kind
@@ -107,6 +151,8 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     if found is None:
         return None
     found = _those_named(found, read, seen.name)
+    from voirdire.tables.judged.card import card_of  # noqa: PLC0415 - of what is none of scores
+
     made = found.labels.height if found.preferences is None else found.preferences.height
     # Of probabilities a row may hold any number.
     of_rows = not any(one.probability for one in found.questions)
@@ -114,7 +160,10 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     account = account_of(seen, (), each=1, kept=seen.frame.height, columns=each, judgements=made)
     found = replace(
         found, hashes={path.name: file_hash(path) for path in (*files, *beside)},
-        findings=(*seen.findings, *account_findings(account), *found.findings),
+        findings=(
+            card_of(seen, found, _parts_of(seen, read)), *seen.findings,
+            *account_findings(account), *found.findings,
+        ),
     )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found, read), found
 
@@ -125,6 +174,19 @@ def _those_named(found: ReadJudgements, read: ReadOptions, where: str) -> ReadJu
         kept = of_judges(found.preferences, found.people, read.judge, where)
         return replace(found, preferences=kept)
     return replace(found, labels=of_judges(found.labels, found.people, read.judge, where))
+
+
+def _parts_of(raw: RawTable, read: ReadOptions) -> tuple[str, ...]:
+    """The columns that say which unit a row is of, who judged it, and what was shown."""
+    columns = raw.frame.columns
+    known = parts_found(columns, read, raw.name)
+    named = [getattr(read, part) for part in ("item", "rater", "attribute", "score")]
+    usual = [find(part, columns, None, raw.name) for part in ("rater", "attribute")]
+    plain = {plain_word(name): name for name in columns}
+    texts = [plain[word] for pair in (*PAIRS, *TEXTS) for word in pair if word in plain]
+    beside = [plain[word] for word in ("turn", "shownfirst") if word in plain]
+    found = (*known.values(), *named, *usual, *texts, *beside)
+    return tuple(name for name in found if name is not None and name not in read.ignore)
 
 
 def _looked_at(
@@ -358,6 +420,8 @@ def _cell_of(value: Any) -> str | None:
 def _is_nested(given: Any) -> bool:
     if not isinstance(given, dict) or not given or keyed_by_item(given):
         return False
+    from voirdire.tables.judged.objects import is_answer  # noqa: PLC0415 - of such files alone
+
     return all(
         isinstance(said, dict)
         and said

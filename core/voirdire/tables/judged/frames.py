@@ -82,6 +82,8 @@ class ReadJudgements:
     order : str
         What somebody said of who was shown first: ``"a"``, ``"b"``, ``"drawn"``, ``"unknown"``;
         empty where nobody did.
+    counts : mapping
+        Item -> how many units judged alike it stands for; empty where each stands for itself.
     """
 
     people: tuple[str, ...]
@@ -92,6 +94,7 @@ class ReadJudgements:
     reason: str = ""
     hashes: Mapping[str, str] = field(default_factory=dict)
     order: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def raters(self) -> tuple[str, ...]:

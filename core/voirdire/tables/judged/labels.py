@@ -12,8 +12,16 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._files._raw import build
-from voirdire.tables._names import find, is_person, kind_of, measures, names_rater, plain_word
-from voirdire.tables._numbers import folded, is_numeric
+from voirdire.tables._names import (
+    find,
+    holds_labels,
+    is_person,
+    kind_of,
+    measures,
+    names_rater,
+    plain_word,
+)
+from voirdire.tables._numbers import fold, folded, is_numeric
 from voirdire.tables.judged.frames import LABELS
 from voirdire.tables.judged.label_columns import (
     CODED,
@@ -40,6 +48,8 @@ _PLAIN = frozenset(
 )
 #: Parts of a table that are no rater's labels.
 PARTS = ("item", "system", "run", "cluster", "subgroup", "context", "response", "reason", "origin")
+#: Fewer columns of 0 and 1 are questions of their own, unless somebody says otherwise.
+_FEWEST_INDICATORS = 3
 #: A header over 0 and 1 of one label: `label_toxic`.
 _LABEL_HEAD = re.compile(r"labels?[ _.:-]+(.+)", re.IGNORECASE)
 
@@ -65,7 +75,10 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     rater = None if rater in (*reference, *said) or _judges(raw, rater, columns) else rater
     # Where the reference is a column of labels, `annotator` says who filled in the row.
     rater = None if said and read.rater is None and not _holds(raw, rater, reference) else rater
+    if read.system is None and _judges(raw, roles["system"], columns):
+        roles["system"] = None
     free = [c for c in columns if c not in {*roles.values(), rater}]
+    raw = _codes_as_names(raw, read, free)
     set_of = _indicators(raw, read, free, rater)
     if set_of is not None:
         return read_labels(set_of, _as_sets(read), reference)
@@ -76,6 +89,8 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
     groups = [g for g in groups_of(found) if len(g) > 1]
+    if rater is None and not groups and read.kind is not None:
+        _check_one_beside_codes(raw, found, free)
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
@@ -115,14 +130,17 @@ def parts_found(columns: Sequence[str], read: TableKeys, where: str) -> dict[str
     }
 
 
-def _judges(raw: RawTable, rater: str | None, columns: Sequence[str]) -> bool:
-    """Whether a column called as raters are holds judgements: numbers, or a person's words."""
-    people = [raw.frame[c] for c in columns if c != rater and is_person(c)]
-    if rater is None or not people:
+def _judges(raw: RawTable, column: str | None, columns: Sequence[str]) -> bool:
+    """Whether a column called as raters or systems are holds judgements: numbers, or a person's
+    words.
+    """
+    people = [raw.frame[c] for c in columns if c != column and (is_person(c) or holds_labels(c))]
+    if column is None or not people:
         return False
-    own = set(folded(raw.frame[rater].cast(pl.String)).drop_nulls().unique())
+    own = set(folded(raw.frame[column].cast(pl.String)).drop_nulls().unique())
     said = {word for cells in people for word in folded(cells.cast(pl.String)).drop_nulls()}
-    return is_numeric(raw.frame[rater]) or own <= said
+    coded = is_numeric(raw.frame[column]) and any(map(is_person, columns))
+    return coded or (len(own) > 1 and own <= said)
 
 
 def _column(name: str | None, columns: Sequence[str]) -> str | None:
@@ -171,8 +189,49 @@ def _check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) ->
                 f"{raw.name}: under {column!r} {other['rater']!r} says "
                 f"{listed(sorted(other['words']), 6)}, and {first['rater']!r} says "
                 f"{listed(first['words'], 6)}: which of them mean the same is not known. Write the "
-                f"same words for both"
+                f"same words for both, or say --kind label and by --words which code is which "
+                f"label's"
             )
+
+
+def _codes_as_names(raw: RawTable, read: TableKeys, free: Sequence[str]) -> RawTable:
+    """The table with the name of each code, where somebody said which code is which label's."""
+    names = {f"{code:g}": word for word, code in read.words.items() if isinstance(code, float)}
+    if read.kind not in ("label", "label set") or not names:
+        return raw
+    made = {}
+    for column in free:
+        cells = raw.frame[column].cast(pl.String).str.strip_chars()
+        codes = cells.str.replace(r"^(-?\d+)\.0+$", "$1")
+        coded = codes.is_in(list(names)).fill_null(value=True)
+        known = coded | folded(cells).is_in([fold(word) for word in names.values()])
+        if coded.any() and known.all() and codes.n_unique() > 1:
+            made[column] = codes.replace(names).alias(column)
+    return replace(raw, frame=raw.frame.with_columns(made.values())) if made else raw
+
+
+def _check_one_beside_codes(
+    raw: RawTable, found: Sequence[LabelColumn], free: Sequence[str]
+) -> None:
+    """Raise where one rater's column holds names, and another's codes, as many at most."""
+    named = [c for c in found if c.name in free and kind_of(c.name) and not measures(c.name)]
+    worded = [column for column in named if not is_numeric(raw.frame[column.name])]
+    coded = [column for column in named if is_numeric(raw.frame[column.name])]
+    if len(worded) != 1 or not coded:
+        return
+    words = [word for word, _ in worded[0].words.most_common()]
+    raise _not_the_same(raw.name, coded[0].name, sorted(coded[0].words), worded[0].name, words)
+
+
+def _not_the_same(
+    where: str, name: str, own: Sequence[str], other: str, words: Sequence[str]
+) -> TableError:
+    return TableError(
+        f"{where}: {name!r} says {listed(list(own), 6)}, and {other!r} says "
+        f"{listed(list(words), 6)}: which of them mean the same is not known. Write the same words "
+        f"in both, say --kind label and by --words which code is which label's, or leave {name!r} "
+        f"out by --ignore"
+    )
 
 
 def _speaks_of_labels(column: str) -> bool:
@@ -197,20 +256,54 @@ def _are_codes(column: pl.Series) -> bool:
 def _indicators(
     raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None
 ) -> RawTable | None:
-    """Columns of 0 and 1, one a label, as one column of sets; None where it is not known.
+    """Columns of 0 and 1, one a label, as one column of sets; None where there are none.
 
     They are where somebody says so, or where their headers begin with *label*.
+
+    Raises
+    ------
+    QuestionError
+        Each may as well be a question of its own.
     """
     bits = [c for c in free if _is_indicator(raw.frame[c])]
     headed = {c: _LABEL_HEAD.fullmatch(c) for c in bits}
     labels = {c: told.group(1) for c, told in headed.items() if told is not None}
-    if rater is not None and (len(labels) > 1 or read.kind == "label set"):
-        named = labels if len(labels) > 1 else {c: c for c in bits}
-        return _gathered(raw, read, {raw.frame[rater].name: named}, rater) if named else None
-    if rater is None and read.kind == "label set" and len(bits) > 1:
-        grid = _grid(bits)
-        return None if grid is None else _gathered(raw, read, grid, None)
+    if rater is not None and len(labels) > 1:
+        return _gathered(raw, read, {raw.frame[rater].name: labels}, rater)
+    grid = _grid(bits) if rater is None else {raw.frame[rater].name: {c: c for c in bits}}
+    if grid is None or not bits or (rater is None and len(bits) < 2):
+        return None
+    if read.kind == "label set":
+        return _gathered(raw, read, grid, rater)
+    _ask_about_indicators(raw, read, grid)
     return None
+
+
+def _ask_about_indicators(
+    raw: RawTable, read: TableKeys, grid: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Raise where rows mark some of several 0/1 columns: labels of one set, or a question each?
+
+    Where no row marks two of them they are no set.
+    """
+    if read.kind is not None or read.score is not None or read.columns or read.layout != "auto":
+        return
+    for columns in grid.values():
+        if len(columns) < _FEWEST_INDICATORS:
+            return
+        marked = raw.frame.select(
+            pl.sum_horizontal(pl.col(c).cast(pl.Float64, strict=False) for c in columns)
+        ).to_series()
+        if (marked > 1).any():
+            break
+    else:
+        return
+    labels = list(dict.fromkeys(label for each in grid.values() for label in each.values()))
+    raise QuestionError(
+        f"{raw.name}: {listed(labels, 6)} are columns of 0 and 1; are they the labels of one set, "
+        f"any number of which a unit may have, or yes/no questions of their own?",
+        "kind", ("label set", "score"), 'kind = "label set"', likely=False,
+    )  # fmt: skip
 
 
 def _is_indicator(column: pl.Series) -> bool:
@@ -221,19 +314,23 @@ def _is_indicator(column: pl.Series) -> bool:
 
 
 def _grid(columns: Sequence[str]) -> dict[str, dict[str, str]] | None:
-    """Rater -> column -> label, of headers such as `ann1_toxic` or `toxic_ann1`."""
+    """Rater -> column -> label, of headers such as `ann1_toxic` or `toxic_human_1`.
+
+    Every rater has a column of every label; None where headers are not made so.
+    """
+    every = set(columns)
     for sign in ("_", " ", "-", ".", ":"):
-        if not all(sign in column for column in columns):
-            continue
-        for first, front in ((True, True), (False, True), (False, False), (True, False)):
-            parts = [c.partition(sign) if first else c.rpartition(sign) for c in columns]
-            grid: dict[str, dict[str, str]] = {}
-            for column, (before, _, behind) in zip(columns, parts, strict=True):
-                rater, label = (before, behind) if front else (behind, before)
-                grid.setdefault(rater, {})[column] = label
-            labels = {tuple(sorted(each.values())) for each in grid.values()}
-            if len(labels) == 1 and len(grid) > 1 and any(map(names_rater, grid)):
-                return grid
+        for at in [k for k, letter in enumerate(columns[0] if columns else "") if letter == sign]:
+            start, end = columns[0][: at + 1], columns[0][at:]
+            fronts = [c.removesuffix(end) for c in columns if c.endswith(end)]
+            backs = [c.removeprefix(start) for c in columns if c.startswith(start)]
+            whole = {f"{front}{sign}{back}" for front in fronts for back in backs}
+            if whole != every or min(len(fronts), len(backs)) < 2:
+                continue
+            if any(map(names_rater, fronts)):
+                return {f: {f"{f}{sign}{b}": b for b in backs} for f in fronts}
+            if any(map(names_rater, backs)):
+                return {b: {f"{f}{sign}{b}": f for f in fronts} for b in backs}
     return None
 
 
@@ -326,11 +423,7 @@ def _check_others(
         cells = Cells.of(name, [raw.frame[name]])
         if 1 < len(cells.texts) <= MOST_LABELS and cells.total >= 2 * len(cells.texts):
             words = [word for word, _ in groups[0][0].words.most_common()]
-            raise TableError(
-                f"{raw.name}: {name!r} says {listed(list(cells.texts), 6)}, and "
-                f"{groups[0][0].name!r} says {listed(words, 6)}: which of them mean the same is "
-                f"not known. Write the same words in both, or leave {name!r} out by --ignore"
-            )
+            raise _not_the_same(raw.name, name, cells.texts, groups[0][0].name, words)
 
 
 def _named(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from voirdire.tables._files import RawTable
     from voirdire.tables.judged.frames import ReadJudgements
 
+#: Who gives the answers of records that do not say it; *judge* alone would head a column of names.
+JUDGE = "the judge"
 #: Keys under which an object names the label that was given, without case and signs.
 _GIVEN = HEADS | {"answer", "prediction", "predicted", "value"}
 
@@ -57,6 +59,8 @@ def read_objects(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Re
     rater = read.rater if read.rater in columns else None
     rater = find("rater", columns, rater, raw.name)
     free = [c for c in columns if c not in {*roles.values(), rater}]
+    if rater is None and (whole := _whole_record(raw, free)) is not None:
+        return read_objects(whole, read, reference)
     # Under a header that speaks of probabilities alone they are somebody else's: `read_claims`.
     own = [c for c in free if plain_word(c) not in DISTRIBUTIONS | SINGLE]
     answers = {c: found for c in own if (found := _answers(raw, c)) is not None}
@@ -88,6 +92,33 @@ def read_objects(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Re
         for label, value in answer.claims.items()
     ]
     return with_claims(labels, claims)
+
+
+def _whole_record(raw: RawTable, free: Sequence[str]) -> RawTable | None:
+    """Records that are themselves an answer, as one object of a judge; None where they are none.
+
+    Beside ``choice`` and ``probabilities`` stands what people say.
+    """
+    spread = [c for c in free if plain_word(c) in DISTRIBUTIONS and _is_spread(raw.frame[c])]
+    given = [c for c in free if plain_word(c) in _GIVEN and c not in spread]
+    if len(spread) != 1 or len(given) > 1 or JUDGE in raw.frame.columns:
+        return None
+    cells = [
+        None
+        if claims is None
+        else json.dumps({"choice": label, "probabilities": json.loads(claims)})
+        for label, claims in raw.frame.select(
+            pl.col(given[0]) if given else pl.lit(None).alias("label"), spread[0]
+        ).iter_rows()
+    ]
+    frame = raw.frame.drop(*given, *spread).with_columns(pl.Series(JUDGE, cells, pl.String))
+    return replace(raw, frame=frame)
+
+
+def _is_spread(cells: pl.Series) -> bool:
+    """Whether each cell is an object of probabilities."""
+    texts = cells.drop_nulls() if cells.dtype == pl.String else pl.Series([], dtype=pl.String)
+    return len(texts) > 0 and all(_answer(text) is not None for text in texts)
 
 
 def _word(cell: Any, answer: _Answer | None) -> str | None:

@@ -99,17 +99,27 @@ def _question(
     if read.labels:
         by_form = {form_of(word): word for word in read.labels}
     else:
-        counts = counts or every
-        odd = {word: n for word, n in counts.items() if is_odd(word)}
-        labels = [word for word, _ in counts.most_common() if word not in odd]
-        # The most frequent spelling of each.
-        by_form = {form_of(word): word for word in reversed(labels)}
-        often = [word for word, n in odd.items() if n > OFTEN * counts.total()]
-        if often:
-            raise _label_or_not(where, attribute, sorted(by_form.values()), often, odd)
+        by_form = labels_among(counts or every, attribute, where)
     kept = {word: by_form[form_of(word)] for word in every if form_of(word) in by_form}
     folded = {word: label for word, label in kept.items() if word != label}
     return LabelQuestion(attribute, tuple(sorted(by_form.values())), sets, folded=folded)
+
+
+def labels_among(counts: Counter[str], attribute: str, where: str) -> dict[str, str]:
+    """Form -> its most frequent spelling, of words by how often they are said.
+
+    Raises
+    ------
+    QuestionError
+        A word that may say that there is no label is said often.
+    """
+    odd = {word: n for word, n in counts.items() if is_odd(word)}
+    labels = [word for word, _ in counts.most_common() if word not in odd]
+    by_form = {form_of(word): word for word in reversed(labels)}
+    often = [word for word, n in odd.items() if n > OFTEN * counts.total()]
+    if often:
+        raise _label_or_not(where, attribute, sorted(by_form.values()), often, odd)
+    return by_form
 
 
 def is_odd(word: str) -> bool:

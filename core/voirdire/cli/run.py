@@ -28,6 +28,8 @@ Examples:
 
   voirdire run study.toml --out a --resume
 
+  voirdire run out/study.toml --cascade out/cascade.toml --out a
+
 Ctrl-C ends a run cleanly, as SIGTERM and SIGHUP do: every reply is kept, and --resume asks only for
 what is missing.
 """
@@ -97,6 +99,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    cascade: Annotated[
+        Path | None,
+        typer.Option(
+            "--cascade",
+            help="Ask one judge after another, as this file of `voirdire cascade` says: each about "
+            "what those before it were not sure of.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.")] = False,
     batch: Annotated[
         bool,
@@ -144,6 +155,16 @@ def run(
         return
     if out is None:
         raise InputError("run: give the session folder by --out (or --dry-run to ask nothing)")
+    if cascade is not None:
+        from voirdire.cli.run_cascade import run_cascade
+
+        if pilot is not None or only is not None:
+            raise InputError("run: a cascade asks its judges alone: leave --pilot and --only out")
+        run_cascade(
+            study, cascade, out, resume=resume, max_cost=max_cost, max_calls=max_calls,
+            ask_again=ask_again, quiet=quiet, batch=batch, resubmit=resubmit,
+            end_within=end_within, shared=shared, workers=workers, insecure=insecure,
+        )  # fmt: skip
     if resume and not is_session(out):
         raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
     try:

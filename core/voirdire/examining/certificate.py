@@ -18,6 +18,26 @@ HEAD = (
 )
 
 
+class CascadeStage(StudyPart):
+    """How sure one can be of one judge's verdict, as it was learned.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        Levels of its score that are a feature each; none: a curve.
+    certain : bool
+        Whether the probability of its likeliest level is one of the features.
+    weights, intercept, logistic
+        Of the features (`voirdire.examining.correcting.escalating.Confidence`).
+    """
+
+    levels: tuple[float, ...] = ()
+    certain: bool = False
+    weights: tuple[float, ...] = ()
+    intercept: float = 0.0
+    logistic: bool = True
+
+
 class CascadeCertificate(StudyPart):
     """That verdicts of a cascade agree often enough, of judges as they were recorded.
 
@@ -35,6 +55,8 @@ class CascadeCertificate(StudyPart):
         Share of responses that need no person; price of a response, and by people alone.
     tolerance, gate
         When a verdict and a label agree.
+    stages : tuple of CascadeStage
+        Of each judge; none in a certificate that an earlier version wrote, which cannot be run.
     """
 
     attribute: str
@@ -50,6 +72,7 @@ class CascadeCertificate(StudyPart):
     people: float
     tolerance: float = 0.0
     gate: float | None = None
+    stages: tuple[CascadeStage, ...] = ()
 
     @property
     def steps(self) -> str:

@@ -58,7 +58,8 @@ class ResponsesSpec(StudyPart):
     """The file of responses: one row a response, or one column a system (`columns`).
 
     Where responses are conversations, `messages` names the column of their turns, or the columns of
-    a file of one row a message.
+    a file of one row a message. `only` are the responses that are asked about, as item and system;
+    all of them where it is empty.
     """
 
     path: str
@@ -68,6 +69,7 @@ class ResponsesSpec(StudyPart):
     text: str = "text"
     messages: str | MessageColumns = ""
     columns: dict[str, str] = Field(default_factory=dict)
+    only: tuple[tuple[str, str], ...] = ()
 
 
 class Conversations(StudyPart):

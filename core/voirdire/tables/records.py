@@ -156,12 +156,15 @@ def read_responses(study: Study, spec: ResponsesSpec) -> Iterator[Response]:
     keys = (spec.item,) if spec.columns else (spec.item, spec.system)
     seen: set[int] = set()
     only = frozenset(study.items.only) if study.items is not None else frozenset()
+    these = frozenset(spec.only)
     rows = _wanted_rows(path, spec.sheet, wanted, keys, "responses", spec.messages)
     for place, row in _talks(path, rows, keys, spec.messages):
         item = _text(row[spec.item])
         if only and item not in only:
             continue
         for system, text in _cells(row, spec):
+            if these and (item, system) not in these:
+                continue
             if hash((item, system)) in seen:
                 raise TableError(f"{path}, {place}: {system!r} answers {item!r} a second time")
             seen.add(hash((item, system)))

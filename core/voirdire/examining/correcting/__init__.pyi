@@ -1,3 +1,4 @@
+from voirdire.examining.correcting.asking import CascadeAsking as CascadeAsking
 from voirdire.examining.correcting.calibrating import CalibratedJudge as CalibratedJudge
 from voirdire.examining.correcting.calibrating import CalibratedRatings as CalibratedRatings
 from voirdire.examining.correcting.calibrating import Calibrations as Calibrations

@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
-from voirdire.examining.certificate import CascadeCertificate
+from voirdire.examining.certificate import CascadeCertificate, CascadeStage
 from voirdire.examining.correcting.escalating import (
     agreement,
-    confidence_of,
+    certainty_by_response,
+    confidence_fitted,
     features_of,
     halves_of,
+    levels_of,
     named_place,
 )
 from voirdire.examining.correcting.fresh import remember_choice
@@ -203,7 +205,7 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
     )
     if last < 0:
         return replace(nothing, reason=reason, idle=idle)
-    stage = world.stages(sure, levels[last])
+    stage = np.where(scored, world.stages(sure, levels[last]), -1)
     found = replace(
         nothing, judges=best.judges, threshold=float(levels[last]),
         released=float((stage >= 0)[scored].mean()), agreement=float(np.nanmean(said[last])),
@@ -213,8 +215,9 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
     kept = ("attribute", "judges", "threshold", "risk", "agreement", "low", "tested", "released",
             "price", "people")  # fmt: skip
     certificate = CascadeCertificate(
-        agree=agree, tolerance=tolerance, gate=gate, **{name: getattr(found, name) for name in kept}
-    )
+        agree=agree, tolerance=tolerance, gate=gate, stages=world.certified_stages(order, learn),
+        **{name: getattr(found, name) for name in kept},
+    )  # fmt: skip
     return replace(found, certificate=certificate)
 
 
@@ -302,18 +305,28 @@ class _CandidateWorld:
 
     def confidences(self, order: tuple[int, ...], fit: Flags) -> Floats:
         """(K, N) how sure one can be of each judge's verdict, by those asked so far."""
-        rows = []
-        for k, judge in enumerate(order):
-            asked = list(order[: k + 1])
-            part = replace(
-                self.data, judges=tuple(self.data.judges[j] for j in asked),
-                judge=self.data.judge[asked],
-            )  # fmt: skip
-            features = features_of(part, self.attribute, k, *self.agreeing)
-            # A response that some judge did not score teaches nothing, and is released by none.
-            known = np.where(self.scored[:, None], features, 0.0)
-            rows.append(confidence_of(known, self.same[judge], fit))
-        return np.stack(rows)
+        return np.stack([self._stage(order, k, fit)[1] for k in range(len(order))])
+
+    def certified_stages(self, order: tuple[int, ...], fit: Flags) -> tuple[CascadeStage, ...]:
+        """What `confidences` rest on, for responses to come."""
+        return tuple(self._stage(order, k, fit)[0] for k in range(len(order)))
+
+    def _stage(self, order: tuple[int, ...], k: int, fit: Flags) -> tuple[CascadeStage, Floats]:
+        asked = list(order[: k + 1])
+        part = replace(
+            self.data, judges=tuple(self.data.judges[j] for j in asked),
+            judge=self.data.judge[asked],
+        )  # fmt: skip
+        features = features_of(part, self.attribute, k, *self.agreeing)
+        # A response that some judge did not score teaches nothing, and is released by none.
+        known = np.where(self.scored[:, None], features, 0.0)
+        sure = confidence_fitted(known, self.same[order[k]], fit)
+        stage = CascadeStage(
+            levels=levels_of(part.judge[k, self.attribute]),
+            certain=certainty_by_response(part, self.attribute, k) is not None,
+            weights=sure.weights, intercept=sure.intercept, logistic=sure.logistic,
+        )  # fmt: skip
+        return stage, sure.of(known)
 
     def levels(self, sure: Floats) -> Floats:
         """Thresholds, the strictest first: what any judge is as sure of, and at last all."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Labels in each half under which nothing is fitted.
 _FEWEST = 10
+#: Levels of a score up to which each is a feature.
+_MOST_LEVELS = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +252,29 @@ def _mean(values: Floats) -> float:
     return float(present.mean()) if len(present) else -1.0
 
 
+def levels_of(scores: Floats) -> tuple[float, ...]:
+    """Up to eleven levels of a score (0 to 10) are a feature each, since agreement need not rise
+    with the score; beyond, a curve, and no level.
+    """
+    levels = occurring(scores)
+    return tuple(levels.tolist()) if len(levels) <= _MOST_LEVELS else ()
+
+
 def features_of(
-    data: LabelledResponses, attribute: int, judge: int, tolerance: float, gate: float | None
+    data: LabelledResponses,
+    attribute: int,
+    judge: int,
+    tolerance: float,
+    gate: float | None,
+    levels: tuple[float, ...] | None = None,
+    *,
+    certain: bool = True,
 ) -> Floats:
-    """(N, F): agreement of each other judge, of all of them, of the runs, and the score's level."""
+    """(N, F): agreement of each other judge, of all of them, of the runs, and the score's level.
+
+    `levels` are those of the scores that a confidence was learned on; by default those at hand.
+    `certain` says whether the probability of the likeliest level is one, where it is known.
+    """
     own = data.judge[judge, attribute]
     columns = []
     others = [j for j in range(len(data.judges)) if j != judge]
@@ -264,14 +285,12 @@ def features_of(
         # An abstaining judge neither agrees nor differs: half way, so that no score is lost for it.
         columns += [np.where(present.any(0), share, 0.5), *np.where(present, same, 0.5)]
     columns.append(_steadiness(data, attribute, judge))
-    certain = certainty_by_response(data, attribute, judge)
-    if certain is not None:
-        columns.append(certain)
-    levels = occurring(own)
-    # Up to eleven levels (0 to 10) each is a feature, since agreement need not rise with the score;
-    # beyond, a curve.
-    if len(levels) <= 11:
-        columns += [(own == level).astype(float) for level in levels]
+    likeliest = certainty_by_response(data, attribute, judge) if certain else None
+    if likeliest is not None:
+        columns.append(likeliest)
+    known = levels_of(own) if levels is None else levels
+    if known:
+        columns += [(own == level).astype(float) for level in known]
     else:
         low, high = data.scale
         level = np.nan_to_num((own - low) / (high - low))
@@ -329,16 +348,37 @@ def _of_responses(data: LabelledResponses, frame: pl.DataFrame, column: str) -> 
 
 def confidence_of(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Floats:
     """Predicted probability of agreement; constant where the half to fit on never differs."""
+    return confidence_fitted(features, same, fit).of(features)
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure one can be of a verdict by its features: a logistic curve, or their plain mean."""
+
+    weights: tuple[float, ...]
+    intercept: float
+    logistic: bool = True
+
+    def of(self, features: Floats) -> Floats:
+        """(N,) of (N, F) features."""
+        if not self.logistic:
+            return np.asarray(features.mean(1))
+        sums = features @ np.array(self.weights) + self.intercept
+        return np.asarray(np.exp(-np.logaddexp(0.0, -sums)))
+
+
+def confidence_fitted(features: Floats, same: Floats, fit: NDArray[np.bool_]) -> Confidence:
+    """The confidence that the rows to fit on teach."""
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
 
     # The judge always (or never) agrees there: nothing can be fitted, and the features themselves
     # rank.
     if len(np.unique(same[fit])) < 2:
-        return np.asarray(features.mean(1))
+        return Confidence((), 0.0, logistic=False)
     # Shrunk: with ten labels and a feature a level an unpenalised fit separates perfectly and means
     # nothing.
     model = LogisticRegression(C=0.3, max_iter=500).fit(features[fit], same[fit])
-    return np.asarray(model.predict_proba(features)[:, 1])
+    return Confidence(tuple(model.coef_[0].tolist()), float(model.intercept_[0]))
 
 
 def _queue(

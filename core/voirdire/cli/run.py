@@ -162,6 +162,7 @@ def run(
             raise InputError("run: a cascade asks its judges alone: leave --pilot and --only out")
         run_cascade(
             study, cascade, out, resume=resume, max_cost=max_cost, max_calls=max_calls,
+            shown=print_result,
             ask_again=ask_again, quiet=quiet, batch=batch, resubmit=resubmit,
             end_within=end_within, shared=shared, workers=workers, insecure=insecure,
         )  # fmt: skip

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from voirdire.running import RunResult
 
 #: Whose verdict goes out, beside the stages' sessions.
 QUEUE = "queue.csv"
@@ -19,9 +24,12 @@ def run_cascade(
     resume: bool,
     max_cost: float | None,
     max_calls: int | None,
+    shown: Callable[[RunResult], None],
     **how: Any,
 ) -> None:
     """Run stage after stage, each into a session of its own, and write the queue after each.
+
+    `shown` prints what a stage came to; `how` are options of `voirdire.run`.
 
     Raises
     ------
@@ -30,7 +38,6 @@ def run_cascade(
     """
     from voirdire import running
     from voirdire.cli.machine import answer_of, collect
-    from voirdire.cli.run import print_result
     from voirdire.errors import InputError
     from voirdire.examining.certificate import read_certificate
     from voirdire.examining.correcting import CascadeAsking
@@ -57,7 +64,7 @@ def run_cascade(
             max_cost=None if max_cost is None else max(max_cost - spent, 0.0),
             max_calls=None if max_calls is None else max(max_calls - calls, 0), **how,
         )  # fmt: skip
-        print_result(result)
+        shown(result)
         spent += result.cost or 0.0
         calls += sum(rater.calls for rater in result.raters)
         stages.append({"judge": judge, "responses": len(asking.open), "session": str(place),

@@ -48,8 +48,9 @@ def test_equals_the_formula_searched_one_by_one():
     s, r = math.sqrt(residual + explained), math.sqrt(explained / (residual + explained))
 
     def half(n, r):
-        share = max(800 - n, 0) / 800
-        return t.ppf(0.975, n - (2 if r else 1)) * s * math.sqrt((1 - r * r * share) / n)
+        # What the judge leaves over counts more, for its weight is fitted to the same labels.
+        part = (1 - r * r) * (n / (n - 2)) ** 2 + r * r * min(n / 800, 1) if r else 1.0
+        return t.ppf(0.975, n - (2 if r else 1)) * s * math.sqrt(part / n)
 
     assert plan.with_judge == next(n for n in range(4, 9999) if half(n, r) <= 0.3)
     assert plan.without_judge == next(n for n in range(4, 9999) if half(n, 0) <= 0.3)
@@ -78,7 +79,8 @@ def test_the_upper_bound_is_that_of_a_jackknife():
     s, r = plan.spread * math.exp(t.ppf(0.8, df) * error / 2), plan.correlation
 
     def half(n):
-        return t.ppf(0.975, n - 2) * s * math.sqrt((1 - r * r * (900 - n) / 900) / n)
+        part = (1 - r * r) * (n / (n - 2)) ** 2 + r * r * n / 900
+        return t.ppf(0.975, n - 2) * s * math.sqrt(part / n)
 
     assert plan.upper == next(n for n in range(4, 9999) if half(n) <= 0.2)
 

@@ -93,7 +93,8 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
     """Labels for each half width, with and without the judge.
 
     The half width at n labels of M judged items is
-    ``t(n - 2) * s * sqrt((1 - r^2 (M - n) / M) / n)``. s and r are those of all judged items: the
+    ``t(n - 2) * s * sqrt(((1 - r^2) n^2 / (n - 2)^2 + r^2 n / M) / n)``, since the interval leaves
+    out each label in turn. s and r are those of all judged items: the
     judge says how many of them lie where the pilot's labels stray far from it, and how many where
     they do not. A pilot that happened upon few of either kind then misleads less.
 
@@ -135,7 +136,7 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
     >>> labels = np.where(np.arange(1000) < 60, truth, np.nan)
     >>> [(round(one.with_judge), round(one.without_judge))
     ...  for one in labels_needed(labels, judge, [0.1, 0.2])]
-    [(128, 309), (29, 80)]
+    [(132, 309), (33, 80)]
 
     References
     ----------
@@ -286,7 +287,10 @@ class _WidthPlan:
 
         def enough(n: int) -> bool:
             """Whether n labels make the half width small enough."""
-            part = 1 - r * r * (1 - self.known(n)) if r > 0 else 1.0
+            # The interval leaves out each label in turn and fits the weight anew: what is left of a
+            # label counts 1 / (1 - h) times, its leverage h being 2 / n on average.
+            fitted = (n / (n - 2)) ** 2
+            part = (1 - r * r) * fitted + r * r * self.known(n) if r > 0 else 1.0
             return (
                 self._quantile(n - (2 if r > 0 else 1)) * spread * math.sqrt(part / n) <= half_width
             )

@@ -11,6 +11,9 @@ from reading_check_7 import at_the_shell, outcome
 from reading_files_7 import sixty
 from reading_files_8 import cases
 
+from voirdire.study import ReadOptions
+from voirdire.tables import read_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -55,3 +58,28 @@ def test_the_command_of_a_question_works_as_it_stands(made: Made, tmp_path: Path
     found, printed = at_the_shell(made, tmp_path)
     compared = made.kind == "preference"  # who was shown first is asked of every comparison
     assert found == ("asked" if made.name in ASKED or compared else "right"), printed
+
+
+@pytest.mark.parametrize("head", ["ticket,Build", "case,arm", "Fall,Fassung", "N°,version"])
+def test_a_table_with_a_persons_column_needs_no_reference(head: str, tmp_path: Path):
+    """A column of small numbers beside both is no judge, whoever is named."""
+    rows = "".join(
+        f"t{at},v{build},{(at + build) % 5 + 1},{(at * 3 + build) % 5 + 1},{at % 7 + 1}\n"
+        for at in range(30) for build in (1, 2)
+    )  # fmt: skip
+    (tmp_path / "r.csv").write_text(f"{head},human,llm,page\n{rows}", encoding="utf-8")
+    _, rated = read_file(tmp_path / "r.csv")
+    assert set(rated.ratings["rater"]) == {"human", "llm"}
+    assert set(rated.ratings["system"]) == {"v1", "v2"}
+    assert rated.ratings["item"].n_unique() == 30
+
+
+def test_declared_words_decide_who_may_judge(tmp_path: Path):
+    """A judge that says two words of three was left out once their numbers were declared."""
+    words = ("low", "medium", "high")
+    rows = "".join(f"q{at},{words[at % 3]},{words[at % 2]}\n" for at in range(12))
+    (tmp_path / "r.csv").write_text(f"item,human,gpt_judge\n{rows}q12,maybe,high\n")
+    read = ReadOptions(words={"low": 1.0, "medium": 2.0, "high": 3.0, "maybe": "missing"})
+    _, rated = read_file(tmp_path / "r.csv", reference=("human",), read=read)
+    assert rated.ratings["rater"].value_counts(sort=True)["count"].to_list() == [13, 13]
+    assert rated.ratings["score"].null_count() == 1

@@ -356,6 +356,15 @@ def _no_ids(folder: Path) -> list[object]:
     return [_written(folder / "r.csv", "ticket,wave,human,llm\n" + rows), "human"]
 
 
+def _no_names(folder: Path) -> list[object]:
+    """Neither ids nor raters are called as usual, and nobody names a reference."""
+    rows = "".join(
+        f"t{at},{build},{(at + k) % 5 + 1},{(at * 3 + k) % 5 + 1}\n"
+        for at in range(30) for k, build in enumerate(("1.4", "1.5"))
+    )  # fmt: skip
+    return [_written(folder / "r.csv", "pratica,rilascio,valutatore,giudice\n" + rows)]
+
+
 def _form(folder: Path) -> list[object]:
     """A row a person, who is named in no usual column, and a column a thing that was rated."""
     rows = "".join(
@@ -437,6 +446,7 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_questions.item_column": _which_item,
     "_questions.one_row_a_rating": lambda folder: [*_form(folder), "--layout", "raters-by-items"],
     "_unnamed.ask_for_items": _no_ids,
+    "_unnamed.ask_for_reference": _no_names,
     "_unnamed.ask_about_a_form": _form,
     "_heads.systems_as_rows": _numbered_heads,
     "raters.raters_among": _two_strangers,

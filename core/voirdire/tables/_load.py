@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from voirdire.errors import TableError, check_columns, listed
+from voirdire.errors import QuestionError, TableError, check_columns, listed
 from voirdire.files import file_hash
 from voirdire.late import dataclass
 from voirdire.schema import Scale
@@ -278,7 +278,16 @@ def made_ready(
     table = _prepared(raw, source, names)
     if not (declared or roles.raters):
         names = with_raters(table, source, names)
-    how = plan(table, source, names, alone=alone)
+    try:
+        how = plan(table, source, names, alone=alone)
+    except TableError as error:
+        unnamed = asked is not None and not asked.reference and alone
+        other = isinstance(error, QuestionError) and error.key != "item"
+        if unnamed and not other and source.layout == "auto" and source.item is None:
+            from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
+
+            ask_for_reference(table, error)
+        raise
     return Ready(raw, table, source, names, how, roles)
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError
+from voirdire.errors import QuestionError, TableError, listed
+from voirdire.tables._judging import speaks_of_models
 from voirdire.tables._keys import (
     MOST_SYSTEMS,
     WHO,
+    are_versions,
     distinct_numbers,
     identifies,
     is_counter,
@@ -18,10 +20,11 @@ from voirdire.tables._keys import (
     may_be_id,
     may_be_scores,
 )
-from voirdire.tables._names import find, measures, plain_word
+from voirdire.tables._names import find, is_usual, kind_of, measures, plain_word
 from voirdire.tables._numbers import are_texts, folded, is_ordered
 from voirdire.tables._tables import plural
 from voirdire.tables._values import is_score, is_small
+from voirdire.tables._words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +69,37 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
         f"{raw.name}: no column of item ids was found by its name, and none tells the rows apart. "
         f"Which of {', '.join(spans)} names what was judged?",
         "item", tuple(able), f"item = {json.dumps(able[0])}", likely=False,
+    )  # fmt: skip
+
+
+def ask_for_reference(raw: RawTable, why: TableError) -> None:
+    """Raise where nobody named a reference, a table was not understood, and columns, or the names
+    in one, may be raters: with one of them named its numbers say what the other columns are.
+
+    Raises
+    ------
+    QuestionError
+        With what was not understood, and the candidates; whoever is called a person comes first.
+    """
+    frame = raw.frame
+    able = [
+        c for c in frame.columns
+        if is_score(raw, c) and is_small(raw, c) and not is_counter(frame[c])
+        and not (measures(c) or is_usual(c) or are_versions(frame[c])) and frame[c].n_unique() > 1
+    ]  # fmt: skip
+    levels = {c: set(frame[c].drop_nulls().cast(pl.String).unique()) for c in able}
+    # Two raters use the same levels.
+    able = [c for c in able if any(levels[c] <= levels[o] for o in able if o != c)] or able
+    # A model is no reference where anything else is.
+    able.sort(key=lambda c: (kind_of(c) != "human", kind_of(c) == "judge", speaks_of_models(c)))
+    if len(able) < _FEWEST_ANSWERS:
+        return
+    said = why.question if isinstance(why, QuestionError) else f"{str(why).partition('; ')[0]}."
+    raise QuestionError(
+        f"{said} Nobody said either whose judgements are the reference, by which columns are "
+        f"understood; {listed(able[:_MOST_CHOICES])} may be people's.",
+        "reference", tuple(map(quoted, able[:_MOST_CHOICES])),
+        f"reference = {json.dumps(able[:1])}", likely=False,
     )  # fmt: skip
 
 

@@ -223,8 +223,12 @@ def hear(text: str, *uses: str) -> list[Heard]:
     return list(_hear(text))
 
 
+def may_hold(text: str, *uses: str) -> bool:
+    """Whether a text may hold a phrase of one of some uses, in whatever language."""
+    return _may_hold(folded(text[:LONGEST]), uses)
+
+
 def _may_hold(text: str, uses: tuple[str, ...]) -> bool:
-    """Whether a text holds the first word of such a phrase, in whatever language."""
     if not text.isascii() and _SCRIPTS.search(text):
         return True
     return not _first_words(uses).isdisjoint(WORD.findall(text))

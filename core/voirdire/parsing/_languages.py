@@ -19,6 +19,7 @@ from voirdire.parsing._hearing import (
     Hit,
     composed,
     hear,
+    may_hold,
     of_heads,
 )
 
@@ -59,6 +60,8 @@ def given_score(text: str, high: float) -> GivenScore | None:
     >>> given_score("Zwischen 3 und 4, genauer kann ich es nicht sagen.", 5) is None
     True
     """
+    if not any(map(str.isdecimal, text)) and not may_hold(text, "number"):
+        return None
     given = {_given(_without_reasons(heard), high) for heard in hear(text)}
     return given.pop() if len(given) == 1 else None
 

@@ -105,6 +105,9 @@ def names_in(text: str, names: Declared) -> Iterator[Named]:
     """The names of a text, in order; of those that begin at one place the longest first."""
     words = words_of(text)
     beginnings, eastern = names.beginnings, names.eastern
+    plain = "'" not in text and "’" not in text and (not eastern or text.isascii())
+    if plain and beginnings.isdisjoint(words.forms):  # nearly always
+        return
     for at, form in enumerate(words.forms):
         if form in beginnings:
             start = words.spans[at][0]

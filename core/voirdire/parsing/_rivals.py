@@ -105,7 +105,8 @@ class Bare:
 #: Numbers as scores; no date, no share, no range, no number in brackets.
 NUMBERS = Bare(
     re.compile(
-        r"(?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?<![.,/+(\[-])(?<!\d\s[–-]\s)\d{1,3}(?:[.,]\d)?(?:\s?/\s?\d{1,3})?"
+        # A digit first: most signs are none, and need not be looked at further.
+        r"(?=\d)(?<![^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?<![.,/+(\[-])(?<!\d\s[–-]\s)\d{1,3}(?:[.,]\d)?(?:\s?/\s?\d{1,3})?"
         r"(?![A-Za-z0-9_%/]|[.,]\d|\s?%|[–-]\d|\s[–-]\s\d)"
     ),
     counts=True,

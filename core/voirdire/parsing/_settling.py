@@ -297,7 +297,9 @@ def _is_withdrawn(
     # correction takes back what stands before it.
     behind = each.end if each.begins is None else each.begins
     upto = min(end, behind + _SECTION)
-    if last and withdraws(_without(of_others, text[behind:upto])):
+    rest = _without(of_others, text[behind:upto]) if last else ""
+    # Nearly always nothing stands behind the value.
+    if len(rest.split(None, 1)) > 1 and withdraws(rest):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 

@@ -23,7 +23,7 @@ from voirdire.parsing._source import (
     why_no_answer,
     without_last_word,
 )
-from voirdire.parsing._spelling import WORD, last_part
+from voirdire.parsing._spelling import WORD, last_part, words_of
 from voirdire.parsing._statements import only_keys, verdict_keys, verdicts
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing.numbers import Number, agreed, could_go_on, denies, read_number
@@ -336,8 +336,9 @@ def _in_another_language(text: str, scale: Scale) -> Settled[Number] | None:
     """The score of a short reply in another language, or spelled out in English."""
     if given := given_score(text, scale.high):
         return Settled(read_number(given.number, scale), conflict=given.conflict)
-    digits = WORD.sub(_in_digits, text[:_LONGEST])
-    number = _in_a_sentence(digits, scale) if digits != text else Number(None, "not_numeric")
+    if numbers_of("en").keys().isdisjoint(words_of(text[:_LONGEST]).forms):
+        return None
+    number = _in_a_sentence(WORD.sub(_in_digits, text[:_LONGEST]), scale)
     return Settled(number) if number.value is not None else None
 
 

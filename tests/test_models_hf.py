@@ -65,7 +65,10 @@ def test_generation_is_repeated_by_its_seed_and_cut_by_its_limit(model):
     assert first.text == again.text != other.text
     assert first.usage.output <= 8
     assert first.finish_reason in {"stop", "length"}
-    assert ask(model, "Count to fifty.", max_tokens=3).finish_reason == "length"
+    cut = ask(model, "Count to fifty.", max_tokens=3)
+    assert (cut.finish_reason, cut.ended_by) == ("length", "max_tokens 3")
+    ended = "end_of_text" if first.finish_reason == "stop" else "max_tokens 8"
+    assert first.ended_by == ended
 
 
 def test_a_request_longer_than_the_model_reads_is_an_error(model):

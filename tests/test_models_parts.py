@@ -27,8 +27,9 @@ from test_models_odd import CALL, chat, claude, gemini, outcome, responses
 from wire_server import WireServer
 
 from voirdire.errors import InputError
+from voirdire.parsing import parse_scores
 from voirdire.running._models import learn_schema
-from voirdire.schema import Part, Usage
+from voirdire.schema import Part, Scale, Usage
 from voirdire.store.session import memory_session
 from voirdire.study import Prices
 from voirdire_judges.models._body import usage_of
@@ -143,6 +144,7 @@ def test_of_several_candidates_the_first_by_its_number_answers():
     assert outcome(_google, content).text == "4"
 
 
+# A chat model of LangChain reads its bytes and its choices itself.
 @pytest.mark.parametrize("make", [_openai, _compatible, _responses, _anthropic, _google])
 def test_one_damaged_byte_does_not_cost_the_reply(make):
     content = {
@@ -152,6 +154,20 @@ def test_one_damaged_byte_does_not_cost_the_reply(make):
     }.get(make, chat({"content": "4 (warm)"}))
     raw = json.dumps(content).encode().replace(b"warm", b"w\xe4rm")
     assert outcome(make, raw).text == "4 (w\ufffdrm)"
+
+
+@pytest.mark.parametrize("text", ["analysis2 or 4? It is warm: 4.assistantfinalEmpathy: 4",
+    "<|channel|>analysis<|message|>2 or 4?<|end|><|channel|>final<|message|>Empathy: 4"])  # fmt: skip
+@provider
+def test_a_channel_that_no_server_parsed_is_no_answer(make, text):
+    content = {
+        _responses: responses((text, {})),
+        _anthropic: claude([{"type": "text", "text": text}]),
+        _google: gemini([{"text": text}]),
+    }.get(make, chat({"content": text}))
+    found = outcome(make, content)
+    scores = parse_scores(found.text, ["Empathy"], Scale(), finish_reason=found.finish_reason)
+    assert scores.scores == {"Empathy": 4.0}
 
 
 #: What a provider says of a wait -> seconds.

@@ -17,6 +17,7 @@ _SEPARATORS = frozenset(",;|\n")
 _MAX_GAP = 3
 #: A sign of scripts that put no blanks between words: a name may stand within a run of them.
 EASTERN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_FIRST_EASTERN = "\u3040"
 #: What may stand before a name and says that its value is the last.
 LAST = ("最终", "最終", "最后", "最後", "최종")
 
@@ -116,7 +117,7 @@ def names_in(text: str, names: Declared) -> Iterator[Named]:
         elif "'" in form and (own := names.forms.get(form.partition("'")[2])) is not None:
             start, end = words.spans[at]  # "dell'empatia"
             yield Named(own, max(text.find(sign, start, end) for sign in "'’") + 1, end)
-        elif eastern and not form.isascii():
+        elif eastern and form >= _FIRST_EASTERN:
             yield from _within(form, words.spans[at][0], names)
 
 

@@ -273,6 +273,7 @@ class HfModel:
             usage=Usage(input=len(row.prompt), output=0 if request.options else len(row.ids)),
             params={name: value for name, value in sent.items() if value is not None},
             option_logprobs=row.logprobs,
+            ended_by="end_of_text" if row.ended else f"max_tokens {row.limit}",
         )
         # Of a batch each has its share, so that latencies add up to the time that was taken.
         return replace(reply, model=self.name, latency=taken)

@@ -93,6 +93,8 @@ def _is_undone(sentence: str) -> bool:
         return False
     if _DENIES.among(words) or any(word.endswith("n't") for word in words):
         return True
+    if "was" in words_of(sentence[verdict.end() :]).forms[:1]:  # "My verdict was premature"
+        return True
     acts = _DOES.search(sentence[: verdict.start()])
     return acts is not None and acts["verb"].casefold() not in _english("keeps")
 

@@ -298,8 +298,8 @@ def _is_withdrawn(
     behind = each.end if each.begins is None else each.begins
     upto = min(end, behind + _SECTION)
     rest = _without(of_others, text[behind:upto]) if last else ""
-    # Nearly always nothing stands behind the value.
-    if len(rest.split(None, 1)) > 1 and withdraws(rest):
+    # Nearly always nothing stands behind the value, which is a part of the rest in a field.
+    if len(rest.split(None, 1)) > (each.begins is not None) and withdraws(rest):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 

@@ -104,7 +104,7 @@ _OWNED_UP = (
     r"|i\s+(?:misread|misjudged|miscounted|misunderstood|overlooked)\b"
     r"|(?:that|this|it|the\s+above)\s+was\s+(?:only|just|merely)\s+(?:an?|my|the)\s+(?:\w+\s+)?(?:draft|guess|thought|try|impression)"
     r"|i\s+made\s+(?:a\s+mistake|an\s+error)|my\s+(?:mistake|bad)"
-    r"|(?:that|this)(?:['’]s|\s+is|\s+was|\s+seems|\s+would\s+be)\s+(?:wrong|incorrect"
+    r"|(?:that|this|(?:that|my)\s+answer)(?:['’]s|\s+is|\s+was|\s+seems|\s+would\s+be)\s+(?:wrong|incorrect"
     r"|not\s+right|a\s+mistake|too\s+(?:high|low|harsh|generous|lenient|strict))"
     r"|i(?:['’]ve|\s+have)?\s+changed?\s+my\s+mind)"
 )

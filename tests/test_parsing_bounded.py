@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from voirdire.parsing import LabelSet, parse_labels
+from voirdire import parsing
+from voirdire.parsing import (
+    LabelSet,
+    parse_labels,
+    read_level,
+    read_options,
+    said_yes,
+)
 from voirdire.parsing.choices import parse_choice
 from voirdire.parsing.named import parse_fields, parse_named
 from voirdire.parsing.preferences import parse_preferences
@@ -102,16 +109,22 @@ SHAPES: dict[str, str | tuple[str, str, str]] = {
     "zero width": "\u200b",
     "surrogates": "\ud83d",
 }  # fmt: skip
+#: A function of the parsers, and what it is asked, -> a call.
 PARSERS: dict[str, Any] = {
-    "scores": lambda text: parse_scores(text, ["Empathy"], Scale()),
-    "several scores": lambda text: parse_scores(text, ["Empathy", "Safety", "Clarity"], Scale()),
-    "labels": lambda text: parse_labels(text, FEELINGS),
-    "choice": lambda text: parse_choice(text, {"A": "calm", "B": "cold", "C": "warm"}),
-    "yes and no": lambda text: parse_yes_no(text, ["calm"]),
-    "preferences": lambda text: parse_preferences(text, ["overall"]),
-    "questionnaire": lambda text: parse_questionnaire(text, [Scale(0, 3)] * 9),
-    "fields": lambda text: parse_fields(text, ["Cue", "Name of cue"]),
-    "named": lambda text: parse_named(text, ("Cue", "Name", "Reason"), {"grief": [r"\bgrief\b"]}),
+    "parse_scores": lambda text: parse_scores(text, ["Empathy"], Scale()),
+    "parse_scores of three": lambda t: parse_scores(t, ["Empathy", "Safety", "Clarity"], Scale()),
+    "parse_labels": lambda text: parse_labels(text, FEELINGS),
+    "parse_choice": lambda text: parse_choice(text, {"A": "calm", "B": "cold", "C": "warm"}),
+    "parse_yes_no": lambda text: parse_yes_no(text, ["calm"]),
+    "parse_preferences": lambda text: parse_preferences(text, ["overall"]),
+    "parse_questionnaire": lambda text: parse_questionnaire(text, [Scale(0, 3)] * 9),
+    "parse_fields": lambda text: parse_fields(text, ["Cue", "Name of cue"]),
+    "parse_named": lambda text: parse_named(
+        text, ("Cue", "Name", "Why"), {"grief": [r"\bgrief\b"]}
+    ),
+    "read_options": read_options,
+    "read_level": read_level,
+    "said_yes": said_yes,
 }
 
 
@@ -128,8 +141,11 @@ def _spent(parse: Any, text: str) -> float:
     return time.process_time() - start
 
 
-def test_there_are_sixty_shapes() -> None:
+def test_there_are_sixty_shapes_and_every_parser() -> None:
     assert len(SHAPES) >= 60
+    public = {n for n in parsing.__all__ if n.startswith(("parse_", "read_", "said_"))}
+    public -= {"parse_scores_column", "parse_labels_column"}  # one of these by one
+    assert public == {name.partition(" ")[0] for name in PARSERS}
 
 
 def _is_slow(quarter: float, long: float) -> bool:

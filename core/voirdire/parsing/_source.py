@@ -41,11 +41,10 @@ VERDICT_KEYS = (
     *(f"{lead}{word}" for lead in (*FINAL_MARKS, "") for word in map(plain_key, VERDICTS)),
     *("final", "revised", "corrected", "correctanswer", "present", "yesno"),
 )
-# What a model declines to do; "I cannot help noticing" is no refusal of a rating.
+# What a model declines to do: anything but what it cannot help, say or find out.
 _ACTS = (
-    r"(?:rate|score|evaluate|assess|judge|grade|provide|give|answer|respond|comply|complete|assist|"
-    r"help|engage|classify|label|annotate|diagnose|do|determine|offer|fulfil+|process|continue|"
-    r"make|discuss|participate|generate|analy[sz]e|review|perform|compare|choose|create|share)"
+    r"(?!(?:say|tell|decide|pick|separate|settle|confirm|see|find|think|know|believe|be|to"
+    r"|help\s+\w+ing)\b)[^\W\d]{3,}"
 )
 # How it declines.
 _CANNOT = (
@@ -56,7 +55,7 @@ _CANNOT = (
 )
 # "I can't rate this", "As an AI I do not ...", "it is not possible to assess".
 _REFUSAL = re.compile(
-    rf"\b(?:i|we)\s*{_CANNOT}(?:\s+\w+){{0,3}}?\s+{_ACTS}"
+    rf"\b(?:i|we)\s*{_CANNOT}(?:\s+\w+ly)?\s+{_ACTS}"
     r"|\b(?:i|we)\s+(?:must|have\s+to|respectfully)?\s*(?:decline|refuse)\b"
     r"|\bi(?:['’]m|\s+am)\s+(?:very\s+|so\s+)?sorry\b[,.]?\s+(?:but\b|i\s+(?:can|am|won))"
     r"|\b(?:sorry|apologi[sz]e)\b.{0,40}\b(?:cannot|can['’]?t|unable|not able)\b"

@@ -42,12 +42,29 @@ def voirdire_register_judges(register: Any) -> None:
 def voirdire_register_probes(register: Any) -> None:
     """Probes of responses, requests and pairs by `templates.toml`; two that read stored data."""
     for name in (
-        "identity", "length", "truncation", "format", "emphasis", "authority", "sycophancy",
-        "confidence", "hedging", "brand", "injection", "typos", "order", "wrong_step",
-        "language", "emoji",
-        "paraphrase", "paraphrase_2", "paraphrase_3", "swap",
-        "early_truth", "no_past",
-    ):  # fmt: skip
+        "identity",
+        "length",
+        "truncation",
+        "format",
+        "emphasis",
+        "authority",
+        "sycophancy",
+        "confidence",
+        "hedging",
+        "brand",
+        "injection",
+        "typos",
+        "order",
+        "wrong_step",
+        "language",
+        "emoji",
+        "paraphrase",
+        "paraphrase_2",
+        "paraphrase_3",
+        "swap",
+        "early_truth",
+        "no_past",
+    ):
         register(name, f"voirdire_judges.probes:{name}")
     register("position", "voirdire.examining.probing.stored:POSITION")
     register("self_preference", "voirdire.examining.probing.stored:SELF_PREFERENCE")

@@ -117,9 +117,10 @@ class Dialogue:
         if self.client == "script":
             pairs = zip(self._script(task), replies, strict=False)
             return [
-                turn for line, reply in pairs
+                turn
+                for line, reply in pairs
                 for turn in (Turn(USER, line), Turn(ASSISTANT, reply.text))
-            ]  # fmt: skip
+            ]
         said: list[Turn] = []
         for at, reply in enumerate(replies):
             if at % 2 == 0 and END in reply.text:
@@ -220,6 +221,11 @@ def make(
     if client == "model" and "{persona}" not in client_prompt:
         raise InputError("dialogue generator: client_prompt must hold {persona}")
     return Dialogue(
-        client, field, turns, system_prompt, client_prompt, sampling,
+        client,
+        field,
+        turns,
+        system_prompt,
+        client_prompt,
+        sampling,
         Sampling(temperature=client_temperature, max_tokens=client_max_tokens),
-    )  # fmt: skip
+    )

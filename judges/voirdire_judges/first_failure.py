@@ -66,7 +66,13 @@ def make(
     points = tuple(replace(one, levels={}) for one in asked.attributes)
     told = instructions.strip() or INSTRUCTIONS
     return RubricJudge(
-        replace(asked, attributes=points, scale=Scale(0, most), composites={}, output="",
-                instructions=told),
+        replace(
+            asked,
+            attributes=points,
+            scale=Scale(0, most),
+            composites={},
+            output="",
+            instructions=told,
+        ),
         sampling=sampling,
-    )  # fmt: skip
+    )

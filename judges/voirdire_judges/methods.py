@@ -184,9 +184,13 @@ def sweep_sections(study: Study, session: Path, gold: pl.DataFrame) -> list[Sect
                 if bounds.height
             ]
     columns = (
-        text("Rater"), number("Threshold", 0), count("Decided"), count("Missing"),
-        *map(number, ("Accuracy", "Precision", "Recall", "F1")), text("Declared"),
-    )  # fmt: skip
+        text("Rater"),
+        number("Threshold", 0),
+        count("Decided"),
+        count("Missing"),
+        *map(number, ("Accuracy", "Precision", "Recall", "F1")),
+        text("Declared"),
+    )
     return [
         Section(
             "Thresholds of questionnaires, swept",

@@ -98,10 +98,11 @@ class RubricJudge:
         return [
             self.sampling.request(
                 (*form.messages, *self._shown(shots, names), material),
-                schema=form.schema, options=form.options,
+                schema=form.schema,
+                options=form.options,
             )
             for form, names in zip(self._forms, self._names, strict=True)
-        ]  # fmt: skip
+        ]
 
     def findings(self) -> tuple[Finding, ...] | None:
         """What its examples were chosen from leaked, or would have; None where there are none."""

@@ -100,10 +100,11 @@ def _classes(frame: pl.DataFrame, labels: Sequence[str], where: str) -> pl.Serie
     read = pl.DataFrame([yes_no(frame[label], where) for label in labels])
     rows = [
         # An unknown label leaves the class unknown: "none" would be a claim.
-        None if None in row
+        None
+        if None in row
         else " + ".join(label for label, yes in zip(labels, row, strict=True) if yes) or "none"
         for row in read.iter_rows()
-    ]  # fmt: skip
+    ]
     return pl.Series("class", rows, pl.String)
 
 

@@ -253,8 +253,10 @@ def pool_lacks_class(index: Index) -> list[Finding]:
     # Each label may be shown as no, and still no text be without any: then no prompt can show a
     # control.
     if len(binary) > 1 and not lacking:
-        calm = [all(said_yes(value) is False for value in row)
-                for row in frame.select(binary).iter_rows()]  # fmt: skip
+        calm = [
+            all(said_yes(value) is False for value in row)
+            for row in frame.select(binary).iter_rows()
+        ]
         lacking = [] if any(calm) else [f"none of {', '.join(binary)}"]
     if not lacking:
         return []

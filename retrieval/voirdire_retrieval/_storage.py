@@ -94,9 +94,14 @@ def refresh_index(
         except InputError as error:
             why = str(error)
     index = build_index(
-        pool, embedder, kind=kind, parameters=parameters, device=device, cache=cache,
+        pool,
+        embedder,
+        kind=kind,
+        parameters=parameters,
+        device=device,
+        cache=cache,
         progress=progress,
-    )  # fmt: skip
+    )
     return save_index(index, folder), why
 
 

@@ -217,9 +217,12 @@ def tables_of(plan: Plan, key: PlanKey, answers: Answers) -> dict[str, pl.DataFr
     """
     rows: dict[str, list[tuple[Any, ...]]] = {"ratings": []}
     write = {
-        "pointwise": _scores, "labels": _labels, "nested": _labels, "pairwise": _preferences,
+        "pointwise": _scores,
+        "labels": _labels,
+        "nested": _labels,
+        "pairwise": _preferences,
         "choice": _choices,
-    }[plan.task]  # fmt: skip
+    }[plan.task]
     letters = _letters(plan)
     for ident, rater in plan.owners.items():
         form, origin = plan.judgements[ident].form, key.origins[ident]
@@ -237,8 +240,10 @@ def tables_of(plan: Plan, key: PlanKey, answers: Answers) -> dict[str, pl.DataFr
         tables["ratings"] = _with_reasons(tables["ratings"], tables["texts"])
     if key.labels:
         tables["ratings"] = _with_origin(tables["ratings"], key)
-    return {name: _with_clusters(frame) if name in _CLUSTERED else frame
-            for name, frame in tables.items()}  # fmt: skip
+    return {
+        name: _with_clusters(frame) if name in _CLUSTERED else frame
+        for name, frame in tables.items()
+    }
 
 
 _CLUSTERED = ("ratings", "preferences")

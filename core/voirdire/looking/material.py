@@ -297,9 +297,11 @@ class Material:
         own = self.labels().filter(pl.col("attribute") == pair.attribute)
         by_hand = own.select("item", pl.col("system").fill_null("")).unique()
         return rows.join(
-            by_hand.with_columns(by_hand=True), on=["item", "system"], how="left",
+            by_hand.with_columns(by_hand=True),
+            on=["item", "system"],
+            how="left",
             maintain_order="left",
-        ).with_columns(pl.col("by_hand").fill_null(value=False))  # fmt: skip
+        ).with_columns(pl.col("by_hand").fill_null(value=False))
 
     def _sought(self, rows: pl.DataFrame, view: View, pair: JudgeOnAttribute) -> pl.DataFrame:
         words = view.q.strip()
@@ -308,9 +310,11 @@ class Material:
         items, responses = self.texts.hits(words, pair.judge)
         named = pl.col("item", "system").str.contains(f"(?i){re.escape(words)}")
         hit = responses.with_columns(hit=True)
-        return rows.join(hit, on=["item", "system"], how="left", maintain_order="left").filter(
-            pl.any_horizontal(named, pl.col("hit"), pl.col("item").is_in(items.implode()))
-        ).drop("hit")  # fmt: skip
+        return (
+            rows.join(hit, on=["item", "system"], how="left", maintain_order="left")
+            .filter(pl.any_horizontal(named, pl.col("hit"), pl.col("item").is_in(items.implode())))
+            .drop("hit")
+        )
 
     def labels(self) -> pl.DataFrame:
         """Labels set by hand that count."""

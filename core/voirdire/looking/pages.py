@@ -111,12 +111,16 @@ def units(material: Material) -> list[dict[str, str]]:
         pair = pairs.get((row["judge"], row["attribute"], row["reference_at"]))
         if pair is not None:
             of = f", {row['system']}" if row["system"] else ""
-            shown.append({
-                "address": view_of(pair, use=row["use"], row=row["row"]).address("/response"),
-                "unit": name_of(f"{row['item']}{of}"), **heading(pair),
-                "human": plain(row["human"]), "score": plain(row["score"]),
-                "use": _title(row["use"]),
-            })  # fmt: skip
+            shown.append(
+                {
+                    "address": view_of(pair, use=row["use"], row=row["row"]).address("/response"),
+                    "unit": name_of(f"{row['item']}{of}"),
+                    **heading(pair),
+                    "human": plain(row["human"]),
+                    "score": plain(row["score"]),
+                    "use": _title(row["use"]),
+                }
+            )
     return shown
 
 
@@ -141,9 +145,13 @@ def _cell(material: Material, pair: JudgeOnAttribute) -> dict[str, Any]:
         for use, verdict in material.verdicts(pair).items()
     ]
     return {
-        **heading(pair), "uses": uses, "gap": gap, "mean": "" if gap is None else plain(gap),
-        "count": f"{means.get('len', 0):,}", "address": view_of(pair).address("/matrix"),
-    }  # fmt: skip
+        **heading(pair),
+        "uses": uses,
+        "gap": gap,
+        "mean": "" if gap is None else plain(gap),
+        "count": f"{means.get('len', 0):,}",
+        "address": view_of(pair).address("/matrix"),
+    }
 
 
 def matrix(material: Material, view: View) -> dict[str, Any]:
@@ -169,14 +177,19 @@ def matrix(material: Material, view: View) -> dict[str, Any]:
         for human, name in enumerate(counted.names)
     ]
     return {
-        "pair": heading(pair), "matrix": rows, "names": counted.names, "fine": material.fine,
-        "total": f"{int(counted.counts.sum()):,}", "all": base.address("/list"),
+        "pair": heading(pair),
+        "matrix": rows,
+        "names": counted.names,
+        "fine": material.fine,
+        "total": f"{int(counted.counts.sum()):,}",
+        "all": base.address("/list"),
         "changed": _changed(material, base),
         "every": f"{material.rows(pair.place, view.against).height:,}",
-        "humans": name_of(_humans(pair, view)), "rounded": len(pair.reference) > 1,
+        "humans": name_of(_humans(pair, view)),
+        "rounded": len(pair.reference) > 1,
         "verdict": _said(view, material),
         "scatter": _scatter(material, view, base) if material.fine else None,
-    }  # fmt: skip
+    }
 
 
 def _changed(material: Material, base: View) -> dict[str, str] | None:
@@ -201,15 +214,20 @@ def _scatter(material: Material, view: View, base: View) -> dict[str, Any]:
         "all": rows.height == drawn.height,
         "drawn": f"{drawn.height:,}",
         "points": [
-            {"x": at(row["human"]), "y": SIDE - at(row["score"]),
-             "address": base.address("/response", row=row["row"]),
-             "label": f"{name_of(row['item'])} {name_of(row['system'])}: humans "
-                      f"{plain(row['human'])}, judge {plain(row['score'])}"}
+            {
+                "x": at(row["human"]),
+                "y": SIDE - at(row["score"]),
+                "address": base.address("/response", row=row["row"]),
+                "label": f"{name_of(row['item'])} {name_of(row['system'])}: humans "
+                f"{plain(row['human'])}, judge {plain(row['score'])}",
+            }
             for row in drawn.to_dicts()
         ],
-        "ticks": [(at(value), f"{value:g}") for value in
-                  (scale.low, (scale.low + scale.high) / 2, scale.high)],
-    }  # fmt: skip
+        "ticks": [
+            (at(value), f"{value:g}")
+            for value in (scale.low, (scale.low + scale.high) / 2, scale.high)
+        ],
+    }
 
 
 def _humans(pair: JudgeOnAttribute, view: View) -> str:
@@ -224,9 +242,12 @@ def _said(view: View, material: Material) -> dict[str, str] | None:
         return None
     words = STATES[verdict.state]
     return {
-        "use": _use(verdict), "state": verdict.state, "sign": words.sign, "tone": words.tone,
+        "use": _use(verdict),
+        "state": verdict.state,
+        "sign": words.sign,
+        "tone": words.tone,
         "why": reason_text(verdict),
-    }  # fmt: skip
+    }
 
 
 def _use(verdict: Verdict) -> str:
@@ -244,22 +265,34 @@ def listing(material: Material, view: View) -> dict[str, Any]:
     part, verdict = material.component(view), material.verdict(view)
     view = replace(view, page=page)  # filters may have left fewer pages than the address asks for
     return {
-        "pair": heading(pair), "view": view, "count": f"{rows.height:,}", "pages": pages,
+        "pair": heading(pair),
+        "view": view,
+        "count": f"{rows.height:,}",
+        "pages": pages,
         "up": view_of(pair, use=view.use, against=view.against).address("/matrix"),
         "rows": [_listed(row, view, heads) for row in shown.to_dicts()],
         "heads": [_head(view, *head) for head in heads],
         "choices": _choices(material, view, pair),
-        "fixed": [(key, value) for key, value in (("judge", pair.judge),
-                  ("attribute", pair.attribute), ("turn", pair.turn or ""),
-                  ("sort", view.sort), ("up", "1" if view.up else "")) if value],
+        "fixed": [
+            (key, value)
+            for key, value in (
+                ("judge", pair.judge),
+                ("attribute", pair.attribute),
+                ("turn", pair.turn or ""),
+                ("sort", view.sort),
+                ("up", "1" if view.up else ""),
+            )
+            if value
+        ],
         "beside": material.beside is not None,
         "cleared": view_of(pair, use=view.use).address("/list"),
-        "export": view.address("/export.csv"), "queue": view.address("/queue.csv"),
+        "export": view.address("/export.csv"),
+        "queue": view.address("/queue.csv"),
         "before": view.address("/list", page=page - 1) if page > 1 else "",
         "after": view.address("/list", page=page + 1) if page < pages else "",
-        "influence": "" if part is None else _part(part), "use": "" if verdict is None else
-        _use(verdict),
-    }  # fmt: skip
+        "influence": "" if part is None else _part(part),
+        "use": "" if verdict is None else _use(verdict),
+    }
 
 
 def _part(part: Any) -> str:
@@ -293,9 +326,11 @@ def _listed(row: Mapping[str, Any], view: View, heads: list[tuple[str, str]]) ->
         if key != "item"
     ]
     return {
-        "item": name_of(row["item"]), "by_hand": row["by_hand"], "cells": cells,
+        "item": name_of(row["item"]),
+        "by_hand": row["by_hand"],
+        "cells": cells,
         "address": view.address("/response", row=row["row"]),
-    }  # fmt: skip
+    }
 
 
 def _number(key: str, value: float | None) -> str:
@@ -317,13 +352,24 @@ def _choices(material: Material, view: View, pair: JudgeOnAttribute) -> list[dic
     rows = material.rows(pair.place, view.against)
     levels = [("", "any"), *((str(at), name) for at, name in enumerate(material.bin_names))]
     made = [
-        ("use", "Influence on", view.use, [("", "the weakest use"), *((use, _title(use)) for use in
-                                                              material.verdicts(pair))]),
+        (
+            "use",
+            "Influence on",
+            view.use,
+            [("", "the weakest use"), *((use, _title(use)) for use in material.verdicts(pair))],
+        ),
         ("human", "Humans", view.human, levels),
         ("score", "Judge", view.score, levels),
-        *((key, key.capitalize(), getattr(view, key), [("", "any"), *((name, name_of(name)) for
-           name in _values(rows, key))]) for key in _TEXTS),
-    ]  # fmt: skip
+        *(
+            (
+                key,
+                key.capitalize(),
+                getattr(view, key),
+                [("", "any"), *((name, name_of(name)) for name in _values(rows, key))],
+            )
+            for key in _TEXTS
+        ),
+    ]
     if len(pair.reference) > 1:
         humans = [("", "mean of the humans"), *((name, name_of(name)) for name in pair.reference)]
         made.insert(1, ("against", "Beside", view.against, humans))
@@ -354,11 +400,14 @@ def response(material: Material, view: View, who: str) -> dict[str, Any]:
         "place": f"{len(order):,} responses" if at is None else f"{at + 1:,} of {len(order):,}",
         "up": view.address("/list", row=None, page=page),
         "matrix": view_of(pair, use=view.use).address("/matrix"),
-        "before": _beside(view, order, at, -1), "after": _beside(view, order, at, 1),
+        "before": _beside(view, order, at, -1),
+        "after": _beside(view, order, at, 1),
         "facts": _facts(row, pair, view, influence, component),
-        **_scores(material, row), **_parts(material, pair, row),
-        **_texts(material, pair, row), **_label(material, pair, view, row, who),
-    }  # fmt: skip
+        **_scores(material, row),
+        **_parts(material, pair, row),
+        **_texts(material, pair, row),
+        **_label(material, pair, view, row, who),
+    }
 
 
 def _beside(view: View, order: Any, at: int | None, step: int) -> str:
@@ -401,11 +450,13 @@ def _scores(material: Material, row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "attributes": [name_of(name) for name in attributes],
         "scores": [
-            {"name": name_of(rater), "cells": [", ".join(cells.get((rater, name), [MISSING]))
-                                               for name in attributes]}
+            {
+                "name": name_of(rater),
+                "cells": [", ".join(cells.get((rater, name), [MISSING])) for name in attributes],
+            }
             for rater in raters
         ],
-    }  # fmt: skip
+    }
 
 
 def _parts(material: Material, pair: JudgeOnAttribute, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -419,20 +470,27 @@ def _parts(material: Material, pair: JudgeOnAttribute, row: Mapping[str, Any]) -
     several = every["attribute"].n_unique() > 1
     raters = sorted(every["rater"].unique(maintain_order=True), key=lambda name: name != pair.judge)
     turns = material.texts.turns(item, system)
-    texts = {at: (f"{turn.role} {turn.name}".strip(), turn.content)
-             for at, turn in enumerate(turns, 1)}  # fmt: skip
+    texts = {
+        at: (f"{turn.role} {turn.name}".strip(), turn.content) for at, turn in enumerate(turns, 1)
+    }
     if not turns:
         kind = parted(next(iter(parts.values())))[1].kind
-        texts = {at: (kind, material.texts.response(one, system) or "")
-                 for at, one in parts.items()}  # fmt: skip
+        texts = {
+            at: (kind, material.texts.response(one, system) or "") for at, one in parts.items()
+        }
     return {
         "part_raters": [name_of(name) for name in raters],
         "parts": [
-            {"at": at, "role": name_of(role), "own": parts.get(at) == item, **cut(text, _PART),
-             "cells": [_of_part(said.get(at), rater, several=several) for rater in raters]}
+            {
+                "at": at,
+                "role": name_of(role),
+                "own": parts.get(at) == item,
+                **cut(text, _PART),
+                "cells": [_of_part(said.get(at), rater, several=several) for rater in raters],
+            }
             for at, (role, text) in texts.items()
         ],
-    }  # fmt: skip
+    }
 
 
 def _of_part(rows: pl.DataFrame | None, rater: str, *, several: bool) -> str:
@@ -482,16 +540,22 @@ def _reply(one: Mapping[str, Any], pair: JudgeOnAttribute) -> dict[str, Any]:
     who = name_of(one["rater"])
     title = f"Reply of {who}" if one["steps"] else f"What {who} said"
     return {
-        "title": f"{title}{run}{where}", "own": one["rater"] == pair.judge,
-        "status": one["status"] or "ok", "read": "", "flags": ", ".join(one["flags"]),
+        "title": f"{title}{run}{where}",
+        "own": one["rater"] == pair.judge,
+        "status": one["status"] or "ok",
+        "read": "",
+        "flags": ", ".join(one["flags"]),
         "steps": [
-            {"title": f"Step {at}" if several else "", "notes": step["notes"] or "",
-             **cut(step["text"] or "")}
+            {
+                "title": f"Step {at}" if several else "",
+                "notes": step["notes"] or "",
+                **cut(step["text"] or ""),
+            }
             for at, step in enumerate(one["steps"], start=1)
         ],
         "shown": [{"title": title, **cut(text)} for title, text in one["shown"]],
         "reasons": [{"title": name_of(title), **cut(text)} for title, text in one["reasons"]],
-    }  # fmt: skip
+    }
 
 
 def cut(text: str, most: int = LONGEST) -> dict[str, str]:
@@ -516,14 +580,23 @@ def _label(
     scale = material.scale
     return {
         "labels": [
-            {"attribute": one["attribute"], "score": plain(one["score"]), "rater": one["rater"],
-             "by": one["labelled_by"], "at": _moment(one["labelled_at"]), "note": one["note"]}
+            {
+                "attribute": one["attribute"],
+                "score": plain(one["score"]),
+                "rater": one["rater"],
+                "by": one["labelled_by"],
+                "at": _moment(one["labelled_at"]),
+                "note": one["note"],
+            }
             for one in own.to_dicts()
         ],
         "can_label": material.labels_path is not None,
         "hidden": [("back", view.address("/response"))],
         "levels": [] if material.fine else material.bin_names,
-        "low": f"{scale.low:g}", "high": f"{scale.high:g}", "chosen": "", "by": who,
+        "low": f"{scale.low:g}",
+        "high": f"{scale.high:g}",
+        "chosen": "",
+        "by": who,
         "humans": [*humans, ("", "a human of my name")],
         "as_rater": pair.reference[0] if len(pair.reference) == 1 else "",
-    }  # fmt: skip
+    }

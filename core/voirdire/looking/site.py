@@ -164,8 +164,19 @@ class LookSite:
         view = View.of(request.query)
         pair, rows = self._material.pair(view), self._material.select(view.chosen)
         named = pl.lit(pair.judge).alias("judge"), pl.lit(pair.attribute).alias("attribute")
-        columns = ("item", "system", "subgroup", "human", "score", "difference", "influence",
-                   "before", "change", "status", "by_hand")  # fmt: skip
+        columns = (
+            "item",
+            "system",
+            "subgroup",
+            "human",
+            "score",
+            "difference",
+            "influence",
+            "before",
+            "change",
+            "status",
+            "by_hand",
+        )
         return _csv("responses.csv", rows.select(*named, *columns))
 
     def _queue(self, request: SiteRequest) -> SiteResponse:
@@ -289,19 +300,26 @@ def _static_row(material: Material, pair: JudgeOnAttribute, row: dict[str, Any])
                 for name, text in run["reasons"]
             ]
     return {
-        "item": pages.name_of(row["item"]), "system": pages.name_of(row["system"]),
-        "human": pages.plain(row["human"]), "score": pages.plain(row["score"]),
+        "item": pages.name_of(row["item"]),
+        "system": pages.name_of(row["system"]),
+        "human": pages.plain(row["human"]),
+        "score": pages.plain(row["score"]),
         "difference": pages.plain(row["difference"], signed=True),
         "texts": [{"title": title, **pages.cut(text, 5_000)} for title, text in parts if text],
-    }  # fmt: skip
+    }
 
 
 def _own_anchors(grid: dict[str, Any], tables: list[dict[str, Any]]) -> dict[str, Any]:
     """The grid, its links leading to the tables of the same page."""
     at = {(table["judge"], table["attribute"]): f"#{table['id']}" for table in tables}
     rows = [
-        {**row, "cells": [{**cell, "address": at.get((cell["judge"], cell["attribute"]), "#")}
-                          for cell in row["cells"]]}
+        {
+            **row,
+            "cells": [
+                {**cell, "address": at.get((cell["judge"], cell["attribute"]), "#")}
+                for cell in row["cells"]
+            ],
+        }
         for row in grid["grid"]
-    ]  # fmt: skip
+    ]
     return {**grid, "grid": rows}

@@ -457,9 +457,17 @@ def _estimate(
     tally = Tally(spent=spent)
     whole, cost = tally.whole, tally.cost(prices_of(asker.spec, study))
     return DryRater(
-        asker.id.name, asker.id.stage, asker.spec.model_names, tasks, whole.calls, kept,
-        whole.input, whole.output, cost, rater_findings(asker.id.name, asker.rater),
-    )  # fmt: skip
+        asker.id.name,
+        asker.id.stage,
+        asker.spec.model_names,
+        tasks,
+        whole.calls,
+        kept,
+        whole.input,
+        whole.output,
+        cost,
+        rater_findings(asker.id.name, asker.rater),
+    )
 
 
 def _is_on_file(on_file: sqlite3.Connection, slot: Slot, request: Request) -> bool:

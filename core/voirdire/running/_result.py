@@ -146,11 +146,17 @@ class RunResult:
             for rater in self.raters
         ]
         content = {
-            "schema_version": 1, "folder": str(self.folder), "complete": self.complete,
-            "exit_code": self.exit_code, "stopped": self.stopped, "seconds": self.seconds,
-            "cost": self.cost, "currency": self.currency, "raters": raters,
+            "schema_version": 1,
+            "folder": str(self.folder),
+            "complete": self.complete,
+            "exit_code": self.exit_code,
+            "stopped": self.stopped,
+            "seconds": self.seconds,
+            "cost": self.cost,
+            "currency": self.currency,
+            "raters": raters,
             "calls": [asdict(one) for one in self.calls],
-        }  # fmt: skip
+        }
         return json.dumps(content, indent=1)
 
     @property
@@ -194,11 +200,23 @@ def _on_file(
     tally = Tally(counts.tasks, counts.statuses, spent=spent)
     whole, faults = tally.whole, counts.faults
     return RaterResult(
-        name=spec.name, stage=stage, model=spec.model_names, tasks=counts.tasks, done=tally.done,
-        failed=faults.total(), statuses=dict(tally.statuses), faults=dict(faults),
-        calls=whole.calls, input=whole.input, output=whole.output, cached=whole.cached,
-        cost=tally.cost(prices_of(spec, study)), blind=whole.blind, parked="", missing=missing,
-    )  # fmt: skip
+        name=spec.name,
+        stage=stage,
+        model=spec.model_names,
+        tasks=counts.tasks,
+        done=tally.done,
+        failed=faults.total(),
+        statuses=dict(tally.statuses),
+        faults=dict(faults),
+        calls=whole.calls,
+        input=whole.input,
+        output=whole.output,
+        cached=whole.cached,
+        cost=tally.cost(prices_of(spec, study)),
+        blind=whole.blind,
+        parked="",
+        missing=missing,
+    )
 
 
 def calls_open(folder: Path) -> tuple[OpenCalls, ...]:
@@ -252,12 +270,23 @@ def _result(connection: sqlite3.Connection, study: Study, asker: Asker, parked: 
     tally, faults = tally_of(connection, asker, counts), counts.faults
     rater_id, whole, prices = asker.id, tally.whole, prices_of(asker.spec, study)
     return RaterResult(
-        name=rater_id.name, stage=rater_id.stage, model=asker.spec.model_names, tasks=tally.tasks,
-        done=tally.done, failed=faults.total(), statuses=dict(tally.statuses), faults=dict(faults),
-        calls=whole.calls, input=whole.input, output=whole.output, cached=whole.cached,
-        cost=tally.cost(prices), blind=whole.blind, parked=parked,
+        name=rater_id.name,
+        stage=rater_id.stage,
+        model=asker.spec.model_names,
+        tasks=tally.tasks,
+        done=tally.done,
+        failed=faults.total(),
+        statuses=dict(tally.statuses),
+        faults=dict(faults),
+        calls=whole.calls,
+        input=whole.input,
+        output=whole.output,
+        cached=whole.cached,
+        cost=tally.cost(prices),
+        blind=whole.blind,
+        parked=parked,
         models=_by_model(tally, asker, prices) if len(asker.spec.asks) > 1 else (),
-    )  # fmt: skip
+    )
 
 
 def _by_model(

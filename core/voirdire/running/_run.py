@@ -305,10 +305,15 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
         tally = worker.tally
         state = "parked" if worker.parked else _left(worker, seconds)
         row = (
-            worker.asker.id.name, f"{tally.done}/{tally.tasks}", _kinds(tally.faults),
-            f"{_rate(worker, seconds):.1f}", str(_tokens(worker)), cost_text(worker),
-            state, "; ".join(map(str, worker.calls_open)),
-        )  # fmt: skip
+            worker.asker.id.name,
+            f"{tally.done}/{tally.tasks}",
+            _kinds(tally.faults),
+            f"{_rate(worker, seconds):.1f}",
+            str(_tokens(worker)),
+            cost_text(worker),
+            state,
+            "; ".join(map(str, worker.calls_open)),
+        )
         table.add_row(*(Text(visible(cell)) for cell in row))
     return table
 

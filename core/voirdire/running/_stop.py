@@ -72,12 +72,23 @@ def supervised(seconds: float | None) -> Iterator[None]:
     numbers = [str(int(number)) for number in SIGNALS]
     try:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-S", "-c", _SUPERVISOR, str(reads), str(os.getpid()),
-             f"{seconds:g}", *numbers],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                "-c",
+                _SUPERVISOR,
+                str(reads),
+                str(os.getpid()),
+                f"{seconds:g}",
+                *numbers,
+            ],
             # Out of reach of the Ctrl-C that it watches for.
-            start_new_session=True, pass_fds=(reads,), stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=(reads,),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
     finally:
         os.close(reads)
     before = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)

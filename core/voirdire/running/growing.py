@@ -142,10 +142,14 @@ class GrowingSession:
             session = place / SESSION
             asyncio.run(
                 arun(
-                    self._asking, session, resume=is_session(session), only="judge",
-                    max_cost=self.max_cost, quiet=True,
+                    self._asking,
+                    session,
+                    resume=is_session(session),
+                    only="judge",
+                    max_cost=self.max_cost,
+                    quiet=True,
                 )
-            )  # fmt: skip
+            )
             scores = _scores(session)
         return [errors.get(at) or scores.get(one.key, {}) for at, one in enumerate(given)]
 

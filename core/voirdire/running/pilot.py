@@ -73,15 +73,25 @@ def pilot_section(raters: Sequence[RaterResult], items: int, whole: int) -> Sect
         expected = rater.tasks * whole / items
         rows.append(
             (
-                rater.name, done, refused, refused / done, reach, done - refused - read,
-                rater.failed, (reach.low * expected, reach.high * expected),
+                rater.name,
+                done,
+                refused,
+                refused / done,
+                reach,
+                done - refused - read,
+                rater.failed,
+                (reach.low * expected, reach.high * expected),
             )
-        )  # fmt: skip
+        )
     columns = (
-        text("Rater"), *map(count, ("Answered", "Refused")), share("Share refused"),
-        interval("Share, Wilson 95 %"), count("Unread otherwise"), count("Failed"),
+        text("Rater"),
+        *map(count, ("Answered", "Refused")),
+        share("Share refused"),
+        interval("Share, Wilson 95 %"),
+        count("Unread otherwise"),
+        count("Failed"),
         interval("Refused in one whole run", 0),
-    )  # fmt: skip
+    )
     return Section(
         f"Pilot: {items} of {whole} items, each asked once",
         "Refused are replies in which the model declines or the provider's filter cut in. A text "

@@ -216,12 +216,25 @@ class RowWriter:
         # A reply is its text alone, nearly always.
         parts = self._hide(parts_json(reply.parts, reply.text)) if reply.parts else ""
         return (
-            pack(text), reply.finish_reason, None, scrub(reply.error) if reply.error else None,
-            usage.input, usage.output, usage.cached, usage.reasoning, usage.written, reply.latency,
-            reply.provider_id, reply.model, sent, self._extra(reply),
-            pack(parts) if parts else None, reply.ended_by or None, reply.candidate or None,
+            pack(text),
+            reply.finish_reason,
+            None,
+            scrub(reply.error) if reply.error else None,
+            usage.input,
+            usage.output,
+            usage.cached,
+            usage.reasoning,
+            usage.written,
+            reply.latency,
+            reply.provider_id,
+            reply.model,
+            sent,
+            self._extra(reply),
+            pack(parts) if parts else None,
+            reply.ended_by or None,
+            reply.candidate or None,
             content_hash(text, parts),
-        )  # fmt: skip
+        )
 
     def _extra(self, reply: Reply) -> str | None:
         """Notes, log-probabilities, calls of tools and inner messages, where there are any."""
@@ -286,11 +299,25 @@ def _fault(
     """The columns of an attempt that brought no reply, from `text` to `hash`."""
     usage = billed or Usage()
     return (
-        None, None, kind, scrub(message),
-        usage.input, usage.output, usage.cached, usage.reasoning,
-        getattr(usage, "written", None), latency,
-        None, None, None, None, None, None, None, None,
-    )  # fmt: skip
+        None,
+        None,
+        kind,
+        scrub(message),
+        usage.input,
+        usage.output,
+        usage.cached,
+        usage.reasoning,
+        getattr(usage, "written", None),
+        latency,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -149,8 +149,7 @@ def _place(item: str, first: str, second: str, run: int) -> str:
 def _without_parsing(panel: SessionPanel) -> list[ReplyFinding]:
     """Those that need no parsing, on the raters of the study as it ran last."""
     with closing(read_session(panel.folder)) as connection:
-        numbered = [(asker, rater_number(connection, asker.id))
-                 for asker in panel.askers]  # fmt: skip
+        numbered = [(asker, rater_number(connection, asker.id)) for asker in panel.askers]
         return [
             *(row for a, number in numbered for row in _noted(connection, a.id.name, number or -1)),
             *(row for a, number in numbered for row in _several(connection, a, number or -1)),

@@ -220,9 +220,14 @@ def _with_names(study: Study, renamed: Mapping[str, str]) -> Study:
     )
     families = {renamed.get(name, name): maker for name, maker in study.families.items()}
     return study.model_copy(
-        update={"panel": panel, "data": data, "analysis": analysis, "families": families,
-                "humans": None}
-    )  # fmt: skip
+        update={
+            "panel": panel,
+            "data": data,
+            "analysis": analysis,
+            "families": families,
+            "humans": None,
+        }
+    )
 
 
 def copies(folder: str | Path) -> Iterator[Path]:
@@ -307,13 +312,21 @@ def where_texts_are(folder: str | Path) -> tuple[HoldsTexts, ...]:
         if here and (path := folder / name).is_file() and path.stat().st_size
     ]
     known = {one.path for one in found}
-    found += [HoldsTexts(path, "an older copy, or notes on labels")
-              for path in copies(folder) if path not in known]  # fmt: skip
-    found += [HoldsTexts(path, "a piece of a run by several workers")
-              for path in sorted((folder / PIECES).glob("*-*/session.sqlite"))]  # fmt: skip
+    found += [
+        HoldsTexts(path, "an older copy, or notes on labels")
+        for path in copies(folder)
+        if path not in known
+    ]
+    found += [
+        HoldsTexts(path, "a piece of a run by several workers")
+        for path in sorted((folder / PIECES).glob("*-*/session.sqlite"))
+    ]
     study = session_study(folder)
     named = [*(source.path for source in study.data.sources)]
     named += [one.path for one in (study.items, study.responses) if one is not None]
-    found += [HoldsTexts(path, "a file of the study, outside of the session")
-              for name in named if (path := Path(study.folder, name)).is_file()]  # fmt: skip
+    found += [
+        HoldsTexts(path, "a file of the study, outside of the session")
+        for name in named
+        if (path := Path(study.folder, name)).is_file()
+    ]
     return tuple(found)

@@ -269,13 +269,16 @@ def raters_frame(
         sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
     rows = [
         (
-            rater.name, rater.kind, family_of(rater, panel.study),
-            None if rater.excludes is None else list(rater.excludes), rater.model_names or None,
+            rater.name,
+            rater.kind,
+            family_of(rater, panel.study),
+            None if rater.excludes is None else list(rater.excludes),
+            rater.model_names or None,
             sent.get(rater.name, rater.temperature),
             asked[rater.name].id.prompt if rater.name in asked else None,
         )
         for rater in panel.study.panel
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows, schema=RATERS, orient="row")
 
 
@@ -405,6 +408,12 @@ def iterate_traces(panel: SessionPanel) -> Iterator[TracedTask]:
                 else (read_replies(asker, task.replies), read_trace(asker, task.replies))
             )
             yield TracedTask(
-                asker.id.name, task.name, task.first, task.second, task.run, parsed, trace,
+                asker.id.name,
+                task.name,
+                task.first,
+                task.second,
+                task.run,
+                parsed,
+                trace,
                 tuple(steps),
-            )  # fmt: skip
+            )

@@ -165,10 +165,14 @@ def _of_session(folder: str | Path) -> Iterable[LabelUse]:
 
 def _packed(look: LabelUse) -> dict[str, Any]:
     return {
-        "version": _VERSION, "at": look.at, "command": look.command, "question": look.question,
-        "candidates": look.candidates, "chosen": look.chosen,
+        "version": _VERSION,
+        "at": look.at,
+        "command": look.command,
+        "question": look.question,
+        "candidates": look.candidates,
+        "chosen": look.chosen,
         "units": sorted(unit.hex() for unit in look.units),
-    }  # fmt: skip
+    }
 
 
 def _read(path: Path) -> list[LabelUse]:
@@ -187,10 +191,14 @@ def _read(path: Path) -> list[LabelUse]:
             units = frozenset(bytes.fromhex(unit) for unit in raw["units"])
             looks.append(
                 LabelUse(
-                    str(raw["command"]), str(raw["question"]), int(raw["candidates"]),
-                    str(raw["chosen"]), units, float(raw["at"]),
+                    str(raw["command"]),
+                    str(raw["question"]),
+                    int(raw["candidates"]),
+                    str(raw["chosen"]),
+                    units,
+                    float(raw["at"]),
                 )
-            )  # fmt: skip
+            )
         except (ValueError, KeyError, TypeError) as error:
             if isinstance(error, InputError):
                 raise

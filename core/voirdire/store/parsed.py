@@ -102,12 +102,17 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     # One that failed has no reply that could be read otherwise.
     changed = [
         Changed(
-            asker.id, before.item, before.first, before.second, before.unit, before.run,
+            asker.id,
+            before.item,
+            before.first,
+            before.second,
+            before.unit,
+            before.run,
             statuses[task[-1]],
         )
         for task, before in zip(tasks, page, strict=True)
         if before.status not in (None, "failed", statuses[task[-1]])
-    ]  # fmt: skip
+    ]
     return Page(rows.with_columns(rater=pl.lit(asker.id.name)), changed)
 
 
@@ -231,10 +236,15 @@ def as_preferences(
     """
     schema = with_facts(PREFERENCES, facts or {})
     declared = pl.struct("first", "second").is_in([{"first": a, "second": b} for a, b in pairs])
-    return _known(parsed, facts or {}).with_columns(ahead=declared).with_columns(
-        system_a=pl.when("ahead").then("first").otherwise("second"),
-        system_b=pl.when("ahead").then("second").otherwise("first"),
-        shown_first=pl.col("first"),
-        # A score prefers what was shown first; the table's prefers system_a.
-        score=pl.when("ahead").then("score").otherwise(-pl.col("score")),
-    ).select(pl.col(name).cast(kind) for name, kind in schema.items())  # fmt: skip
+    return (
+        _known(parsed, facts or {})
+        .with_columns(ahead=declared)
+        .with_columns(
+            system_a=pl.when("ahead").then("first").otherwise("second"),
+            system_b=pl.when("ahead").then("second").otherwise("first"),
+            shown_first=pl.col("first"),
+            # A score prefers what was shown first; the table's prefers system_a.
+            score=pl.when("ahead").then("score").otherwise(-pl.col("score")),
+        )
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )

@@ -445,8 +445,11 @@ def checked_requests(asked: Iterable[Any]) -> list[Request]:
             raise PluginError(f"a request must be a Request, got {type(request).__name__}")
         _check_messages(request.messages)
         for name, kind in (
-            ("temperature", Real), ("top_p", Real), ("max_tokens", Integral), ("seed", Integral),
-        ):  # fmt: skip
+            ("temperature", Real),
+            ("top_p", Real),
+            ("max_tokens", Integral),
+            ("seed", Integral),
+        ):
             # Checked before it is asked: a wrong type may be serialised otherwise each
             # time, and its key with it.
             value = getattr(request, name)

@@ -166,10 +166,16 @@ def reply_of(row: Sequence[Any]) -> Reply:
     # Most replies have nothing of it, and this is asked for every reply of a session.
     if not (extra or parts):
         return Reply(
-            unpack(text), finish, usage, model or "", provider_id=provider_id or "",
-            latency=latency or 0.0, error=message or "", ended_by=ended or "",
+            unpack(text),
+            finish,
+            usage,
+            model or "",
+            provider_id=provider_id or "",
+            latency=latency or 0.0,
+            error=message or "",
+            ended_by=ended or "",
             candidate=candidate or 0,
-        )  # fmt: skip
+        )
     more = json.loads(extra or "{}")
     return Reply(
         text=unpack(text),

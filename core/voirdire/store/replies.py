@@ -115,9 +115,16 @@ def answered(connection: sqlite3.Connection, rater_id: RaterId, runs: int) -> It
         for run in range(1, runs + 1):
             in_role = tuple(roles.get(run, ()))
             yield Answered(
-                row[1], row[2], row[3], run, by_run.get(run), statuses.get(run), in_role,
-                said.get(run), row[8],
-            )  # fmt: skip
+                row[1],
+                row[2],
+                row[3],
+                run,
+                by_run.get(run),
+                statuses.get(run),
+                in_role,
+                said.get(run),
+                row[8],
+            )
 
 
 def _reply(row: Sequence[Any]) -> Reply:

@@ -18,17 +18,23 @@ def said_json(parsed: Parsed, trace: Trace) -> str:
     >>> parsed.scores, parsed.status, parsed.extra
     ({'Calm': 4.0}, 'ok', {})
     """
-    return json.dumps({
-        "scores": dict(parsed.scores), "status": parsed.status, "statuses": dict(parsed.statuses),
-        # What a flag is about may be a phrase of the reply: only names that were asked for stay.
-        "flags": [
-            [flag.kind, flag.about if flag.about in parsed.scores else "", flag.count]
-            for flag in parsed.flags
-        ],
-        "ranks": dict(parsed.ranks), "reasons": dict(parsed.reasons),
-        "used": dict(trace.used), "ended": trace.ended,
-        "beside": [[one.name, list(one.steps), dict(one.scores)] for one in trace.beside],
-    })  # fmt: skip
+    return json.dumps(
+        {
+            "scores": dict(parsed.scores),
+            "status": parsed.status,
+            "statuses": dict(parsed.statuses),
+            # What a flag is about may be a phrase of the reply: only names asked for stay.
+            "flags": [
+                [flag.kind, flag.about if flag.about in parsed.scores else "", flag.count]
+                for flag in parsed.flags
+            ],
+            "ranks": dict(parsed.ranks),
+            "reasons": dict(parsed.reasons),
+            "used": dict(trace.used),
+            "ended": trace.ended,
+            "beside": [[one.name, list(one.steps), dict(one.scores)] for one in trace.beside],
+        }
+    )
 
 
 def read_said(text: str) -> tuple[Parsed, Trace]:

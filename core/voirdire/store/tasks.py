@@ -161,10 +161,17 @@ def iterate_comparisons(
     for item in iterate_items(connection):
         held = connection.execute(sql, (item.id,)).fetchall()
         answers = {
-            name: _whole(item, Response(item.id, name, unpack(body),
-                                        turns_of(connection, item.id, name) if talks else ()))
+            name: _whole(
+                item,
+                Response(
+                    item.id,
+                    name,
+                    unpack(body),
+                    turns_of(connection, item.id, name) if talks else (),
+                ),
+            )
             for name, body in held
-        }  # fmt: skip
+        }
         for a, b in pairs:
             if a in answers and b in answers:
                 yield Comparison(answers[a].item, answers[a].response, answers[b].response)

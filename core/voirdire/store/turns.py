@@ -76,9 +76,13 @@ def _row(turn: Turn) -> tuple[Any, ...]:
     parts = json.dumps([dict(part) for part in turn.parts], default=str) if turn.parts else ""
     digest = content_hash(turn.role, turn.content, turn.name, turn.time, parts)
     return (
-        turn.role, turn.name, turn.time or None, pack(turn.content), pack(parts) if parts else None,
+        turn.role,
+        turn.name,
+        turn.time or None,
+        pack(turn.content),
+        pack(parts) if parts else None,
         digest,
-    )  # fmt: skip
+    )
 
 
 def has_turns(connection: sqlite3.Connection) -> bool:
@@ -133,9 +137,10 @@ def unit_query(
     asked = [role for role in _roles(connection, of_items=of_items) if judged.asks_about(role)]
     query = _UNITS_OF_ITEMS if of_items else _UNITS_OF_RESPONSES
     query = query.format(
-        roles=",".join("?" * len(asked)), turn="max(m.turn)" if judged.last else "m.turn",
+        roles=",".join("?" * len(asked)),
+        turn="max(m.turn)" if judged.last else "m.turn",
         group="GROUP BY m.item, m.system" if judged.last else "",
-    )  # fmt: skip
+    )
     return query, (f"{judged.kind} ", *asked)
 
 

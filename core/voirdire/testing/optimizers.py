@@ -69,13 +69,15 @@ def check_optimizer(make: Any, **options: Any) -> None:
     if not checks.has_methods(optimizer, ("optimize",), "See voirdire.protocols.Optimizer."):
         checks.done()
     units = tuple(
-        OptimizerUnit(at, text, "Pick one small task.", "Empathy", "4") for at, text in
-        enumerate(TEXTS[:10])
-    )  # fmt: skip
+        OptimizerUnit(at, text, "Pick one small task.", "Empathy", "4")
+        for at, text in enumerate(TEXTS[:10])
+    )
     for what, budget, unread, given in (
-        ("on ten units", 100, False, units), ("on one unit", 10, False, units[:1]),
-        ("without a budget", 0, False, units), ("where no reply is read", 40, True, units),
-    ):  # fmt: skip
+        ("on ten units", 100, False, units),
+        ("on one unit", 10, False, units[:1]),
+        ("without a budget", 0, False, units),
+        ("where no reply is read", 40, True, units),
+    ):
         evaluate = _CountedScores(budget, unread=unread)
         found: Any = _START
         # That a budget ends is lawful: what was evaluated whole is taken.
@@ -83,8 +85,11 @@ def check_optimizer(make: Any, **options: Any) -> None:
             f"it raises {what}", "What comes of a judge is no error.", lawful=(BudgetSpentError,)
         ):
             found = optimizer.optimize(_START, given, evaluate)
-        checks.hold(isinstance(found, str) and found.strip(),
-                    f"{what} it gives back {found!r}", "A text of instructions.")  # fmt: skip
+        checks.hold(
+            isinstance(found, str) and found.strip(),
+            f"{what} it gives back {found!r}",
+            "A text of instructions.",
+        )
         checks.hold(not evaluate.odd, evaluate.odd, "A candidate is a text of instructions.")
         checks.hold(evaluate.left >= 0, "it asks more than it may", _ENDS)
     checks.done()

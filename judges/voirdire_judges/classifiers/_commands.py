@@ -118,14 +118,31 @@ def _cells(study: Study, out: Path, only: str) -> str:
 
 def _print_summary(summary: pl.DataFrame) -> None:
     columns = (
-        text("model"), text("labels"), text("task"), count("seeds"), count("n"), count("lost"),
-        number("F1", 3), number("sd", 3), number("random", 3), number("const.", 3),
+        text("model"),
+        text("labels"),
+        text("task"),
+        count("seeds"),
+        count("n"),
+        count("lost"),
+        number("F1", 3),
+        number("sd", 3),
+        number("random", 3),
+        number("const.", 3),
         number("kappa", 3),
-    )  # fmt: skip
+    )
     names = (
-        "configuration", "labels", "task", "seeds", "n", "missing", "f1_weighted",
-        "f1_weighted_sd", "f1_random", "f1_constant", "kappa",
-    )  # fmt: skip
+        "configuration",
+        "labels",
+        "task",
+        "seeds",
+        "n",
+        "missing",
+        "f1_weighted",
+        "f1_weighted_sd",
+        "f1_random",
+        "f1_constant",
+        "kappa",
+    )
     note = "lost: test items without a prediction. const.: the best constant predictor."
     table = Table(columns, tuple(summary.select(names).iter_rows()))
     section = Section("Weighted F1 on the test sets", note, (table,))

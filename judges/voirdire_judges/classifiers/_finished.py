@@ -377,8 +377,13 @@ def _predicted(
     classes = result["classes"]
     scores = scores_of(trained, texts, len(classes))
     predicted = decide(scores, cell.task, np.array(result["thresholds"]))
-    where = {"model": cell.model, "data": cell.data, "labels": cell.label_set, "task": cell.task,
-             "seed": cell.seed}  # fmt: skip
+    where = {
+        "model": cell.model,
+        "data": cell.data,
+        "labels": cell.label_set,
+        "task": cell.task,
+        "seed": cell.seed,
+    }
     return pl.DataFrame(
         {
             "item": np.repeat(np.asarray(items, dtype=np.str_), len(classes)),

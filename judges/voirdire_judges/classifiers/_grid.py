@@ -108,8 +108,10 @@ def fit_grid(
     # A rare class concerns the cells that test it: the others are trained.
     failed = [f"{name}: {why}" for name, why in refused.items() if why]
     counts: dict[Outcome, int] = {
-        "trained": 0, "skipped": len(cells) - len(todo), "elsewhere": 0,
-    }  # fmt: skip
+        "trained": 0,
+        "skipped": len(cells) - len(todo),
+        "elsewhere": 0,
+    }
     with _bars(len(cells), len(cells) - len(todo), quiet=quiet) as (begin, progress):
         for cell in todo:
             if refused[cell.name]:

@@ -91,8 +91,9 @@ class DebateJudge:
         asked = only_question(self.judge, task, "debate")
         alone = [replace(request, role=JUDGE) for request in asked]
         return [
-            *alone, *(self._opening(one, request) for request in asked for one in self._advocates)
-        ]  # fmt: skip
+            *alone,
+            *(self._opening(one, request) for request in asked for one in self._advocates),
+        ]
 
     def follow_up(self, replies: Sequence[Reply]) -> list[Request]:
         """The next round, or the judge's request for a verdict; nothing after it."""

@@ -124,8 +124,11 @@ def capped_session(
 
     # Deadlines are the model's (`RemoteModel`), and cookies mean nothing to an API.
     return aiohttp.ClientSession(
-        connector=connector, trust_env=trust_env, auto_decompress=False,
-        response_class=CappedResponse, timeout=aiohttp.ClientTimeout(total=None),
+        connector=connector,
+        trust_env=trust_env,
+        auto_decompress=False,
+        response_class=CappedResponse,
+        timeout=aiohttp.ClientTimeout(total=None),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={"Accept-Encoding": ACCEPTED, **(headers or {})},
-    )  # fmt: skip
+    )

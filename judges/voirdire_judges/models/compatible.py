@@ -100,9 +100,12 @@ COMPATIBLE = Dialect(
 
 
 def own_server(
-    name: str, base_url: str, api_key_env: str, query: Mapping[str, str] | None = None,
+    name: str,
+    base_url: str,
+    api_key_env: str,
+    query: Mapping[str, str] | None = None,
     api_key_header: str = "",
-) -> Endpoint:  # fmt: skip
+) -> Endpoint:
     """A server of the user's, its address checked, with its key where it takes one.
 
     Raises

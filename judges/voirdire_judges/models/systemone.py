@@ -48,14 +48,18 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
         raise ModelError(
             f"{model} chooses among options, and this question names none: a rubric names them "
             'with score = "levels", and the annotator `choice` always does',
-            "refused_parameter", retryable=False, parameter="options",
-        )  # fmt: skip
+            "refused_parameter",
+            retryable=False,
+            parameter="options",
+        )
     # At 0, as judges are by default, nothing is drawn: that is what such a model does anyway.
     if request.temperature:
         raise ModelError(
             f"{model} draws nothing, and temperature {request.temperature:g} is asked for",
-            "refused_parameter", retryable=False, parameter="temperature",
-        )  # fmt: skip
+            "refused_parameter",
+            retryable=False,
+            parameter="temperature",
+        )
     told, state = (
         "\n\n".join(m.content for m in request.messages if (m.role == "system") is first)
         for first in (True, False)

@@ -166,8 +166,10 @@ def close_in() -> None:
     user, group = os.getuid(), os.getgid()
     _done(_libc.unshare(_NAMESPACES), "no user and network namespace can be made")
     for name, text in (
-        ("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")
-    ):  # fmt: skip
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - no pathlib here
             file.write(text)
 
@@ -262,13 +264,17 @@ def set_limits(seconds: float, memory: int, size: int) -> None:
     """Limits of the kernel's own, each of them hard."""
     for which, limit in (
         # Beside the clock that `watch` keeps: these hold even where the watcher is killed.
-        (resource.RLIMIT_CPU, int(seconds) + 1), (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, size),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
         # Threads; behind our own fork, which a user with many processes could not make.
         (resource.RLIMIT_NPROC, 8),
-        (resource.RLIMIT_MEMLOCK, 0), (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_SIGPENDING, 8),
-    ):  # fmt: skip
+    ):
         resource.setrlimit(which, (limit, limit))
 
 

@@ -125,9 +125,7 @@ def list_tools(server: str, out: Path, env: Sequence[str] = (), token: str = "")
         {"name": name, "description": description, "parameters": parameters}
         for name, (description, parameters) in found.tools.items()
     ]
-    record = {
-        "name": found.name, "version": found.version, "listed": found.listed, "tools": rows
-    }  # fmt: skip
+    record = {"name": found.name, "version": found.version, "listed": found.listed, "tools": rows}
     write_text(out, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     names = visible(listed(list(found.tools)))
     return (
@@ -185,11 +183,15 @@ def make(
     server = _McpServer(tuple(words), address, tuple(env), token, folder)
     calls = _Calls(server, kept, tuple(only), listing, timeout)
     note = Finding(
-        "tools_of_server", "note", _called(kept), len(only), tuple(only),
+        "tools_of_server",
+        "note",
+        _called(kept),
+        len(only),
+        tuple(only),
         f"The tools {listed(list(only))} are those of the MCP server {_called(kept)}, as listed on "
         f"{kept.listed}.",
         "Equal questions must give equal answers: what a server looks up may have changed since.",
-    )  # fmt: skip
+    )
     return tuple(
         AgentTool(
             _NAMED.sub("_", name)[:64],

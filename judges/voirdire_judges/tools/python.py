@@ -237,9 +237,11 @@ def make(
         Landlock (version 3, Linux 6.2) or seccomp, or without what is required.
     """
     for name, value, most in (
-        ("seconds", seconds, 60), ("memory", memory, 8192), ("files", files, 1024),
+        ("seconds", seconds, 60),
+        ("memory", memory, 8192),
+        ("files", files, 1024),
         ("together", memory if together is None else together, 1 << 20),
-    ):  # fmt: skip
+    ):
         if not 1 <= value <= most:
             raise InputError(f"tool 'python': {name} must be from 1 to {most}, got {value!r}")
     for name in require:
@@ -271,12 +273,16 @@ def make(
     )
     findings = tuple(
         Finding(
-            "room_lacks", "note", "python", 1, (),
+            "room_lacks",
+            "note",
+            "python",
+            1,
+            (),
             f"The closed room of the tool 'python' does without {reason}.",
             "Namespaces, Landlock, a filter of system calls and limits on the process hold the "
             f"code all the same; require = [{name!r}] among its options refuses such a system.",
         )
         for name, reason in missing.items()
-    )  # fmt: skip
+    )
     waits = seconds + 2 * START + PATIENCE
     return AgentTool("python", purpose, schema, run, timeout=waits, findings=findings)

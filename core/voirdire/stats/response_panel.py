@@ -261,7 +261,8 @@ class ResponsePanel:
             return self.counted.by_cluster(columns, kept, where)
         cluster = self.cluster
         if kept is not None and not kept.all():
-            columns, cluster = columns[kept], cluster[kept]
+            rows = np.flatnonzero(kept)
+            columns, cluster = columns[rows], cluster[rows]
         cluster_sums = ClusterSums(self.clusters, summed(columns, cluster, len(self.clusters)))
         return cluster_sums if where is None else cluster_sums.where(where)
 

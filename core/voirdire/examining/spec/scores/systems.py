@@ -291,9 +291,7 @@ def order_to_come(name: str, observed: means.Means, margin: float) -> Component:
     """ORDER, the systems being a sample."""
     count = len(observed.human)
     whole = means.correlation(means.moments(observed.human, observed.judge))
-    # Row k holds all systems but k, so that all that leave one out are one array.
-    others = np.nonzero(~np.eye(count, dtype=bool))[1].reshape(count, count - 1)
-    out = means.correlation(means.moments(observed.human[others], observed.judge[others]))
+    out = means.correlation(means.moments_without_one(observed.human, observed.judge))
     order = jackknife(whole, out, "fisher")
     # The jackknife, never below Fisher's own; the estimate is the plain one.
     order = replace(

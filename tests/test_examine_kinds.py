@@ -82,7 +82,7 @@ def test_labels_end_in_verdicts(tmp_path):
     assert found["estimate", "refund"]["state"] == "yes"
     said = typed("examine", path).stdout.replace("\n", " ")
     assert "replace a human" in said
-    assert "pull out" in said
+    assert "filter for" in said
 
 
 def test_a_judge_that_never_says_a_label_is_refused_by_name(tmp_path):

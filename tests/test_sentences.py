@@ -24,6 +24,8 @@ from voirdire.report.sentences import because, next_text, reason_text, sentence
 
 STATES = ("yes", "no", "open", "not tested")
 ATTRIBUTES = ("Guidance", "Empathy", "Safety", "Clarity", "Depth", "Warmth", "Tone")
+#: Commas and "and" of a sentence on three uses that names two labels.
+_MOST_LISTED = 3
 _END = re.compile(r"(?<=[.?!]) (?=[A-Z`])")
 #: What a component may hold besides its estimate.
 FACTS = (
@@ -163,7 +165,21 @@ def test_no_sentence_takes_back_what_the_first_says(kind):
             shared = any(USES[other].refused.startswith(words) for other in refused)
             assert shared or not any(words in one for one in forbidden(told)), (use, told)
         if cleared:
-            assert lead[0].startswith("Use good")
+            assert lead[0].startswith(("Use good", "One run of good", "Trust good"))
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_a_sentence_lists_three_uses_at_most_and_each_that_is_cleared_is_said_once(kind):
+    """With the words of its heading, whatever the states of the others."""
+    for saying in itertools.islice(combinations(kind), 0, None, 5):
+        lead, _ = saying.said()
+        cleared = {one.use for one in saying.these if one.state == "yes"}
+        told = " ".join(lead)
+        for use in cleared:
+            verb = (USES[use].verb or USES[use].alone).split(" {")[0].removeprefix("one ")
+            assert told.lower().count(f"{verb}".lower()) >= 1, (use, told)
+        for one in lead:
+            assert one.count(",") + one.count(" and ") <= _MOST_LISTED, one
 
 
 def judged(state="yes", other="yes"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +30,9 @@ Examples:
 
   voirdire decide judged.csv --reference human --gate 4 --as judge.lock
 
-Every number is that of examine, correct, plan and gate freeze on the same file.
+It says whether the judge may gate, what the pass rate is, which of two releases is better, how many
+responses to label next, and how to freeze the judge. Every number is that of examine, correct, plan
+and gate freeze on the same file.
 """
 #: The use that is asked about.
 USE = "gate"
@@ -99,21 +102,28 @@ def decide(
     planned, no_plan = _tried(lambda: correcting.plan_labels(
         source, [half_width], reference=named, read=asked, gate=at))  # fmt: skip
     gates = [one for one in found.verdicts if one.use == USE]
+    rates, differences = why_not, []
+    if corrected is not None:
+        rates = correction_said(replace(corrected, differences=()))
+        differences = correction_said(replace(corrected, scores=()))
+    drawn = f"{command_like('plan')} --half-width {half_width:g} --draw next.csv"
+    steps = [{"say": "Draw them at random.", "command": drawn}]
     said = {
         "May it gate?": _gate_said(found, gates),
-        "What would people pass?": why_not or correction_said(corrected),
-        "What to label next?": no_plan or plan_said(planned),
+        "What is the pass rate?": rates,
+        "Which release is better?": differences,
+        "How many to label next?": no_plan or plan_said(planned),
     }
     if lock is not None:
         frozen = changing.freeze(source, reference=named, read=asked)
         changing.write_lock(lock, frozen)
         said["Frozen"] = [f"The judges are frozen in {lock}, on {len(frozen.canary)} responses."]
-        steps = [{"say": "Hold the judges to the lock.",
-                  "command": f"voirdire gate check {source} --lock {lock}"}]  # fmt: skip
+        step = f"voirdire gate check {source} --lock {lock}"
+        steps.append({"say": "Hold each release to the lock.", "command": step})
     else:
-        steps = [{"say": "Freeze the judges.", "command": _freeze(source, named)}]
-    drawn = f"{command_like('plan')} --half-width {half_width:g} --draw next.csv"
-    steps.append({"say": "Draw what to label.", "command": drawn})
+        said["Freeze"] = ["A lock holds the judges to what they are today."]
+        steps.append({"say": "Freeze the judges.", "command": _freeze(source, named)})
+    said = {title: sentences for title, sentences in said.items() if sentences}
     if as_json:
         sentences = [one for part in said.values() for one in part]
         emit(
@@ -169,16 +179,18 @@ def _freeze(source: str, reference: Sequence[str]) -> str:
     return shlex.join(["voirdire", "gate", "freeze", source, *names, "--as", "judge.lock"])
 
 
-def _print(said: dict[str, list[str]], steps: list[dict[str, str]]) -> None:
+def _print(said: dict[str, list[str]], steps: Sequence[dict[str, str]]) -> None:
     from rich.text import Text
 
     from voirdire.shown import terminal, visible
 
     console = terminal()
+    # The last two answers are followed by the command that acts on them.
+    acting = dict(zip(list(said)[-2:], steps, strict=True))
     for title, sentences in said.items():
         console.print(Text(title, style="bold"))
         for sentence in sentences:
             console.print(Text(f"  {visible(sentence)}"))
-    console.print(Text("Next", style="bold"))
-    for step in steps:
-        console.print(Text(f"  {step['say']} {visible(step['command'])}"), soft_wrap=True)
+        if title in acting:
+            step = acting[title]
+            console.print(Text(f"  {step['say']} {visible(step['command'])}"), soft_wrap=True)

@@ -84,9 +84,12 @@ def plan_said(plan: LabelPlan) -> list[str]:
                 f"{math.ceil(count * one.each):,}" if math.isfinite(count) else "endlessly many"
                 for count in (one.with_judge, one.without_judge)
             )
-            said.append(
+            told = (
                 f"With {row.judge} label about {labels} responses {for_what}; without it {alone}."
             )
+            if labels == alone:
+                told = f"Label about {labels} responses {for_what}; {row.judge} saves none of them."
+            said.append(told)
     return said
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Words of the longest sentence; what would be longer is said in two.
 MOST_WORDS = 25
 _MOST_REASONS = 2
+#: Uses that one sentence lists; more are said in the next.
+_MOST_USES = 3
 #: More attributes or labels than this are counted in a sentence and not named.
 _MOST_NAMED = 4
 _EVERYWHERE = " on every attribute"
@@ -29,7 +31,8 @@ _EVERYWHERE = " on every attribute"
 FRAMES: Mapping[str, str] = {
     "yes": "Use {judge} to {what}{where}.",
     "only": "Use {judge} only to {what}{where}.",
-    "also": "Use it to {what}{where}.",
+    "also": "Also use it to {what}{where}.",
+    "alone": "{what}{where}.",
     "instead": "Use {other} instead of {judge}{where}: no gain over it is shown{price}.",
     "no gain": "No gain over {other} is shown{where}{price}.",
     "itself": "Even so, {judge} may be used to {what}{where}.",
@@ -148,8 +151,8 @@ class Saying:
         left = list(parts)
         while left:
             frame = frames[min(len(made), len(frames) - 1)]
-            for many in range(len(left), 0, -1):
-                said = self._framed(frame, what=listed(left[:many], word), **words)
+            for many in range(min(len(left), _MOST_USES), 0, -1):
+                said = self._framed(frame, what=listed(_once(left[:many]), word), **words)
                 if fits(said) or many == 1:
                     break
             made.append(said)
@@ -184,11 +187,21 @@ class Saying:
         states = {one.state for one in self._spoken()}
         first = "only" if "no" in states and "open" not in states else "yes"
         said: list[str] = []
+        by_themselves: list[tuple[UseSpec, list[Verdict], str]] = []
         for where, uses in self._by_place("yes", cleared).items():
-            verbs = [self._words(USES[use].verb, own) for use, own in uses.items()]
+            listed_uses = {use: own for use, own in uses.items() if not USES[use].alone}
+            # What would be all that it is for is said as any other use is.
+            if not (said or listed_uses):
+                listed_uses = {use: own for use, own in uses.items() if USES[use].verb}
+            verbs = [self._words(USES[use].verb, own) for use, own in listed_uses.items()]
             begun = "itself" if instead and len(better) == len(cleared) else first
             frames = ["also"] if said else [begun, "also"]
             said += self._packed(frames, verbs, judge=self.name, where=where)
+            rest = uses.keys() - listed_uses.keys()
+            by_themselves += [(USES[use], own, where) for use, own in uses.items() if use in rest]
+        for use, own, where in by_themselves:
+            what = self._words(use.alone, own, **self._named(not said))
+            said.append(self._framed("alone", what=what, where=where))
         if instead and len(better) == len(cleared):
             return [*instead, *said, *self._not_shown(cleared)]
         return [*said, *instead, *self._not_shown(cleared)]
@@ -248,7 +261,7 @@ class Saying:
             # The judge is named once: "rank systems by good, quote its averages or ...".
             named = not (cleared or forbidden)
             verbs = [
-                self._words(USES[use].refused, own, **self._named(named and at == 0))
+                self._words(USES[use].refused, own, "or", **self._named(named and at == 0))
                 for at, (use, own) in enumerate(uses.items())
             ]
             if not cleared:
@@ -274,7 +287,7 @@ class Saying:
     def _open(self) -> list[str]:
         said = []
         for where, uses in self._by_place("open", self._spoken()).items():
-            doing = [self._words(USES[use].doing, own) for use, own in uses.items()]
+            doing = [self._words(USES[use].doing, own, "or") for use, own in uses.items()]
             said += self._packed(["open"], doing, "or", judge=self.name, where=_any(where))
         return said
 
@@ -286,19 +299,21 @@ class Saying:
             if own and use.untested_said and len(own) == len(self.attributes):
                 reason = REASONS.get(own[0].reason)
                 why = "these data cannot tell" if reason is None else reason.words
-                groups.setdefault(why, []).append(self._words(use.doing, own))
+                groups.setdefault(why, []).append(self._words(use.doing, own, "or"))
         return [
             said
             for why, doing in groups.items()
             for said in self._packed(["untested"], doing, "or", why=why)
         ]
 
-    def _words(self, words: str, verdicts: Sequence[Verdict], **more: str) -> str:
-        """Words of a use, filled in."""
+    def _words(
+        self, words: str, verdicts: Sequence[Verdict], joined: str = "and", **more: str
+    ) -> str:
+        """Words of a use, filled in; `joined` stands between labels."""
         use = USES[verdicts[0].use]
         return words.format(
             systems=f"these {plural(self.systems, 'system')}" if self.systems > 1 else "systems",
-            label=_labels_of(use, verdicts),
+            label=_labels_of(use, verdicts, joined),
             averages=KINDS[verdicts[0].kind].averages,
             **more,
         )
@@ -321,6 +336,15 @@ class Saying:
         return f" on {listed(names)}"
 
 
+def _once(parts: Sequence[str]) -> list[str]:
+    """Parts of a list that begin alike, "let it", say so once: "let it gate or rank"."""
+    let = "let it "
+    return [
+        part.removeprefix(let) if at and parts[at - 1].startswith("let ") else part
+        for at, part in enumerate(parts)
+    ]
+
+
 def _any(where: str) -> str:
     """Where, as a denial says it: what holds nowhere holds not on any, and not "not on every"."""
     return " on any attribute" if where == _EVERYWHERE else where
@@ -331,12 +355,14 @@ def fits(text: str) -> bool:
     return len(text.split()) <= MOST_WORDS
 
 
-def _labels_of(use: UseSpec, verdicts: Sequence[Verdict]) -> str:
+def _labels_of(use: UseSpec, verdicts: Sequence[Verdict], joined: str) -> str:
     """The labels that uses of single labels are about."""
     if not use.per_label:
         return ""
     labels = list(dict.fromkeys(brief(one.label, 40) for one in verdicts))
-    return listed(labels) if len(labels) <= _MOST_NAMED else f"{len(labels)} labels"
+    if use.all_labels and len(labels) > 1:
+        return use.all_labels
+    return listed(labels, joined) if len(labels) <= _MOST_NAMED else f"{len(labels)} labels"
 
 
 def _asks_to_read(verdict: Verdict) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,17 @@ def reason_text(verdict: Verdict, most: int | None = None) -> str:
         named = tuple(unread)
     parts = [part for name in named for part in verdict.components if part.name == name]
     reasons += [because(part, verdict.kind) for part in parts]
-    reasons = list(dict.fromkeys(reasons))
+    reasons = _once(list(dict.fromkeys(reasons)))
     return " ".join(map(sentence, reasons if most is None else reasons[:most]))
+
+
+def _once(clauses: list[str]) -> list[str]:
+    """What two clauses in a row both end with, behind a semicolon, is said by the second."""
+    for at, (one, after) in enumerate(itertools.pairwise(clauses)):
+        told, stop, end = one.rpartition("; ")
+        if stop and after.endswith(f"; {end}"):
+            clauses[at] = told
+    return clauses
 
 
 def next_text(step: Next, state: State) -> str:

@@ -169,7 +169,7 @@ for _reason in (
     Reason("few in system", "a system has too few items", _few_in_system, holds=True),
     Reason(
         "raters apart",
-        "people who rated share no response, so that how severe each is cannot be told",
+        "people who rated share no response, so how severe each is cannot be told",
         _plainly("share responses"),
         holds=True,
     ),
@@ -222,7 +222,7 @@ for _reason in (
     ),
     Reason(
         "worst unknown",
-        "which responses are the worst is not known of scores on no grid that are read in parts",
+        "scores without fixed levels, read in parts, do not show which responses are the worst",
         _plainly("read it whole"),
     ),
     Reason("few in tail", "the worst tenth holds too few responses", _few_in_tail),

@@ -63,11 +63,13 @@ class UseSpec:
         What heads it wherever people look; `key` stands in files and options.
     verb : str
         What a yes says: "use J to ..."; `{systems}` is "these 5 systems", `{label}` a label,
-        `{averages}` what its kind calls means of systems.
+        `{averages}` what its kind calls means of systems. Empty where only `alone` says it.
     doing : str
         The same as a noun, of what is open or not tested: "not enough data for ...".
     refused : str
         What a no says: "do not ..."; `{it}` and `{its}` are the judge.
+    alone : str
+        What a yes says in a sentence of its own beside other uses, where they make no list with it.
     minor : bool
         Whether a no or an open one is left to the table.
     untested_said : bool
@@ -78,6 +80,8 @@ class UseSpec:
         Whether it is asked for in a ground at all.
     per_label : bool
         Whether each label is a use of its own.
+    all_labels : str
+        What two labels are called together, where there are never more.
     these_only : frozenset of str
         Kinds of judgements for which systems to come are no target.
     of_means : bool
@@ -104,11 +108,13 @@ class UseSpec:
     verb: str
     doing: str
     refused: str
+    alone: str = ""
     minor: bool = False
     untested_said: bool = False
     shown: tuple[str, ...] = ()
     declared: Callable[[Any], bool] = field(default=lambda _: True)
     per_label: bool = False
+    all_labels: str = ""
     these_only: frozenset[str] = frozenset()
     of_means: bool = False
     forbidden_where_critical: bool = False
@@ -302,6 +308,7 @@ EXTEND_LABELS = USES.register(
         verb="extend your labels",
         doing="extending labels",
         refused="count on {it} to extend your labels",
+        alone="extend your labels with {it}",
         minor=True,
         shown=("GAIN",),
     )
@@ -315,9 +322,10 @@ RELY_ON_ONE_RUN = USES.register(
         question="Does one run say what the next one says?",
         permits="run it once",
         title="One run is enough",
-        verb="judge with one run",
-        doing="judging with one run",
+        verb="",
+        doing="relying on one run",
         refused="rely on one run of {it}",
+        alone="one run of {it} is enough",
         minor=True,
         shown=("RUN",),
         without_humans=True,
@@ -332,9 +340,9 @@ PULL_OUT = USES.register(
         question="Does it pull out what people call so?",
         permits="pull out what it calls so",
         title="Filter",
-        verb="pull out {label}",
-        doing="pulling out {label}",
-        refused="pull out {label} with {it}",
+        verb="filter for {label}",
+        doing="filtering for {label}",
+        refused="let {it} filter for {label}",
         shown=("RECALL", "PRECISION"),
         per_label=True,
         forbidden_where_critical=True,
@@ -391,9 +399,10 @@ TRUST_PROBABILITIES = USES.register(
         question="Does 0.8 mean that people agree in 8 of 10?",
         permits="read its probabilities as probabilities",
         title="Trust its probability",
-        verb="say how sure it is",
+        verb="",
         doing="trusting its probability",
         refused="trust {its} probability",
+        alone="trust {its} probability",
         shown=("CSLOPE", "CLARGE"),
     )
 )
@@ -412,9 +421,10 @@ RELEASE_WHERE_SURE = USES.register(
         title="Act without review",
         verb="act without review {label} the threshold",
         doing="acting without review {label} the threshold",
-        refused="act without review on what {it} puts {label} the threshold",
+        refused="skip review of {its} answers {label} the threshold",
         shown=("TOP",),
         per_label=True,
+        all_labels="on either side of",
         forbidden_where_critical=True,
     )
 )

@@ -138,6 +138,8 @@ def percent(value: float) -> str:
     >>> percent(0.59), percent(0.9996), percent(0.0004)
     ('59 %', '99.9 %', '0.1 %')
     """
+    if math.isnan(value):
+        return share_text(value)
     if 0 < value < 1:
         value = min(max(value, 0.001), 0.999)
     short = f"{100 * value:.0f} %"
@@ -160,8 +162,11 @@ def pair_apart(part: Component) -> str:
     first, second = (
         (*part.at, "one system", "the other")[:2] if len(part.at) > 1 else ("one system", "another")
     )
-    own, human = (number_text(points, 2, signed=True) for points in (part.judge, part.human))
-    return f"it holds {first} {own} points from {second}, your humans {human}"
+    return f"it puts {first} {_above(part.judge)} {second}, your humans {_above(part.human)} it"
+
+
+def _above(points: float) -> str:
+    return f"{number_text(abs(points), 2)} points {'below' if points < 0 else 'above'}"
 
 
 def rate(does: str, what: str) -> Callable[[Component], str]:
@@ -174,7 +179,7 @@ def rate(does: str, what: str) -> Callable[[Component], str]:
         if math.isnan(part.human):
             written = _shares(part)
             ends = f" [{written(part.low)}, {written(part.high)}]" if has_interval else ""
-            asked = f"{written(limit)} is needed, as none is declared"
+            asked = f"{written(limit)} is asked for by default"
             if part.reason != "default minima":
                 asked = f"you asked for {written(limit)}"
             told = f"it {does} {written(part.estimate)}{ends} of the {what} answers"

@@ -11,7 +11,7 @@ from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component,
 from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.margins import TIMES_LABEL
 from voirdire.examining.spec.scores import needs
-from voirdire.examining.spec.words import correlates, needed_text, worth
+from voirdire.examining.spec.words import correlates, needed_text, percent, worth
 from voirdire.tabular import number_text, share_text
 
 if TYPE_CHECKING:
@@ -63,17 +63,25 @@ def _at(say: Callable[[Component], str]) -> Callable[[Component], str]:
     return lambda part: say(part).replace("@", part.at[0] if part.at else "the label")
 
 
-def _rate(what: str) -> Callable[[Component], str]:
+def _rate(what: str, other: str) -> Callable[[Component], str]:
     def say(part: Component) -> str:
         label = part.at[0] if part.at else "it"
         if part.reason == "never used":
             return f"it never says {label}"
-        told = what.format(label=label, judge=share_text(part.judge))
-        if math.isnan(part.human):
-            return told + needed_text(part)
-        return f"{told}, another human {share_text(part.human)}"
+        if math.isnan(part.human):  # held against a limit, from which a rounded share may not stray
+            return what.format(label=label, judge=share_text(part.judge)) + needed_text(part)
+        told = what.format(label=label, judge=percent(part.judge))
+        return f"{told}; {other.format(human=percent(part.human))}"
 
     return say
+
+
+#: Recall and precision: the judge's, and those of another human.
+_FOUND = "of what people call {label} it finds {judge}", "another human finds {human}"
+_AGREED = (
+    "people agree with {judge} of what it calls {label}",
+    "they agree with {human} of another human's",
+)
 
 
 def _worth(part: Component) -> str:
@@ -83,14 +91,14 @@ def _worth(part: Component) -> str:
 
 def _vouched(part: Component) -> str:
     out = ", ".join(part.at)
-    told = f"labels that make up {share_text(part.estimate)} of what people say are vouched for"
-    return f"{told}, not {out}" if out else told
+    told = f"it is cleared for labels that make up {percent(part.estimate)} of what people say"
+    return f"{told}, not for {out}" if out else told
 
 
 def _differing(part: Component) -> str:
     return (
-        f"where two humans differ it says what one of them says in {share_text(part.judge)}, a "
-        f"third human in {share_text(part.human)}"
+        f"where two humans differ it sides with one of them in {percent(part.judge)} of cases, a "
+        f"third human in {percent(part.human)}"
     )
 
 
@@ -109,8 +117,8 @@ def _leaked(part: Component) -> str:
     if part.reason == "seen answers":
         return (
             f"its squared correlation with what people share is {number_text(part.estimate, 2)} "
-            f"[{number_text(part.low, 2)}, {number_text(part.high, 2)}], where 1 is the most that "
-            "who sees the response alone can reach"
+            f"[{number_text(part.low, 2)}, {number_text(part.high, 2)}]; whoever sees the "
+            "responses alone reaches 1 at most"
         )
     human = part.at[0] if part.at else "one human"
     return f"it follows {human} beyond what people share: it may have seen those labels"
@@ -118,7 +126,7 @@ def _leaked(part: Component) -> str:
 
 def _in_system(part: Component) -> str:
     where = part.at[0] if part.at else "one system"
-    return correlates(f"within {where} it correlates {{value}} with the humans")(part)
+    return correlates(f"within {where} it correlates {{value}} with people")(part)
 
 
 def _shown_of(parts: Sequence[Component]) -> str:
@@ -214,7 +222,7 @@ for _spec in (
         kinds=LABELS,
         needs=_CLUSTERS,
         find=_each("RECALL"),
-        says=_rate("of what people call {label} it finds {judge}"),
+        says=_rate(*_FOUND),
         unit="share",
         side="least",
         change=ChangeRule(kinds_change.rate_of_labels(recall=True), lambda m, *_: m.gate),
@@ -228,7 +236,7 @@ for _spec in (
         kinds=LABELS,
         needs=_CLUSTERS,
         find=_each("PRECISION"),
-        says=_rate("of what it calls {label} people agree with {judge}"),
+        says=_rate(*_AGREED),
         unit="share",
         side="least",
         change=ChangeRule(kinds_change.rate_of_labels(recall=False), lambda m, *_: m.gate),
@@ -242,7 +250,7 @@ for _spec in (
         kinds=LABELS,
         needs=_CLUSTERS,
         find=_refusing("RECALL1"),
-        says=_rate("of what people call {label} it finds {judge}"),
+        says=_rate(*_FOUND),
         unit="share",
         side="within",
         influence=kinds_change.moved_by_each(kinds_change.rate_of_labels(recall=True)),
@@ -256,7 +264,7 @@ for _spec in (
         kinds=LABELS,
         needs=_CLUSTERS,
         find=_refusing("PRECISION1"),
-        says=_rate("of what it calls {label} people agree with {judge}"),
+        says=_rate(*_AGREED),
         unit="share",
         side="within",
         influence=kinds_change.moved_by_each(kinds_change.rate_of_labels(recall=False)),

@@ -15,7 +15,8 @@ from voirdire.examining.spec.component import (
 )
 from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.scores import needs
-from voirdire.tabular import number_text, share_text
+from voirdire.examining.spec.words import percent
+from voirdire.tabular import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,29 +57,31 @@ def _leans(what: str, other: str) -> Callable[[Component], str]:
 
 
 def _favours(part: Component) -> str:
-    way = "favours" if part.estimate > 0 else "marks down"
+    way = "favours the first" if part.estimate > 0 else "marks the first down"
     points = number_text(abs(part.estimate), 2)
     where = part.at[0] if part.at else "a pair"
-    return f"in {where} it {way} the first by {points} points beside people"
+    return f"in {where} it {way} by {points} points more than people do"
 
 
 def _picks(part: Component) -> str:
     if math.isnan(part.human):
-        return f"it picks what people pick in {share_text(part.judge)}"
+        return f"it picks what people pick in {percent(part.judge)} of pairs"
     return (
-        f"it picks what a human picks in {share_text(part.judge)}, another human in "
-        f"{share_text(part.human)}"
+        f"it picks what a human picks in {percent(part.judge)} of pairs, another human in "
+        f"{percent(part.human)}"
     )
 
 
 def _flips(part: Component) -> str:
-    beside = "" if math.isnan(part.human) else f", two humans in {share_text(part.human)}"
-    return f"in the other order it names the other winner in {share_text(part.judge)}{beside}"
+    beside = "" if math.isnan(part.human) else f", two humans in {percent(part.human)}"
+    return f"with the order turned it names another winner in {percent(part.judge)}{beside}"
 
 
 def _ties(part: Component) -> str:
     way = "more" if part.estimate > 0 else "less"
-    return f"it ties {number_text(100 * abs(part.estimate), 0)} points {way} often than people"
+    return (
+        f"it calls a tie {number_text(100 * abs(part.estimate), 0)} points {way} often than people"
+    )
 
 
 def _points(estimates: Callable[[ComparedGround], Iterable[Estimated]]) -> ChangeRule:

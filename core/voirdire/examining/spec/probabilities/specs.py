@@ -9,8 +9,8 @@ from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component,
 from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.probabilities import ABOVE
 from voirdire.examining.spec.scores import needs
-from voirdire.examining.spec.words import correlates
-from voirdire.tabular import number_text, share_text
+from voirdire.examining.spec.words import correlates, percent
+from voirdire.tabular import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +42,13 @@ def _large(part: Component) -> str:
 
 
 def _top(part: Component) -> str:
-    which = "sure" if not part.at else f"sure {'of it' if part.at[0] == ABOVE else 'that not'}"
+    side = part.at[0] if part.at else ABOVE
+    counted = "response" if part.count == 1 else "responses"
     if part.reason == "few released":
-        return f"it is {which} of {part.count} responses alone"
+        return f"it puts only {part.count} {counted} {side} the threshold"
     return (
-        f"of the {part.count:,} of which it is {which} people agree with "
-        f"{share_text(part.estimate)}, and it claims {share_text(part.judge)}"
+        f"of {part.count:,} {counted} {side} the threshold people agree with "
+        f"{percent(part.estimate)}; it claims {percent(part.judge)}"
     )
 
 

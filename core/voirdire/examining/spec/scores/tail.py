@@ -11,8 +11,8 @@ import numpy as np
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, ComponentSpec
 from voirdire.examining.spec.margins import above
 from voirdire.examining.spec.scores import change, needs
-from voirdire.examining.spec.words import correlates
 from voirdire.stats.response_panel import mean_present
+from voirdire.tabular import interval_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +84,16 @@ def find(ground: ScoreGround) -> Component:
     return replace(part, estimate=-part.estimate, low=low, high=high, margin=ALLOWED)
 
 
+def _said(part: Component) -> str:
+    way = "more" if part.estimate > 0 else "fewer"
+    told = f"of the worst tenth it passes {number_text(100 * abs(part.estimate), 0)} points {way}"
+    ends = ""
+    if math.isfinite(part.low) and math.isfinite(part.high):
+        low, high = sorted(math.copysign(100, part.estimate) * end for end in (part.low, part.high))
+        ends = f" {interval_text(low, high, 0)}"
+    return f"{told}{ends} than a human does (allowed: {number_text(100 * ALLOWED, 1)})"
+
+
 def _estimates(ground: ScoreGround) -> Iterator[Estimated]:
     if ground.gate is not None and len(ground.humans) > 1 and ground.case.counted is None:
         yield from change.of(_sums(ground), lambda sums: -_share(sums), ground.margins.clusters)
@@ -100,7 +110,7 @@ TAIL = COMPONENTS.register(
         declared=lambda g: g.gate is not None,
         needs=(needs.clusters, needs.two_humans),
         find=find,
-        says=correlates("of the worst tenth it passes {value} more than a human does"),
+        says=_said,
         unit="share",
         side="within",
         change=ChangeRule(_estimates, lambda *_: ALLOWED),

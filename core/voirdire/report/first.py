@@ -84,12 +84,10 @@ def plan_said(plan: LabelPlan) -> list[str]:
                 f"{math.ceil(count * one.each):,}" if math.isfinite(count) else "endlessly many"
                 for count in (one.with_judge, one.without_judge)
             )
-            told = (
-                f"With {row.judge} label about {labels} responses {for_what}; without it {alone}."
-            )
-            if labels == alone:
-                told = f"Label about {labels} responses {for_what}; {row.judge} saves none of them."
-            said.append(told)
+            about = f"abel about {labels} responses {for_what}"
+            with_judge = f"With {row.judge} l{about}; without it {alone}."
+            saves_none = f"L{about}; {row.judge} saves none of them."
+            said.append(saves_none if labels == alone else with_judge)
     return said
 
 

@@ -274,10 +274,26 @@ def test_an_interruption_is_one_object_too(tmp_path):
     assert record["answer"]["state"] == "interrupted"
 
 
-def test_every_command_plugins_included_ends_a_wrong_call_in_one_object_of_its_schema():
-    """Each is called with an option that it has not, within one process."""
+#: Ctrl-C while a command, or a group that is called alone, reads its options.
+INTERRUPTED = (
+    "import typer.core\n"
+    "def interrupted(self, ctx, args):\n"
+    "    if any(a.startswith('--no') for a in args) and not args[0].isalpha():\n"
+    "        raise KeyboardInterrupt\n"
+    "    return whole(self, ctx, args)\n"
+    "whole = typer.core.TyperGroup.parse_args\n"
+    "typer.core.TyperCommand.parse_args = typer.core.TyperGroup.parse_args = interrupted\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "state", "ends", "said"),
+    [("", "error", 2, "--no-such-option"), (INTERRUPTED, "interrupted", 130, "Interrupted.")],
+)
+def test_every_command_plugins_included_ends_in_one_object_of_its_schema(before, state, ends, said):
+    """Each is called with an option that it has not, or interrupted, within one process."""
     commands = every_command()
-    code = (
+    code = before + (
         "import contextlib, io, json, sys\n"
         "from voirdire.cli import _for_program\n"
         "for command in json.load(sys.stdin):\n"
@@ -296,8 +312,8 @@ def test_every_command_plugins_included_ends_a_wrong_call_in_one_object_of_its_s
     assert {"tune", "corpora", "paper distortions study"} <= set(commands)
     for command, code, out in ended:
         record = checked(command, out)
-        assert (code, record["answer"]["state"]) == (2, "error"), command
-        assert "--no-such-option" in record["error"]["message"], command
+        assert (code, record["answer"]["state"]) == (ends, state), command
+        assert said in record["error"]["message"], command
 
 
 def test_commands_of_plugins_print_the_schema_too(tmp_path):

@@ -57,7 +57,9 @@ def listed(parts: Sequence[str], word: str = "and") -> str:
     """
     if len(parts) < 2:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+    # What is itself a choice is set apart: "quote it, or let it rank or gate".
+    stop = "," if f" {word} " in parts[-1] and word == "or" else ""
+    return f"{', '.join(parts[:-1])}{stop} {word} {parts[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +150,11 @@ class Saying:
     ) -> list[str]:
         """Parts in as few sentences as hold them; the first by the first frame."""
         made: list[str] = []
-        left = list(parts)
+        left = _once(parts)
         while left:
             frame = frames[min(len(made), len(frames) - 1)]
             for many in range(min(len(left), _MOST_USES), 0, -1):
-                said = self._framed(frame, what=listed(_once(left[:many]), word), **words)
+                said = self._framed(frame, what=listed(left[:many], word), **words)
                 if fits(said) or many == 1:
                     break
             made.append(said)
@@ -337,12 +339,14 @@ class Saying:
 
 
 def _once(parts: Sequence[str]) -> list[str]:
-    """Parts of a list that begin alike, "let it", say so once: "let it gate or rank"."""
-    let = "let it "
-    return [
-        part.removeprefix(let) if at and parts[at - 1].startswith("let ") else part
-        for at, part in enumerate(parts)
-    ]
+    """Parts in a row that begin with "let it" as one: "let it replace a human or rank"."""
+    made: list[str] = []
+    for part in parts:
+        if made and made[-1].startswith("let ") and part.startswith("let it "):
+            made[-1] += f" or {part.removeprefix('let it ')}"
+        else:
+            made.append(part)
+    return made
 
 
 def _any(where: str) -> str:

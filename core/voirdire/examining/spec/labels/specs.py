@@ -96,10 +96,8 @@ def _vouched(part: Component) -> str:
 
 
 def _differing(part: Component) -> str:
-    return (
-        f"where two humans differ it sides with one of them in {percent(part.judge)} of cases, a "
-        f"third human in {percent(part.human)}"
-    )
+    beside = "" if math.isnan(part.human) else f", a third human in {percent(part.human)}"
+    return f"where two humans differ it sides with one of them in {percent(part.judge)}{beside}"
 
 
 def _shift(part: Component) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.spec import kinds_change
@@ -46,9 +47,10 @@ def _top(part: Component) -> str:
     counted = "response" if part.count == 1 else "responses"
     if part.reason == "few released":
         return f"it puts only {part.count} {counted} {side} the threshold"
+    claimed = "" if math.isnan(part.judge) else f"; it claims {percent(part.judge)}"
     return (
         f"of {part.count:,} {counted} {side} the threshold people agree with "
-        f"{percent(part.estimate)}; it claims {percent(part.judge)}"
+        f"{percent(part.estimate)}{claimed}"
     )
 
 

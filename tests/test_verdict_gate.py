@@ -142,7 +142,7 @@ def test_declared_minima_count_and_without_them_80_percent_each_is_asked_for_and
     assert (bare.state, bare.reason) == ("yes", "")
     assert [bare.component(name).margin for name in ("SENS", "SPEC")] == [0.8, 0.8]
     assert bare.component("SENS").reason == "default minima"
-    assert "80 % is needed, as none is declared" in because(bare.component("SENS"))
+    assert "80 % is asked for by default" in because(bare.component("SENS"))
     assert "none is declared" not in because(asked.component("SENS"))
     assert bare.component("SENS").estimate == pytest.approx(asked.component("SENS").estimate)
     with pytest.raises(InputError, match="gate: 9 must lie above 1 and at most at 5"):

@@ -229,3 +229,17 @@ def test_a_judge_of_fewer_responses_than_need_labels_costs_none(method):
     assert wide.with_judge < wide.without_judge < 300
     assert narrow.with_judge == narrow.without_judge > 300
     assert narrow.upper == narrow.upper_without
+
+
+def test_the_least_pilot_foretells_within_a_fifth():
+    """A pilot as large as that asks for about itself; where few labels are asked for, none does."""
+    truth, judge = world(7, 4000)
+    small, wide = labels_needed(np.where(np.arange(4000) < 20, truth, np.nan), judge, [0.06, 0.5])
+    assert 20 < small.least_pilot < 200
+    assert math.isinf(wide.least_pilot)
+    enough = labels_needed(
+        np.where(np.arange(4000) < small.least_pilot, truth, np.nan), judge, [0.06]
+    )[0]
+    low, high = enough.width
+    # Its own pilot says how far labels stray, so that both agree up to its error.
+    assert max(high / 0.06, 0.06 / low) <= 1.3

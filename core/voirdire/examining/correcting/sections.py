@@ -345,7 +345,7 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
             f" They lie in so many {plan.unit} as stand beside, with as many labels in each as in "
             f"the pilot's labelled {plan.unit}."
         )
-    sentences += _beyond(plan)
+    sentences += _beyond(plan) + _pilot(plan)
     title = "Labels for each " + ("half width" if plan.power is None else "difference")
     parts = [Section(title, sentences, (_plans(plan),), leading=True)]
     if plan.draw is not None:
@@ -355,6 +355,24 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
     if plan.panels:
         parts.append(_panels_section(plan))
     return tuple(parts)
+
+
+def _pilot(plan: LabelPlan) -> str:
+    """How large a pilot foretells the width within a fifth, where this one does not."""
+    if plan.power is not None:
+        return ""
+    planned = [one for row in plan.rows for one in row.plans if math.isfinite(one.with_judge)]
+    short = [one for one in planned if one.least_pilot > one.n_pilot]
+    if not short:
+        return ""
+    most = max(short, key=lambda one: one.least_pilot)
+    pilot = f" A pilot of {most.n_pilot:,} {most.unit} does not foretell the width within a fifth"
+    if math.isinf(most.least_pilot):
+        return (
+            f"{pilot}, and no pilot can: so few labels as are asked for tell their own width no "
+            "better than the interval beside it."
+        )
+    return f"{pilot} in nine of ten samples; one of {most.least_pilot:,.0f} would."
 
 
 def _beyond(plan: LabelPlan) -> str:

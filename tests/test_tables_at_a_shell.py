@@ -12,7 +12,7 @@ from reading_files_7 import sixty
 from reading_files_8 import cases
 
 from voirdire.study import ReadOptions
-from voirdire.tables import read_file
+from voirdire.tables import read_file, read_judged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,3 +83,14 @@ def test_declared_words_decide_who_may_judge(tmp_path: Path):
     _, rated = read_file(tmp_path / "r.csv", reference=("human",), read=read)
     assert rated.ratings["rater"].value_counts(sort=True)["count"].to_list() == [13, 13]
     assert rated.ratings["score"].null_count() == 1
+
+
+def test_a_judge_called_model_is_no_system_where_nobody_is_named(tmp_path: Path):
+    """Of labels a column that says people's words is a rater's, whatever it is called."""
+    words = ("red", "green", "blue")
+    rows = "".join(f"q{at},{words[at % 3]},{words[(at + at % 4) % 3]}\n" for at in range(40))
+    (tmp_path / "r.csv").write_text(f"post,coder1,model\n{rows}")
+    judged = read_judged(tmp_path / "r.csv", read=ReadOptions())
+    assert judged is not None
+    assert set(judged[1].raters) == {"coder1", "model"}
+    assert judged[1].people == ("coder1",)

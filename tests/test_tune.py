@@ -188,6 +188,8 @@ def test_candidates_are_not_asked_where_a_shift_suffices(tmp_path):
         found = tuned_in(tmp_path, study, **given)
         assert server.count == 40
         assert (found.decision, found.chosen) == ("adopt", "gpt, scores -1")
+        (made,) = (one for one in found.findings if one.kind == "made_of_scores")
+        assert "hold gpt as it is asked" in made.consequence
         (said,) = (one for one in found.findings if one.kind == "candidates_not_asked")
         assert said.places == ("gpt exact",)
         assert tuned_in(tmp_path, study, ask_all=True, **given).chosen == "gpt exact"

@@ -72,6 +72,7 @@ def write_judge(
     made = study_in(study.model_copy(update={"panel": panel}), out)
     write_text(out / STUDY, study_to_toml(made))
     files = {"study": str(out / STUDY), "session": str(asking.session)}
+    tuned = replace(tuned, findings=(*tuned.findings, *_made_after(tuned)))
     try:
         lock = changing.freeze(str(asking.session), judges=(spec.name,), reference=tuned.people)
     except InputError as error:
@@ -84,6 +85,21 @@ def write_judge(
     files["lock"] = str(out / LOCK)
     names = [one.name for one in asked if not one.is_jury]
     return replace(tuned, files=files | _lock_all(names, asking, tuned.people))
+
+
+def _made_after(tuned: Tuned) -> tuple[Finding, ...]:
+    """That a study asks a judge, and what is made of its scores is not said in it."""
+    after, spec = tuned.after, tuned.spec
+    if not tuned.chosen or spec.is_jury or after.name == spec.name:
+        return ()
+    return (
+        Finding(
+            "made_of_scores", "note", spec.name, 1, (spec.name,),
+            f"The gain is that of {after.name}: {after.change}.",
+            f"{STUDY} and {LOCK} hold {spec.name} as it is asked; whoever uses its scores makes "
+            "this of them.",
+        ),
+    )  # fmt: skip
 
 
 def _lock_all(names: Sequence[str], asking: Asking, people: Sequence[str]) -> dict[str, str]:

@@ -108,6 +108,11 @@ def check_labels(case, wanted, place, what):
         near(ground.one("ITEM").estimate, told["ITEM_e"][place], what)
         near(ground.one("HUMANS").estimate, told["HUMANS_e"], what)
         same([ground.one("ITEM")], [told["ITEM"][place]], what)
+        same(found.parts["HUMANS_k"], told["HUMANk"], f"{what} HUMANS_k")
+        for name, other in (("RECALL1", "SENS20"), ("PRECISION1", "PREC20")):
+            # They may only refuse: what they do not refuse is nothing to the reference.
+            refused = [part.state == "no" for part in found.refusing[name]]
+            assert refused == [state == STATES["no"] for state in told[other][place]], what
     near(ground.one("READ").estimate, told["READ_e"][place], what)
     same([ground.one("READ")], [told["READ"][place]], what)
     contrast = label_responses.share_contrast(ground.panel, ground.humans, case.subgroups == "s")
@@ -291,6 +296,8 @@ def check_preferences(panel, wanted, place, what):
             near(value / (width if name in shares else 1.0), told[f"{name}_e"][place], what)
     if "FLIP_e" in told:
         near(comparisons.flips(panel)[0], told["FLIP_e"][place], what)
+    if "HUMANS_e" in told and "HUMANS" in found:
+        near(found["HUMANS"].estimate, told["HUMANS_e"], f"{what} HUMANS")
     if "AGREE_e" in told:
         near(comparisons.vote_agreement(panel).at, told["AGREE_e"][place], what)
     for name in ("READ", "ITEM", "POSITION", "LENGTH", "ORDER", "REVERSE", "LEVEL", "FAM"):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Below these shares of what it, or another human, reads elsewhere.
 _THIRD, _HALF = 1 / 3, 1 / 2
 #: How seldom a judge that reads alike everywhere is held back for some system, items taken out.
-SELDOM = 0.05
+SELDOM = 0.12
 
 
 def reads_each_system(
@@ -89,7 +89,7 @@ def reads_each_system(
 def _by_question(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Jackknifed]:
     """Systems in which it follows the responses by less than half of what a reader would, surely.
 
-    As seldom as in one of twenty grids in which it reads alike everywhere, over pairs of systems.
+    As seldom as in one of eight grids in which it reads alike everywhere, over pairs of systems.
     Where people themselves share hardly anything of the responses nothing is wrong with the judge.
     """
     each = beside_items(panel, humans)

@@ -30,8 +30,9 @@ _FEWEST_SHARED = 20
 _LOOKS_SWAPPED, _SELDOM_SWAPPED = 0.2, 0.01
 #: The share of what is read in the other systems that both must show under the other's name.
 _AS_OTHERS = 0.5
-#: A sum of squares below this is none.
-_NONE = 1e-9
+#: A sum of squares below this is none; and below which share of the middle system's people's scores
+#: hardly vary.
+_NONE, _LEAST_VARIES = 1e-9, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Besid
     if panel.counted is not None or not panel.crossed:
         return {}
     people = _about_means(panel, panel.humans[list(humans)])
+    panel, people = _varying(panel, people)
     mean, run = mean_present(people), mean_present(_about_means(panel, panel.judge))
     away, shared = _away(panel, mean), _of_item(panel, mean)
     kept = ~np.isnan(away) & ~np.isnan(run)
@@ -185,6 +187,15 @@ def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Besid
 def _about_means(panel: ResponsePanel, scores: Floats) -> Floats:
     """(R, N) scores of each rater about its own means of systems."""
     return np.stack([panel.centred(one[:, None], unbiased=False, least=2)[:, 0] for one in scores])
+
+
+def _varying(panel: ResponsePanel, people: Floats) -> tuple[ResponsePanel, Floats]:
+    """Without the systems in which people hardly vary: they do not tell what an item is worth."""
+    squares = np.nan_to_num(mean_present(people)) ** 2
+    size = np.maximum(np.bincount(panel.system, minlength=len(panel.systems)), 1)
+    varies = np.bincount(panel.system, squares, len(panel.systems)) / size
+    kept = (varies > _LEAST_VARIES * np.median(varies))[panel.system]
+    return panel.only(kept), people[:, kept]
 
 
 def _item_sums(panel: ResponsePanel, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -266,7 +266,8 @@ def test_unknown_measure_lists_those_there_are():
 
 def test_no_reference_says_how_to_name_one():
     with pytest.raises(
-        voirdire.InputError, match=r"no reference: say by reference=\[NAME\].*raters: one, two"
+        voirdire.QuestionError,
+        match=r"held against: 'one', 'two'\? .* Say reference=\['one'\] or reference=\['two'\]",
     ):
         run_examination(frame(raters=("one", "two")))
     with pytest.raises(

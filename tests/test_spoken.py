@@ -48,7 +48,7 @@ def test_what_python_is_told_to_write_can_be_written():
 
 def test_a_python_caller_is_not_told_of_options(tmp_path):
     frame = pl.DataFrame({"item": [1, 2, 3], "a": [1, 2, 3], "b": [2, 3, 1]})
-    with pytest.raises(InputError, match=r"no reference: say by reference=\[NAME\]") as caught:
+    with pytest.raises(InputError, match=r"Say reference=\['a', 'b'\] or") as caught:
         voirdire.examine(frame)
     assert "--" not in str(caught.value)
     with pytest.raises(InputError, match="`key` of ReadOptions joins labels of people"):
@@ -68,7 +68,7 @@ def test_a_shell_is_told_of_options(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("item,a,b\n1,2,3\n2,3,4\n3,1,1\n")
     error = invoke(["examine", path]).exception
-    assert "say by --reference NAME" in str(error)
+    assert "Say --reference 'a' --reference 'b' or" in str(error)
 
 
 def test_within_a_shell_nothing_is_rewritten_and_the_error_is_the_same_object():

@@ -234,7 +234,7 @@ def test_of_two_humans_a_copied_one_leads_by_half_of_what_is_copied():
     copied = np.where(rng.random(2000) < 0.6, humans[0], honest)
     for judge, wanted, seen in ((honest, 0.0, False), (copied, 0.3, True)):
         panel = Case("judge", "a", ("x", "y"), judge[None], humans, np.arange(2000), 4.0).panel()
-        found = leaks.lead(panel, 0, 1)
+        found = leaks.lead(panel, 0, [1])
         assert found.at == pytest.approx(wanted, abs=0.06)
         apart = humans[0] - humans[1] - (humans[0] - humans[1]).mean()
         j = judge - judge.mean()

@@ -80,3 +80,11 @@ def test_a_copy_of_one_human_does_not_stand_in_for_one(humans):
     counts = states(lambda seed: simulated.label_panel(400, 5, humans, seed), "single")
     assert counts["copies one human", "yes"] == 0
     assert counts["as one human", "yes"] >= 2
+
+
+def test_a_copy_of_one_of_five_who_share_the_work_is_left_open():
+    """Where two people answer an item, each is set beside whoever else does."""
+    counts = states(lambda seed: simulated.label_panel(400, 5, 5, seed, each=2), "single")
+    assert counts["copies one human", "yes"] <= 1
+    assert counts["copies one human", "open"] >= 4
+    assert counts["as one human", "yes"] >= 3

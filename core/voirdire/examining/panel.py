@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import InputError, check_allowed, not_rated
+from voirdire.errors import InputError, QuestionError, check_allowed, listed, not_rated
 from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.study import Rater, Study, family_of, own_systems
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from voirdire.tables import Tables
+
+#: So many raters are offered as the reference.
+_MOST_CHOICES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +168,15 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
 
     Raises
     ------
+    QuestionError
+        There is no reference: whose judgements are it?
     InputError
-        There is no reference, or no judge beside one human.
+        There is no judge beside one human.
     """
     if study.analysis.measures:
         return
     if not panel.reference and not (others or compared):
-        raise InputError(
-            "no reference: say by --reference NAME, or [data] reference in the study, which rater "
-            f"the others are held against (raters: {', '.join(panel.names)}). Labels of people in "
-            "a file of their own are given by --human FILE"
-        )
+        raise _whose_reference(panel)
     # Whoever only compares is judged by preferences, and is no member of this panel.
     if not panel.judges and not compared:
         asked = ", ".join(rater.name for rater in study.panel if rater.model)
@@ -186,6 +188,27 @@ def check_panel(study: Study, panel: Panel, *, others: bool, compared: bool) -> 
             f"({', '.join(panel.reference)})"
             + (f"; not rated yet, voirdire run asks them: {asked}" if asked else "")
         )
+
+
+def _whose_reference(panel: Panel) -> QuestionError:
+    """The question who is the reference; columns of one file may be people as well as attributes.
+
+    A file of its own with columns that nobody knows is one rater with these attributes. Two people
+    look alike, and their agreement is what a first look is for.
+    """
+    names, people = tuple(panel.names), tuple(panel.names[:1])
+    columns = panel.attributes
+    said = f"no reference is named. Whose judgements are the others held against: {listed(names)}?"
+    if len(names) == 1 and len(columns) > 1 and not any(set(name) & {",", '"'} for name in columns):
+        said = (
+            f"no reference is named, and {listed(columns)} are read as what {names[0]!r} judged. "
+            "Are they people? Then their agreement is examined. If one is a person and the others "
+            "judges, name the person."
+        )
+        names, people = (",".join(columns), *columns), columns
+    said += " Labels of people in a file of their own are given by --human FILE."
+    line = f"reference = {json.dumps(people)}"
+    return QuestionError(said, "reference", names[:_MOST_CHOICES], line, likely=False)
 
 
 def _reference(study: Study, raters: Sequence[Rater]) -> tuple[str, ...]:

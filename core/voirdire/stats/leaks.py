@@ -107,15 +107,18 @@ def _leak(beside: _Beside, human: int, others: list[int]) -> Jackknifed | None:
     return table.jackknife(lambda sums: np.stack([_leaning(sums), _beyond(sums)], axis=-1))
 
 
-def lead(panel: ResponsePanel, human: int, other: int) -> Jackknifed | None:
-    """Slope of the judge on what one of two humans says less what the other does.
+def lead(panel: ResponsePanel, human: int, others: Sequence[int]) -> Jackknifed | None:
+    """Slope of the judge on what one human says less what the others on the response do.
 
     cov(j, h - g) / var(h - g), all within systems: 0 for a judge that follows both alike, and half
-    the share of one's judgements that are copies. Of two humans one may also be the better one,
+    the share of one's judgements that are copies. One human may also be better than the others,
     which lifts the slope of a judge that has seen nothing: it can warn, and not accuse. None where
-    the two never differ.
+    they never differ.
     """
-    own, beside = (panel.centred(panel.vectors(panel.humans[k]), least=2) for k in (human, other))
+    own, *theirs = (
+        panel.centred(panel.vectors(panel.humans[k]), least=2) for k in (human, *others)
+    )
+    beside = mean_present(np.stack(theirs))
     judge = mean_present(
         np.stack([panel.centred(panel.vectors(run), least=2) for run in panel.judge])
     )

@@ -161,7 +161,9 @@ def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Besid
     tables, places = [], []
     for place in range(len(panel.systems)):
         table = panel.by_cluster(columns, kept & (panel.system == place), where=6)
-        if len(table) >= _FEWEST_SHARED and table.total[7] > _NONE * table.total[6]:
+        # Also where people put all responses of a system alike beside the others'.
+        least = _NONE * table.total[6]
+        if len(table) >= _FEWEST_SHARED and min(table.total[0], table.total[7]) > least:
             tables.append(table)
             places.append(place)
     slopes = [table.jackknife(_partial_slope) for table in tables]

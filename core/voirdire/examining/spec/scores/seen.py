@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: A slope on what one human alone says beyond which the judge follows that human, and how sure.
 LEAKED, SURE_LEAK = 0.10, 0.001
-#: How sure before it looks so, which leaves a yes open.
-LOOKS_SEEN = 0.01
+#: The slope and how sure before it looks so, which leaves a yes open.
+LOOKS_LEAKED, LOOKS_SEEN = 0.05, 0.01
 #: The squared correlation with what humans share, 1 at most for who sees the response alone.
 CLOSEST = 1.0
 #: Of all humans at once (or of two) a lasting view that the judge shares with one adds to it:
@@ -43,22 +43,22 @@ def followed(leaks: Sequence[tuple[str, Jackknifed]]) -> tuple[str, ...]:
     return tuple(name for name, found in leaks if _follows(found, share))
 
 
-def _follows(found: Jackknifed, share: float) -> bool:
+def _follows(found: Jackknifed, share: float, limit: float = LEAKED) -> bool:
     """Whether the slope lies beyond the limit, and the others are followed less."""
     bounds = np.atleast_1d(found.bound(share))
-    return bool(bounds[0] > LEAKED and (bounds[1:] > 0).all())
+    return bool(bounds[0] > limit and (bounds[1:] > 0).all())
 
 
 def _most_followed(
-    leaks: Sequence[tuple[str, Jackknifed]], share: float
+    leaks: Sequence[tuple[str, Jackknifed]], share: float, limit: float = LEAKED
 ) -> tuple[Component, Jackknifed]:
     """The largest slope of those who are followed, else of all; *yes* until more is known."""
-    found = [one for one in leaks if _follows(one[1], share)] or leaks
+    found = [one for one in leaks if _follows(one[1], share, limit)] or leaks
     name, worst = max(found, key=lambda one: float(np.atleast_1d(one[1].bound(share))[0]))
     slope = worst if np.ndim(worst.at) == 0 else worst[0]
     part = Component(
         LEAK, "yes", float(slope.at), float(slope.bound(share)), float(slope.bound(1 - share)),
-        LEAKED, float(slope.se), float(slope.df), 0.0, at=(name,),
+        limit, float(slope.se), float(slope.df), 0.0, at=(name,),
     )  # fmt: skip
     return part, worst
 
@@ -83,16 +83,16 @@ def looks_seen(
 ) -> Component | None:
     """*Open* where it looks as if it had seen what one human says; None where it does not.
 
-    Two humans cannot say so surely, since one of them may be the better one.
+    Two humans on a response cannot say so surely, since one of them may be the better one.
     """
-    if not leaks and len(humans) == 2:
-        each = ((k, lead(panel, k, other)) for k, other in (humans, humans[::-1]))
+    if not leaks and len(humans) > 1:
+        each = ((k, lead(panel, k, [h for h in humans if h != k])) for k in humans)
         leaks = [(reference[k], found) for k, found in each if found is not None]
     if not leaks:
         return None
     share = LOOKS_SEEN / len(leaks)
-    part, worst = _most_followed(leaks, share)
-    if not _follows(worst, share):
+    part, worst = _most_followed(leaks, share, LOOKS_LEAKED)
+    if not _follows(worst, share, LOOKS_LEAKED):
         return None
     return replace(part, state="open", p=1.0, reason="looks seen")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from voirdire.parsing._hearing import copulas
-from voirdire.parsing._names import Names, names_in
+from voirdire.parsing._names import SpelledNames, names_in
 from voirdire.parsing._rivals import Bare
 from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
@@ -157,9 +157,9 @@ def _is() -> str:
 
 
 @cache
-def _nouns() -> Names:
+def _nouns() -> SpelledNames:
     """What the letter is called: words of verdict, and nouns of an option."""
-    return Names.of((*_NOUNS, *verdict_words()))
+    return SpelledNames.of((*_NOUNS, *verdict_words()))
 
 
 @cache

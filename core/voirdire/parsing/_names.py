@@ -22,7 +22,7 @@ _FIRST_EASTERN = "\u3040"
 LAST = ("最终", "最終", "最后", "最後", "최종")
 
 
-class Declared(Protocol):
+class DeclaredNames(Protocol):
     """Names by their spelling.
 
     `beginnings` holds what a spelling may begin with, `longest` how many words a name has at most.
@@ -45,7 +45,7 @@ class Declared(Protocol):
         """Spellings that may stand within a run of signs, the longest first."""
 
 
-class Named(NamedTuple):
+class FoundName(NamedTuple):
     """A name in a text, and where it stands."""
 
     name: str
@@ -54,7 +54,7 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class SpelledNames:
     """Names that are spelled as they are declared, but for case, signs and blanks."""
 
     forms: Mapping[str, str]
@@ -63,7 +63,7 @@ class Names:
     eastern: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> Names:
+    def of(cls, names: Iterable[str]) -> SpelledNames:
         """The names, each by its words."""
         parts = {name: words_of(name).forms for name in names}
         forms = {"".join(words): name for name, words in parts.items() if words}
@@ -73,7 +73,7 @@ class Names:
         return cls(forms, frozenset(begun), longest, tuple(eastern))
 
 
-def name_at(declared: Declared, words: Words, at: int) -> tuple[str, int] | None:
+def name_at(declared: DeclaredNames, words: Words, at: int) -> tuple[str, int] | None:
     """The longest name that begins at a word, and how many words it takes."""
     found = None
     for found in names_at(declared, words, at):  # noqa: B007 - the last one
@@ -81,7 +81,7 @@ def name_at(declared: Declared, words: Words, at: int) -> tuple[str, int] | None
     return found
 
 
-def names_at(declared: Declared, words: Words, at: int) -> Iterator[tuple[str, int]]:
+def names_at(declared: DeclaredNames, words: Words, at: int) -> Iterator[tuple[str, int]]:
     """The names that begin at a word, the shortest first, and how many words each takes."""
     form = ""
     # Most words begin no name, and are no more than looked up.
@@ -94,7 +94,7 @@ def names_at(declared: Declared, words: Words, at: int) -> Iterator[tuple[str, i
             yield name, count
 
 
-def names_any(declared: Declared, words: Words) -> bool:
+def names_any(declared: DeclaredNames, words: Words) -> bool:
     """Whether a text holds a name."""
     return any(
         form in declared.beginnings and name_at(declared, words, at)
@@ -102,7 +102,7 @@ def names_any(declared: Declared, words: Words) -> bool:
     )
 
 
-def names_in(text: str, names: Declared) -> Iterator[Named]:
+def names_in(text: str, names: DeclaredNames) -> Iterator[FoundName]:
     """The names of a text, in order; of those that begin at one place the longest first."""
     words = words_of(text)
     beginnings, eastern = names.beginnings, names.eastern
@@ -113,21 +113,21 @@ def names_in(text: str, names: Declared) -> Iterator[Named]:
         if form in beginnings:
             start = words.spans[at][0]
             for name, count in [*names_at(names, words, at)][::-1]:
-                yield Named(name, start, words.spans[at + count - 1][1])
+                yield FoundName(name, start, words.spans[at + count - 1][1])
         elif "'" in form and (own := names.forms.get(form.partition("'")[2])) is not None:
             start, end = words.spans[at]  # "dell'empatia"
-            yield Named(own, max(text.find(sign, start, end) for sign in "'’") + 1, end)
+            yield FoundName(own, max(text.find(sign, start, end) for sign in "'’") + 1, end)
         elif eastern and form >= _FIRST_EASTERN:
             yield from _within(form, words.spans[at][0], names)
 
 
-def _within(form: str, start: int, names: Declared) -> Iterator[Named]:
+def _within(form: str, start: int, names: DeclaredNames) -> Iterator[FoundName]:
     """The names with which a run of signs begins, or what stands behind a word for *last*."""
     lead = next((each for each in LAST if form.startswith(each)), "")
     for skipped in {0, len(lead), len(lead) + form[len(lead) :].startswith("的")}:
         for each in names.eastern:
             if form.startswith(each, skipped):
-                yield Named(names.forms[each], start + skipped, start + skipped + len(each))
+                yield FoundName(names.forms[each], start + skipped, start + skipped + len(each))
 
 
 def _is_joined(words: Words, start: int, end: int, name: str) -> bool:

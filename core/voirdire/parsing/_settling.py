@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from voirdire.parsing._keys import RawValue
-    from voirdire.parsing._names import Names
+    from voirdire.parsing._names import SpelledNames
     from voirdire.parsing._rivals import Bare
     from voirdire.parsing._source import ReplySource
     from voirdire.parsing._words import Rank
@@ -150,7 +150,7 @@ def in_text(
     *,
     cut: bool,
     bare: Bare | None = None,
-    heads: Names | None = None,
+    heads: SpelledNames | None = None,
 ) -> InText[T]:
     """Key -> the statements of a text on it, and on what they settle.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
-from voirdire.parsing._names import LAST, Named, Names, names_in
+from voirdire.parsing._names import LAST, FoundName, SpelledNames, names_in
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._tables import cells, rows_of, tables, unmarked
 from voirdire.parsing._ticks import ticks
@@ -161,24 +161,24 @@ class Statement:
         return self.rank == "final"
 
 
-class _Cue(NamedTuple):
+class _NamedCue(NamedTuple):
     """A name, the sign that a value follows, and what brackets or words between them say.
 
     `before` is the name before it in the text, if any.
     """
 
-    name: Named
+    name: FoundName
     start: int
     end: int
     mark: str
     last: bool
     remark: str
-    before: Named | None
+    before: FoundName | None
 
 
 @lru_cache(maxsize=64)
-def _keys(names: tuple[str, ...]) -> Names:
-    return Names.of(names)
+def _keys(names: tuple[str, ...]) -> SpelledNames:
+    return SpelledNames.of(names)
 
 
 def statements(
@@ -210,7 +210,7 @@ def _without(text: str, cell: Statement) -> str:
 
 # A text is asked more than once for what stands behind words of verdict.
 @lru_cache(maxsize=4)
-def _in_lines(text: str, keys: Names) -> Sequence[Statement]:
+def _in_lines(text: str, keys: SpelledNames) -> Sequence[Statement]:
     cues = [*_cues(text, keys)][-_MOST:]
     ends = [*(cue.start for cue in cues), len(text)][1:]
     stated = []
@@ -233,7 +233,7 @@ def _in_lines(text: str, keys: Names) -> Sequence[Statement]:
     return stated
 
 
-def _cues(text: str, keys: Names) -> Iterator[_Cue]:
+def _cues(text: str, keys: SpelledNames) -> Iterator[_NamedCue]:
     """The names of a text behind which a sign says that a value follows."""
     sign, free, before = _follows(), 0, None
     for named in names_in(text, keys):
@@ -245,7 +245,7 @@ def _cues(text: str, keys: Names) -> Iterator[_Cue]:
         if match := sign.match(text, named.end):
             remark = match["remark"] or match["between"] or ""
             mark, last = lead["mark"] or "", bool(lead["last"])
-            yield _Cue(named, lead.start(), match.end(), mark, last, remark, before)
+            yield _NamedCue(named, lead.start(), match.end(), mark, last, remark, before)
             free = match.end()
         if before is None or named.start >= before.end:
             before = named
@@ -258,18 +258,18 @@ def verdict_words(*more: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def verdict_keys(*more: str) -> Names:
+def verdict_keys(*more: str) -> SpelledNames:
     """The nouns of a verdict, and further heads, as keys."""
     return _nameless((*verdict_words(*more), *_MARKED_NOUNS))
 
 
 @lru_cache(maxsize=16)
-def only_keys(*nouns: str) -> Names:
+def only_keys(*nouns: str) -> SpelledNames:
     """These nouns of a verdict alone."""
     return _nameless((*nouns, *_MARKED_NOUNS))
 
 
-def _nameless(nouns: tuple[str, ...]) -> Names:
+def _nameless(nouns: tuple[str, ...]) -> SpelledNames:
     """Nouns that all stand for the one question."""
     keys = _keys(nouns)
     return replace(keys, forms=dict.fromkeys(keys.forms, ""))
@@ -292,7 +292,7 @@ def _openers() -> frozenset[str]:
     return _OPENERS | frozenset(of_heads("article"))
 
 
-def verdicts(text: str, keys: Names | None = None) -> list[Statement]:
+def verdicts(text: str, keys: SpelledNames | None = None) -> list[Statement]:
     """What stands behind words of verdict, under the key ``""``: ``Score: 4``, ``Final: B``.
 
     Not of another thing: ``Confidence score: 5``.
@@ -353,7 +353,7 @@ def _of_cell(head: str) -> Rank:
     return "apart" if rank == "said" else rank
 
 
-def _rank(text: str, cue: _Cue, field: str) -> Rank:
+def _rank(text: str, cue: _NamedCue, field: str) -> Rank:
     if (marked := mark_rank(cue.mark)) != "said":
         return marked
     if cue.last or (before := _word_before(text, cue.start)) in of_heads("final"):
@@ -366,7 +366,7 @@ def _rank(text: str, cue: _Cue, field: str) -> Rank:
     return rank_of(text, cue.start, cue.end + (value.end() if value else 0), cue.remark)
 
 
-def _spoken_of(text: str, cue: _Cue) -> list[str]:
+def _spoken_of(text: str, cue: _NamedCue) -> list[str]:
     """Its own key, both of *Empathy and Safety*, or none where two are compared."""
     start = max(0, cue.start - _LONGEST)
     before = text[start : cue.start].rpartition("\n")[2]

@@ -23,7 +23,7 @@ _SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
 _FEW = 3
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell that speaks of a key, and where its table stands."""
 
     name: str
@@ -36,7 +36,7 @@ def cells(
     text: str,
     name_of: Callable[[str], str | None],
     read: Callable[[str], object] | None = None,
-) -> Iterator[Cell]:
+) -> Iterator[TableCell]:
     """What the tables of a text say of keys: in columns under them, or in rows beside them.
 
     `name_of` gives the key that a cell names. `read` gives the value of a cell, None where it holds
@@ -44,7 +44,7 @@ def cells(
     """
     for table in tables(text):
         for name, cell in _cells_of(table.group(), name_of, read):
-            yield Cell(name, cell, table.start(), table.end())
+            yield TableCell(name, cell, table.start(), table.end())
 
 
 def tables(text: str) -> Iterator[re.Match[str]]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.parsing._names import Named, Names, names_in
+from voirdire.parsing._names import FoundName, SpelledNames, names_in
 from voirdire.parsing._parsed import missing
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._settling import settled
@@ -49,7 +49,7 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     >>> parse_fields("**Cue**: Yes\n2. Name of cue: low mood", ["Cue", "Name of cue"])
     {'Cue': 'Yes', 'Name of cue': 'low mood'}
     """
-    fields = Names.of(names)
+    fields = SpelledNames.of(names)
     if len(fields.forms) < len(names):
         raise InputError(f"a field needs a name with letters or digits, got {list(names)}")
     by_name: dict[str, list[Statement]] = {name: [] for name in names}
@@ -66,7 +66,7 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     return {name: each.value if each else None for name, each in settles.items()}
 
 
-def _headed(body: str, fields: Names) -> Iterator[tuple[Named, int]]:
+def _headed(body: str, fields: SpelledNames) -> Iterator[tuple[FoundName, int]]:
     """The names that begin a line, and where what stands behind their colons begins."""
     free = 0
     for field in names_in(body, fields):

@@ -53,14 +53,14 @@ def leaks(
     judge = mean_present(
         np.stack([panel.centred(panel.vectors(run), least=2) for run in panel.judge])
     )
-    beside = _Beside(panel, judge, cells)
+    beside = _JudgeBeside(panel, judge, cells)
     return [
         _leak(beside, everyone.index(k), [everyone.index(h) for h in humans if h != k])
         for k in each
     ]
 
 
-class _Beside:
+class _JudgeBeside:
     """The judge beside each human: products, squares and presence, and their sums by cluster."""
 
     def __init__(self, panel: ResponsePanel, judge: Floats, cells: Floats) -> None:
@@ -89,7 +89,7 @@ class _Beside:
         return ClusterSums(own.clusters, table).where(8)
 
 
-def _leak(beside: _Beside, human: int, others: list[int]) -> Jackknifed | None:
+def _leak(beside: _JudgeBeside, human: int, others: list[int]) -> Jackknifed | None:
     if len(others) < 2:
         return None
     judge, own = beside.judge, beside.cells[human]

@@ -69,7 +69,7 @@ class TurnedPairs(Result):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
+class _PairBlock:
     """How far humans and judge hold pairs apart, humans' first system ahead, and the errors."""
 
     human: Floats
@@ -80,7 +80,7 @@ class _Pairs:
     @classmethod
     def of(
         cls, human: Floats, judge: Floats, human_error: Floats, judge_error: Floats
-    ) -> tuple[_Pairs, Floats]:
+    ) -> tuple[_PairBlock, Floats]:
         """The same, whichever system is ahead, and -1 where that is the second."""
         flip = np.where(human < 0, -1.0, 1.0)
         return cls(human * flip, judge * flip, human_error, judge_error), flip
@@ -141,8 +141,8 @@ def turned_pairs(observed: Means, margin: float) -> TurnedPairs:
     # it of all, and needs no correction.
     near, far = quantile(_SURE, df), quantile(1 - (1 - _SURE) / (count * (count - 1) / 2), df)
     sides = (
-        _Side.of(observed.human, observed.human_out, observed.weight),
-        _Side.of(observed.judge, observed.judge_out, observed.weight),
+        _OneSide.of(observed.human, observed.human_out, observed.weight),
+        _OneSide.of(observed.judge, observed.judge_out, observed.weight),
     )
     reversed_, unclear, slack = 0, 0, _NEAR * (1 + margin)
     unsettled: list[Places] = [np.empty(0, np.intp)]
@@ -186,7 +186,7 @@ def _rank(turned: Mask, clear: Mask) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _OneSide:
     """Means of systems on one side, and by how much each cluster moves them.
 
     `off` (G, S) is centred and scaled, so that its squares (S,) sum to squared errors.
@@ -197,7 +197,7 @@ class _Side:
     square: Floats
 
     @classmethod
-    def of(cls, whole: Floats, out: Floats, weight: Floats | None) -> _Side:
+    def of(cls, whole: Floats, out: Floats, weight: Floats | None) -> _OneSide:
         """From means with all data and without each cluster."""
         share = np.ones(len(out)) if weight is None else weight
         units = round(float(share.sum()))
@@ -207,7 +207,7 @@ class _Side:
         return cls(whole - (units - 1) * centre, off, (off**2).sum(axis=0))
 
 
-def _block(human: _Side, judge: _Side, rows: Places) -> tuple[_Pairs, Mask]:
+def _block(human: _OneSide, judge: _OneSide, rows: Places) -> tuple[_PairBlock, Mask]:
     """These systems beside all, and where subtraction loses an error or a sign."""
     apart, errors, lost = [], [], np.zeros((len(rows), len(human.at)), np.bool_)
     for side in (human, judge):
@@ -218,10 +218,10 @@ def _block(human: _Side, judge: _Side, rows: Places) -> tuple[_Pairs, Mask]:
         lost |= ~(square > _LOST * together)
     # Which of two systems that humans rate alike is ahead, rounding says: that of one by one.
     lost |= np.abs(apart[0]) < _TIED
-    return _Pairs.of(*apart, *errors)[0], lost
+    return _PairBlock.of(*apart, *errors)[0], lost
 
 
-def _one_by_one(observed: Means, a: Places, b: Places) -> tuple[_Pairs, Floats]:
+def _one_by_one(observed: Means, a: Places, b: Places) -> tuple[_PairBlock, Floats]:
     """These pairs by leaving out each cluster, and -1 where humans put the second ahead."""
     found: list[list[Floats]] = [[], [], [], []]
     for start in range(0, len(a), _CHUNK):
@@ -232,7 +232,7 @@ def _one_by_one(observed: Means, a: Places, b: Places) -> tuple[_Pairs, Floats]:
             jackknifed = jackknife(apart, without, weight=observed.weight)
             found[side].append(np.asarray(jackknifed.at))
             found[side + 2].append(np.asarray(jackknifed.se))
-    return _Pairs.of(*(np.concatenate(parts) for parts in found))
+    return _PairBlock.of(*(np.concatenate(parts) for parts in found))
 
 
 class _Lowest:

@@ -302,7 +302,7 @@ def test_a_judge_that_ends_within_its_steps_is_no_finding(tmp_path):
     assert reply_findings_frame(tmp_path / "a").filter(kind="steps_cut").is_empty()
 
 
-def test_the_rubric_file_is_read_once_a_run(tmp_path, monkeypatch):
+def test_the_rubric_file_is_read_once_for_all_judges(tmp_path, monkeypatch):
     path = tmp_path / "rubric.toml"
     text = (Path(__file__).parent.parent / "examples" / "run" / "rubric.toml").read_text()
     path.write_text(text, encoding="utf-8")
@@ -321,7 +321,8 @@ def test_the_rubric_file_is_read_once_a_run(tmp_path, monkeypatch):
 
     sys.addaudithook(hear)
     assert run(study, tmp_path / "a", quiet=True).complete
-    assert len(reads) == 1
+    # Read for all judges at once, and hashed for the seal of the run.
+    assert len(reads) == 2
 
 
 # ---- money

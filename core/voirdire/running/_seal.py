@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.files import file_hash
 from voirdire.running._result import ModelResult, RaterResult
-from voirdire.store.checksums import TABLES, read_checksums, state_of
+from voirdire.store.checksums import DATABASE, TABLES, read_checksums, state_of
 from voirdire.store.session import transaction
 
 if TYPE_CHECKING:
@@ -59,8 +60,11 @@ def sealed(
     if row is None or seal is None:
         return None
     found = json.loads(row[0])
-    derived = [name for name in TABLES if name in read_checksums(folder)]
+    hashes = read_checksums(folder)
+    derived = [name for name in TABLES if name in hashes]
     there = all((folder / name).is_file() for name in derived)
+    # What this run has written so far lies in the log: the file is as it was closed, or damaged.
+    there = there and hashes.get(DATABASE) == file_hash(folder / DATABASE)
     if not (derived and there and (found["seal"], found["state"]) == (seal, state_of(connection))):
         return None
     return tuple(
@@ -92,14 +96,14 @@ def _named_files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for part in value:
             yield from _named_files(part, folder)
-    elif (
-        isinstance(value, str) and 0 < len(value) < 1024 and "\n" not in value and "\0" not in value
-    ):
+    elif isinstance(value, str) and value.strip():
         path = folder / value
-        if path.is_file():
-            yield value, file_hash(path)
-        elif path.is_dir() and path.resolve() != folder.resolve():
-            yield value, _listed(path.rglob("*"), path)
+        # Most texts name no file, and some are longer than a name may be.
+        with suppress(OSError, ValueError):
+            if path.is_file():
+                yield value, file_hash(path)
+            elif path.is_dir() and not folder.resolve().is_relative_to(path.resolve()):
+                yield value, _listed(path.rglob("*"), path)
 
 
 def _code(raters: Iterable[Any]) -> Mapping[str, str]:

@@ -128,7 +128,9 @@ def test_a_judge_that_reads_the_last_turn_alone_gets_no_use(tmp_path):
             rows.append((f"c{talk}", turn, *np.clip(np.rint(scores), 1, 5)))
     names = ["conversation", "turn", "human_1", "human_2", "human_3", "reads_all", "reads_last"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "turns.csv")
-    found = examine(tmp_path / "turns.csv", read=ReadOptions(turn="turn"))
+    found = examine(
+        tmp_path / "turns.csv", read=ReadOptions(turn="turn", judge=("reads_all", "reads_last"))
+    )
     yes = {(v.judge, v.use) for v in found.verdicts if v.state == "yes"}
     assert ("reads_all", "single") in yes
     assert not [use for judge, use in yes if judge == "reads_last"]

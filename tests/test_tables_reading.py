@@ -251,7 +251,7 @@ def test_rows_of_labels_are_counted_and_what_is_gone_is_named(tmp_path, change, 
     assert found is not None
     assert found[1].labels.height == left
     kinds = [one.kind for one in found[1].findings]
-    assert kinds == ([kind, "account"] if kind else [])
+    assert kinds == (["reading", kind, "account"] if kind else ["reading"])
 
 
 def test_comparisons_without_a_rater_are_named_and_votes_of_nobody_are_kept(tmp_path):
@@ -265,7 +265,8 @@ def test_comparisons_without_a_rater_are_named_and_votes_of_nobody_are_kept(tmp_
     assert found is not None
     assert found[1].preferences is not None
     assert found[1].preferences.height == 80
-    assert [one.kind for one in found[1].findings] == ["null_raters", "account"]
+    kinds = [one.kind for one in found[1].findings]
+    assert kinds == ["reading", "null_raters", "account"]
     votes = frame.drop_nulls().drop("rater")
     pl.concat([votes, votes.head(4)]).write_csv(tmp_path / "human.csv")
     found = read_judged(tmp_path / "human.csv", reference=(), read=ReadOptions())

@@ -306,7 +306,7 @@ def test_a_plain_reason_is_that_of_the_only_judge(tmp_path):
     two = frame.with_columns(gpt=pl.col("judge"))
     assert from_frame(two)[1].reasons.is_empty()
     with pytest.raises(TableError, match=r"whose reasons stand in 'reason'.*'gpt_reason'"):
-        from_frame(two, read=ReadOptions(reason="reason"))
+        from_frame(two, reference=["human"], read=ReadOptions(reason="reason"))
     frame.write_csv(tmp_path / "why.csv")
     made = material(tmp_path / "why.csv", with_text=True)
     found = made.select(View(q="because 17"))

@@ -66,7 +66,8 @@ def test_an_exchangeable_judge_may_stand_in_where_there_is_enough_data(shared):
         case = simulated_case(humans, judges["exchangeable"], truth)
         made = decide(ScoreGround(case, MARGINS), AskedUse("single", "these systems"))
         yes += made.state == "yes"
-    assert yes >= 0.8 * 25
+    # .92 of 600 panels (docs/verdict.md); of 25 draws 19 are reached in .99.
+    assert yes >= 19
 
 
 @pytest.fixture(scope="module")

@@ -56,8 +56,8 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     # Reasoning speaks of the same lines before they are answered.
     body = STRUCK.sub("", drop_reasoning(text or "").text)
     found = list(_headed(body, fields))[-_MOST:]
-    ends = [*(field.start for field, _ in found[1:]), len(body)]
-    for (field, begins), end in zip(found, ends, strict=False):
+    ends = [*(opens for opens, _, _ in found[1:]), len(body)]
+    for (_, field, begins), end in zip(found, ends, strict=False):
         stated = body[begins:end].strip()
         rank = rank_of(body, field.start, begins)
         one = Statement(field.name, stated, field.start, end, rank, closed=True)
@@ -66,15 +66,15 @@ def parse_fields(text: str | None, names: Sequence[str]) -> dict[str, str | None
     return {name: each.value if each else None for name, each in settles.items()}
 
 
-def _headed(body: str, fields: SpelledNames) -> Iterator[tuple[FoundName, int]]:
-    """The names that begin a line, and where what stands behind their colons begins."""
+def _headed(body: str, fields: SpelledNames) -> Iterator[tuple[int, FoundName, int]]:
+    """The names that begin a line: where the line opens, the name, and where its text begins."""
     free = 0
     for field in names_in(body, fields):
         colon = _COLON.match(body, field.end) if field.start >= free else None
         line = body[max(0, field.start - _LEAD) : field.start].rpartition("\n")[2]
         if colon and _OPENS.fullmatch(line):
             free = colon.end()
-            yield field, free
+            yield field.start - len(line), field, free
 
 
 def _text(stated: str) -> str | None:

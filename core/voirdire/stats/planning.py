@@ -81,6 +81,8 @@ class LabelsNeeded(Result):
         low, high = self.width
         far = math.log(max(high / self.half_width, self.half_width / low))
         one = far**2 / (1 / self.n_pilot + 1 / self.with_judge)
+        if not one > 0:  # nothing strays: people and judge agree everywhere
+            return 2.0
         left = math.log(1 + _CLOSE) ** 2 / one - 1 / self.with_judge
         return math.ceil(1 / left) if left > 0 else math.inf
 

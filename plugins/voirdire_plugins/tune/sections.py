@@ -31,7 +31,7 @@ def gain_text(gain: Estimate) -> str:
 
     >>> from voirdire.stats import measured_gain
     >>> gain_text(measured_gain([1] * 30, [1] * 25 + [0] * 5))
-    '+16.7 points [0.9, 32.4]'
+    '+16.7 points [2.5, 30.8]'
     """
     if math.isnan(gain.value):
         return "not measured"

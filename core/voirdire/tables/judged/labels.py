@@ -102,8 +102,10 @@ def _like_the_reference(
     """The reference's columns of labels, and those that say the same words, whatever their names:
     `model` beside `coder1` may be a judge.
     """
-    # Where nobody is named, headers that are people's stand for the reference.
-    reference = reference or [c for c in columns if is_person(c)]
+    # Where nobody is named, headers that are people's stand for the reference; beside a column
+    # that is called label they say who labelled.
+    if not reference and not any(plain_word(c) in _PLAIN for c in columns):
+        reference = [c for c in columns if is_person(c)]
     if not reference or not set(reference) <= set(columns):
         return []
     own = label_columns(raw, read, list(reference))

@@ -342,8 +342,8 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
     )
     if plan.unit != "labels":
         sentences += (
-            f" They lie in so many {plan.unit} as stand beside, with as many labels in each as in "
-            f"the pilot's labelled {plan.unit}."
+            f" The last column counts the {plan.unit} that hold these labels, with as many in each "
+            f"as in the pilot's labelled {plan.unit}."
         )
     sentences += _beyond(plan) + _pilot(plan)
     title = "Labels for each " + ("half width" if plan.power is None else "difference")

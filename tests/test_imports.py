@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 from machine import second
 
@@ -124,12 +125,17 @@ def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_pat
     # Modules are compiled once: what is measured is the second time and later.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {"import": [], "examine": []}
-    for _ in range(4):
-        for name, words in (("import", ["-c", "import numpy, polars"]), ("examine", examined)):
-            start = processor_seconds()
-            subprocess.run([sys.executable, *words], env=env, capture_output=True, check=True)
-            times[name].append(processor_seconds() - start)
-    assert min(times["examine"][1:]) < 2.2 * min(times["import"][1:]), times
+    # Middles of pairs in turn, and more of them where a busy machine made them wide.
+    for rounds in (5, 8):
+        for _ in range(rounds):
+            for name, words in (("import", ["-c", "import numpy, polars"]), ("examine", examined)):
+                start = processor_seconds()
+                subprocess.run([sys.executable, *words], env=env, capture_output=True, check=True)
+                times[name].append(processor_seconds() - start)
+        ratio = median(times["examine"][1:]) / median(times["import"][1:])
+        if ratio < 2.2:
+            return
+    raise AssertionError(f"{ratio:.2f} times: {times}")
 
 
 def test_visible_names_are_those_of_all():

@@ -82,7 +82,7 @@ def test_an_annotator_is_tuned_by_labels_in_words(tmp_path):
     assert "'Joke'" in unknown.message
     assert "Be exact" in found.text_diff
     assert load_study(found.files["study"]).rater("gpt exact").options["prompt"].startswith("Be ex")
-    # What people said in words stands beside the session as 0 and 1: it is examined and frozen.
+    # What people said in words is kept with the session as 0 and 1, so that it can be frozen.
     assert len(list((tmp_path / "out" / "locks").glob("*.lock"))) == 2
     assert read_lock(tmp_path / "out" / "judge.lock").judges[0].name == "gpt exact"
     assert one.labels == ITEMS

@@ -25,7 +25,7 @@ class Tick(NamedTuple):
 
 
 def ticks(text: str, name_of: Callable[[str], str | None]) -> Iterator[Tick]:
-    """The keys that stand beside a box, each in its line: ``[x] calm``."""
+    """The keys behind a box, each in its line: ``[x] calm``."""
     if "[" not in text and text.isascii():  # nearly always
         return
     at = 0

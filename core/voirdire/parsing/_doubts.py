@@ -23,10 +23,12 @@ from voirdire.parsing._hearing import (
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import Phrases, words_of
+from voirdire.parsing._words import SAYS_DRAFT
 
 # "this rating", "the score above": the verdict itself, and no other judge's.
 _VERDICT = re.compile(
-    r"\b(?:this|that|my|the(?:\s+above)?)\s+(?:(?:final|overall|above|previous|earlier|first)\s+)?"
+    r"\b(?:this|that|my|the(?:\s+above)?)\s+"
+    r"(?:(?:final|overall|above|previous|earlier|first)\s+|(?P<of>[\w-]+)\s+)?"
     r"(?:rating|score|grade|label|verdict|judge?ment|number|assessment|evaluation|annotation)s?\b",
     re.IGNORECASE,
 )
@@ -42,7 +44,18 @@ _WITHDRAWS = Phrases(
     *("ignore", "disregard", "discard", "scrap", "withdrawn", "retracted", "please ignore"),
     *("please disregard", "sorry i", "apologies i", "oops i"),
 )
+_IS_TO = Phrases("should be", "must be", "ought to", "needs to", "is to")
 _ABSTAINS = Phrases("i abstain", "with neither")
+# Without one of these an English sentence speaks of no verdict and takes none back.
+_NOUNS = ("rating", "score", "grade", "label", "verdict", "judgement", "judgment", "number")
+_SPEAKS = frozenset(
+    form
+    for noun in (*_NOUNS, "assessment", "evaluation", "annotation")
+    for form in (noun, f"{noun}s")
+) | {
+    *("ignore", "disregard", "discard", "scrap", "withdrawn", "retracted", "please", "sorry"),
+    *("apologies", "oops", "abstain", "neither"),
+}
 #: Heads below which something changes: where no value follows, the older one falls.
 _CHANGES = frozenset({"edit", "update", "correction"})
 _MOST, _STEM, _HEAD = 2_000, 4, 20
@@ -59,14 +72,20 @@ def withdraws(text: str, before: str = "") -> bool:
     (False, True)
     """
     text = text[:_MOST]
+    words = words_of(text)
     sentences = [each for each in SENTENCE.split(text) if each.strip()]
-    if any(map(_changes, text.split("\n"))) or any(map(_is_undone, sentences)) or takes_back(text):
+    # Each look is cheap to rule out, and nearly always is.
+    if (":" in text or "：" in text) and any(map(_changes, text.split("\n"))):
         return True
-    if _ABSTAINS.among(words_of(before).forms):
+    if not _SPEAKS.isdisjoint(words.forms) and any(map(_is_undone, sentences)):
         return True
-    heard = hear(text) if _may_name(text) else []
+    if _ABSTAINS.among(words_of(before).forms) or takes_back(text):
+        return True
+    if is_english(text) or not _may_name(text):
+        return False
+    heard = hear(text)
     # Nobody knows in which language: by the words of all of them.
-    unknown = not heard and not text.isascii() and not is_english(text)
+    unknown = not heard and not text.isascii()
     return any(map(_is_unclear, heard)) or (unknown and any(map(_is_unclear_in_any, sentences)))
 
 
@@ -91,12 +110,16 @@ def _is_undone(sentence: str) -> bool:
     verdict = _VERDICT.search(sentence)
     if verdict is None or not _english("bases").isdisjoint(words):
         return False
-    if _DENIES.among(words) or any(word.endswith("n't") for word in words):
+    behind = words_of(sentence[verdict.end() :]).forms
+    # "The safety score is provisional", "must be ignored".
+    if SAYS_DRAFT.among(behind) or _IS_TO.begin(behind):
         return True
-    if "was" in words_of(sentence[verdict.end() :]).forms[:1]:  # "My verdict was premature"
-        return True
+    if verdict["of"]:  # perhaps a score of something else: of a test, of pain
+        return False
+    denied = _DENIES.among(words) or any(word.endswith("n't") for word in words)
     acts = _DOES.search(sentence[: verdict.start()])
-    return acts is not None and acts["verb"].casefold() not in _english("keeps")
+    done = acts is not None and acts["verb"].casefold() not in _english("keeps")
+    return denied or done or behind[:1] == ("was",)  # "My verdict was premature"
 
 
 @cache

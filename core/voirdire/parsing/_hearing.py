@@ -410,7 +410,19 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
             alone = not behind or behind[0] in ".,;:!。，！"
             if alone and (not before or before[-1] in ".,;:!?…。，！"):
                 return True
+        # "Oui. Enfin, pas vraiment.": a clause that does little more than deny.
+        if other is False and any(
+            _only_denies(heard, hit) for hit in heard.of("not") if hit.start >= start
+        ):
+            return True
     return False
+
+
+def _only_denies(heard: Heard, denial: Hit) -> bool:
+    """Whether a denial opens a clause of at most one more word."""
+    before = CLAUSE.split(heard.text[: denial.start])[-1]
+    behind = CLAUSE.split(heard.text[denial.end :], maxsplit=1)[0]
+    return heard.language not in JOINED and not before.strip() and len(behind.split()) <= 1
 
 
 def takes_back(text: str) -> bool:

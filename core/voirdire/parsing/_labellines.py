@@ -23,7 +23,7 @@ from voirdire.parsing._labelentries import (
     is_unknown,
     text_of,
 )
-from voirdire.parsing._labelverdicts import verdict
+from voirdire.parsing._labelverdicts import headed_aside, verdict
 from voirdire.parsing._languages import predicates
 from voirdire.parsing._names import name_at, names_any
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
@@ -183,6 +183,9 @@ def _without_remarks(labels: LabelSet, line: str) -> tuple[str, tuple[str, ...]]
     kept, unread, at = "", list[str](), 0
     for remark in islice(_REMARK.finditer(line), _MAX_REMARKS):
         told, start = remark["told"], max(at, remark.start() - _LONGEST_LABEL)
+        if headed_aside(told):
+            kept, at = kept + line[at : remark.start()], remark.end()
+            continue
         if not _is_like_a_verdict(told) or names_any(labels, words_of(told)):
             continue
         label = _label_before(labels, line[start : remark.start()])

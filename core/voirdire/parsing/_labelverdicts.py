@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import hedges
+from voirdire.parsing._keys import ASIDES, plain_key
 from voirdire.parsing._names import names_in
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
@@ -109,9 +110,17 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     return _settled(kept, text)
 
 
+def headed_aside(text: str) -> bool:
+    """Whether a text says by its head that it explains: *confidence: high*."""
+    head, colon, _ = text.replace("：", ":").partition(":")
+    return bool(colon) and plain_key(head) in ASIDES
+
+
 def verdict(text: str) -> bool | str | None:
     """True, False, None where a short value is neither, or ``"explained"``."""
     text = text.strip()
+    if headed_aside(text):
+        return "explained"
     if (answer := said_yes(text)) is not None:
         return answer
     if _NUMBER.fullmatch(text):

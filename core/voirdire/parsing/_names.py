@@ -110,6 +110,8 @@ def names_in(text: str, names: DeclaredNames) -> Iterator[FoundName]:
     if plain and beginnings.isdisjoint(words.forms):  # nearly always
         return
     for at, form in enumerate(words.forms):
+        if plain and form not in beginnings:
+            continue
         if form in beginnings:
             start = words.spans[at][0]
             for name, count in [*names_at(names, words, at)][::-1]:

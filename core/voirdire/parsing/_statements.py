@@ -56,6 +56,7 @@ _ENDS = re.compile(
 )
 # What joins a field to the next one is no part of it: "4, and".
 _JOINS = re.compile(r"(?:[\s,•#✅✔✓☑\ufe0f\"'`}\]]|\s-+|\b(?:and|while|but|with|the|its)\b)+$")
+_TICKS = frozenset("✅✔✓☑")
 # An item of a list, or a level described, on the line below a key: "Empathy:\n5: Deeply empathic."
 _ITEM = re.compile(r"\d{1,2}(?:[.)][ \t]|\s?[:=])")
 # What joins two keys: "Empathy and Safety: 4" says it of both, "Empathy vs Safety: 4" of neither.
@@ -222,6 +223,8 @@ def _in_lines(text: str, keys: SpelledNames) -> Sequence[Statement]:
         if _is_asked(field):
             continue
         rank, value = _rank(text, cue, field), _JOINS.sub("", without_aside(field.replace("*", "")))
+        if not value and not _TICKS.isdisjoint(field):  # "calm: ✅"
+            value = field.strip()
         if value.endswith(")") and "(" not in value:  # "rate(Empathy=3)"
             value = value[:-1]
         section = text[cue.end : min(end, cue.end + _SECTION)]

@@ -92,7 +92,7 @@ _NAMED = pattern(
 # Without a digit or a star a text states no number: long texts are passed over soon.
 _COUNTS = pattern(r"[\d★⭐🌟]")
 # "★★★★☆": as many as are filled, out of all.
-_STARS = pattern(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})")
+_STARS = pattern(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})(?:\s*(?P<again>[(\d].*))?")
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
 _GOES_ON = pattern(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 # "1. It validates. 2. It is warm.": a list, no score of 1.
@@ -312,7 +312,11 @@ def _written(text: str) -> Numeral | str:
         return _of_match(whole)
     if stars := _STARS.fullmatch(text):
         full, hollow = len(stars["full"]), len(stars["hollow"])
-        return Numeral(full, top=full + hollow if hollow else None)
+        drawn = Numeral(full, top=full + hollow if hollow else None)
+        said = _written(stars["again"].strip("() ")) if stars["again"] else drawn
+        # "★★★★☆ (4/5)" says the same again.
+        agrees = isinstance(said, Numeral) and said.value == full
+        return drawn if agrees else "ambiguous"
     if (level := _NAMED.fullmatch(text)) is not None:
         inner = _written(level["rest"])
         return replace(inner, remark=True) if isinstance(inner, Numeral) else inner

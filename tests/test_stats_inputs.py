@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 
 from voirdire import stats
 from voirdire.errors import StatisticsError
+from voirdire.stats._arrays import coded, median, occurring
 
 NAN = math.nan
 R = np.array([[1.0, 2, 2], [2, 3, 3], [4, 4, 2], [5, 3, 4], [3, 1, 2]])
@@ -363,3 +364,44 @@ def test_the_error_of_a_kappa_that_cannot_vary_is_zero_and_not_round_off():
     share = 1 / 10_001
     plain = math.sqrt(share * (1 - share) / 10_001) / 0.5  # chance agreement is one half
     assert many.details["se"] == pytest.approx(plain, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [7, 5, 7],
+        [-3, 2_000_000_000, -3],
+        np.array([250, 3, 250], np.uint8),
+        [-(2**63), 2**63 - 1, 0],
+        np.array([2**64 - 1, 2**64 - 3], np.uint64),
+        [],
+        ["b", "a", "b"],
+        [True, False, True],
+    ],
+)
+def test_whole_numbers_are_coded_as_numpy_finds_them(values):
+    names = np.asarray(values)
+    found, codes = np.unique(names, return_inverse=True)
+    counted, places = coded(names)
+    assert counted.dtype == found.dtype
+    assert counted.tolist() == found.tolist()
+    assert places.tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3.0, np.nan, 1.0, 3.0],
+        [0.5, 0.25, 0.5, 0.25, 0.5],
+        [-1e70, 1e70],
+        [1e15 + 0.5, 1e15 + 0.5, 1e15, 1e15],
+        [np.nan],
+        [],
+        [-0.0, 0.0, 1.0],
+    ],
+)
+def test_points_of_a_scale_are_found_as_numpy_finds_them(values):
+    scores = np.array(values)
+    assert occurring(scores).tolist() == np.unique(scores[~np.isnan(scores)]).tolist()
+    if len(scores) and not np.isnan(scores).any():
+        assert median(scores) == np.median(scores)

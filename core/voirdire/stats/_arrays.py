@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from typing import Any
@@ -18,6 +19,8 @@ Floats = NDArray[np.float64]
 _LARGEST, _SMALLEST = 1e70, 1e-70
 #: As many are sorted in less time than loading `numpy.ma` takes.
 _FEW = 100_000
+#: Whole numbers are counted where they span at most so many times their number.
+_GAPS = 4
 #: Types of the missing values of pandas, which is not imported for them.
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -123,6 +126,12 @@ def occurring(values: Floats) -> Floats:
     [1.0, 3.0]
     """
     present = values[~np.isnan(values)]
+    # Points of a scale are few and whole: counting them is a tenth of sorting.
+    if len(present) and present.max() - present.min() < len(present):
+        low = present.min()
+        place = (present - low).astype(np.intp)
+        if (place + low == present).all():
+            return np.asarray(np.flatnonzero(np.bincount(place)) + low)
     # `np.unique` is faster on many, and loads NumPy's masked arrays, which costs more than a few.
     if len(present) > _FEW:
         return np.unique(present)
@@ -130,6 +139,37 @@ def occurring(values: Floats) -> Floats:
     first = np.ones(len(present), np.bool_)
     first[1:] = present[1:] != present[:-1]
     return present[first]
+
+
+def median(values: Floats) -> float:
+    """The middle value, or the mean of both; NaN of none. `np.median` loads NumPy's masked arrays.
+
+    >>> median(np.array([3.0, 1.0, 2.0, 5.0]))
+    2.5
+    """
+    ordered = np.sort(values)
+    middle = ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]
+    return float(middle.mean()) if len(middle) else math.nan
+
+
+def coded(names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The names that occur, sorted, and the place of each row among them.
+
+    As `np.unique` finds them; whole numbers that lie close together are counted, not sorted.
+
+    >>> [part.tolist() for part in coded(np.array([7, 5, 7]))]
+    [[5, 7], [1, 0, 1]]
+    """
+    if names.dtype.kind in "iu" and len(names):
+        low = names.min()
+        if int(names.max()) - int(low) < _GAPS * len(names):
+            place = (names - low).astype(np.intp)
+            there = np.bincount(place) > 0
+            found = np.flatnonzero(there)
+            codes = place if len(found) == len(there) else (np.cumsum(there) - 1)[place]
+            return found.astype(names.dtype) + low, codes
+    found, codes = np.unique(names, return_inverse=True)
+    return found, codes.astype(np.intp)
 
 
 def row_names(values: Any, n: int, name: str) -> NDArray[Any]:

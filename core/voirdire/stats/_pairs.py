@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, check_level, floats, magnified
+from voirdire.stats._arrays import Floats, check_level, coded, floats, magnified
 from voirdire.stats._results import Interval
 from voirdire.stats.intervals import student_interval
 
@@ -76,7 +76,7 @@ def standard_error(values: Floats, clusters: Any = None) -> tuple[float, int]:
     n = len(values)
     sums: Floats = centred(values) if n else values
     if clusters is not None and n:
-        _, codes = np.unique(clusters, return_inverse=True)
+        _, codes = coded(clusters)
         sums = np.bincount(codes, weights=sums).astype(np.float64)
     units = len(sums)
     if units < 2:

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError, not_one_of
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._arrays import Floats, coded, numbers, row_names
 from voirdire.stats._results import Result
 from voirdire.stats.response_panel import mean_present
 
@@ -120,7 +120,7 @@ def calibrate(
     size = len(human)
     system = np.zeros(size, int)
     if systems is not None:
-        system = np.unique(row_names(systems, size, "systems"), return_inverse=True)[1]
+        system = coded(row_names(systems, size, "systems"))[1]
     unit = np.arange(size) if clusters is None else row_names(clusters, size, "clusters")
     # Dealt in the order of names and not drawn: no seed, and the same folds on any machine and in
     # any stream.
@@ -144,7 +144,7 @@ def calibrate(
         lines = lines_of_folds(*sums)
         calibrated = lines.level[fold] + lines.stretch[fold] * (scores - lines.centre[fold])
         # With fewer items than folds some folds are empty.
-        used = lines.stretch[np.unique(fold)]
+        used = lines.stretch[coded(fold)[0]]
         stretch = float(np.mean(used[~np.isnan(used)])) if not np.isnan(used).all() else stretch
     moved = calibrated[~np.isnan(calibrated)] - scores[~np.isnan(calibrated)]
     return Calibration(
@@ -189,14 +189,14 @@ _LONGEST_NUMBER = 18
 
 def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     """Codes by the order of names; names that are all whole numbers go by their value."""
-    different, codes = np.unique(names, return_inverse=True)
+    different, codes = coded(names)
     if different.dtype.kind in "iu":
-        return codes.astype(np.intp)
+        return codes
     text = different.astype(str)
     # Longer names are no 64-bit numbers.
     if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:
         return np.asarray(np.argsort(np.argsort(text.astype(np.int64), kind="stable"))[codes])
-    return codes.astype(np.intp)
+    return codes
 
 
 def _taught(n: Floats, judge: Floats, human: Floats) -> tuple[float, float, float]:

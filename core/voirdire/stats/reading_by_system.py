@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.late import dataclass
 from voirdire.stats import within
+from voirdire.stats._arrays import median
 from voirdire.stats.intervals import normal_quantile
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import Jackknifed, quantile, summed
@@ -98,7 +99,7 @@ def reading_in_systems(
         expected = [_of_one_human(panel, shared, here) for _, here, _, _ in tables]
     else:
         # The middle system: those in which it does not read must not lower what is asked of them.
-        middle = max(float(np.median([one.at for one in judges])), float(whole.at))
+        middle = max(median(np.array([float(one.at) for one in judges])), float(whole.at))
         usual = together.total[1] / together.total[3]
         spread = [table.total[1] / table.total[3] / usual for _, _, table, _ in tables]
         expected = [_restricted(middle, ratio) for ratio in spread]
@@ -196,7 +197,7 @@ def _varying(panel: ResponsePanel, people: Floats) -> tuple[ResponsePanel, Float
     squares = np.nan_to_num(mean_present(people)) ** 2
     size = np.maximum(np.bincount(panel.system, minlength=len(panel.systems)), 1)
     varies = np.bincount(panel.system, squares, len(panel.systems)) / size
-    kept = (varies > _LEAST_VARIES * np.median(varies))[panel.system]
+    kept = (varies > _LEAST_VARIES * median(varies))[panel.system]
     return panel.only(kept), people[:, kept]
 
 
@@ -321,7 +322,7 @@ def swapped(panel: ResponsePanel) -> tuple[str, str] | None:
 def _by_item(panel: ResponsePanel) -> tuple[Floats, Floats] | tuple[None, None]:
     """(S, items) of the mean human and the mean run, effects of systems and items taken out."""
     cells = panel.system * (int(panel.item.max(initial=0)) + 1) + panel.item
-    if panel.counted is not None or not panel.crossed or len(np.unique(cells)) < len(cells):
+    if panel.counted is not None or not panel.crossed or np.bincount(cells).max() > 1:
         return None, None
     made = []
     for scores in (panel.mean_human, panel.mean_run):

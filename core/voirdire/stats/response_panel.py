@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, numbers, occurring, row_names
+from voirdire.stats._arrays import Floats, coded, numbers, occurring, row_names
 from voirdire.stats.sums import ClusterSums, summed
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class ResponsePanel:
     @property
     def present_clusters(self) -> int:
         """Clusters with a row."""
-        return len(np.unique(self.cluster)) if self.counted is None else self.counted.clusters
+        return len(coded(self.cluster)[0]) if self.counted is None else self.counted.clusters
 
     @property
     def crossed(self) -> bool:
@@ -467,8 +467,7 @@ def _present(scores: Floats) -> Floats:
 
 
 def _codes(values: Any, n: int, name: str, kept: NDArray[np.bool_]) -> tuple[NDArray[Any], Codes]:
-    names, codes = np.unique(row_names(values, n, name)[kept], return_inverse=True)
-    return names, codes.astype(np.intp)
+    return coded(row_names(values, n, name)[kept])
 
 
 def score_table(values: Any, name: str) -> Floats:

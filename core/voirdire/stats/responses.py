@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, check_level, occurring, row_names
+from voirdire.stats._arrays import Floats, check_level, coded, occurring, row_names
 from voirdire.stats._results import Estimate, Interval, Result, plain
 from voirdire.stats.intervals import share_interval
 from voirdire.stats.passing import areas_without
@@ -213,7 +213,7 @@ class _LevelCounts:
         names = np.arange(len(judge)) if clusters is None else clusters
         named = row_names(names, len(judge), "clusters")
         kept = np.asarray(~np.isnan(judge).all(axis=1) & ~np.isnan(humans).all(axis=1))
-        found, codes = np.unique(named[kept], return_inverse=True)
+        found, codes = coded(named[kept])
         raw, judge, humans = judge[kept], judge[kept], humans[kept]
         if gate is not None:
             judge, humans = passes(judge, gate), passes(humans, gate)

@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.late import dataclass
-from voirdire.stats._arrays import Floats, floats, row_names
+from voirdire.stats._arrays import Floats, coded, floats, row_names
 from voirdire.stats._results import Interval, Result, plain
 from voirdire.stats.special import special
 
@@ -67,7 +67,7 @@ class ClusterSums(Result):
         [[4.0, 1.0], [3.0, 2.0]]
         """
         values = floats(columns, "columns", 2)
-        names, codes = np.unique(row_names(clusters, len(values), "clusters"), return_inverse=True)
+        names, codes = coded(row_names(clusters, len(values), "clusters"))
         return cls(names, summed(values, codes, len(names)))
 
     @property
@@ -120,7 +120,8 @@ class ClusterSums(Result):
 
     def jackknife(self, statistic: Statistic, scale: Scale = "plain") -> Jackknifed:
         """A smooth statistic of the sums, with its error by leaving out one cluster at a time."""
-        return jackknife(statistic(self.total), statistic(self.without), scale, self.weight)
+        total = self.total  # once: it is half of the work where statistics are simple
+        return jackknife(statistic(total), statistic(total - self.table), scale, self.weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

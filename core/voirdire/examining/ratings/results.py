@@ -27,6 +27,7 @@ from voirdire.examining.ratings.pairing import (
 from voirdire.examining.ratings.systems import judge_mean_tests, system_means, system_tests
 from voirdire.late import dataclass
 from voirdire.stats import icc_batch, icc_over_seeds, icc_systems_batch
+from voirdire.stats._arrays import coded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +193,7 @@ def _by_item(pairing: Pairing, n_items: int) -> NDArray[np.float64]:
     """(items, systems, 2) scores of reference and judge; NaN where either is missing."""
     scores = np.full((n_items, len(pairing.systems), 2), np.nan)
     # Systems with pairs, numbered without gaps, as the matrix has them.
-    column = np.unique(pairing.system, return_inverse=True)[1]
+    column = coded(pairing.system)[1]
     scores[pairing.item, column, 0] = pairing.reference
     scores[pairing.item, column, 1] = pairing.judge_scores
     return scores

@@ -10,6 +10,7 @@ from voirdire.examining.spec.margins import SURE_NO, SURE_YES
 from voirdire.examining.spec.scores import responses
 from voirdire.late import dataclass
 from voirdire.stats import within
+from voirdire.stats._arrays import median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,9 @@ def careless_humans(
         rest = panel.without_humans([k])
         among = within.each_follows_others(rest, [m for m in everyone if m != k])
         others = [jackknifed for jackknifed in among if jackknifed is not None]
-        reach = float(np.median([jackknifed.value for jackknifed in others] or [0.0]))
-        sure = float(np.median([jackknifed.bound(1 - SURE_YES) for jackknifed in others] or [0.0]))
+        reach = median(np.array([float(jackknifed.value) for jackknifed in others] or [0.0]))
+        bounds = [float(jackknifed.bound(1 - SURE_YES)) for jackknifed in others]
+        sure = median(np.array(bounds or [0.0]))
         # The upper bound, so that chance alone makes nobody careless; a third of what the others
         # reach, since a human on hard items may fall below any fixed number.
         if sure > margins.read and own.bound(SURE_NO) < _THIRD * reach:

@@ -28,7 +28,7 @@ from voirdire.examining.spec.scores.copies import repeating_humans
 from voirdire.examining.spec.scores.systems import human_spread, sums_off
 from voirdire.stats import severity, within
 from voirdire.stats import system_means as means
-from voirdire.stats._arrays import occurring
+from voirdire.stats._arrays import coded, occurring
 from voirdire.stats.calibration import in_order, lines_of_folds
 from voirdire.stats.sums import ClusterSums, quantile
 
@@ -511,7 +511,7 @@ def _calibrated_sums(before: ScoreGround, sums: means.SystemTable) -> tuple[mean
 
 def _folds(case: Case, sums: means.SystemTable) -> NDArray[np.intp]:
     """(G,) the fold of each cluster, dealt by the order of all that the case has."""
-    names = np.unique(case.groups())
+    names = coded(case.groups())[0]
     # As `calibrate` deals them: by the order of the names, not by their place in these data, so
     # that what is left out changes nobody's fold.
     folds: NDArray[np.intp] = in_order(names)[np.searchsorted(names, sums.sums.clusters)] % FOLDS

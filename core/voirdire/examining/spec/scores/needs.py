@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.examining.spec.component import Lack
 from voirdire.examining.spec.reasons import FEWEST_IN_SYSTEM, FEWEST_RARE
+from voirdire.stats._arrays import occurring
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,13 +52,14 @@ def _rare(ground: ScoreGround, panel: ResponsePanel) -> Lack | None:
 
 def _off_the_mode(ground: ScoreGround, panel: ResponsePanel, scores: NDArray[np.float64]) -> int:
     """Responses (declared clusters) with another score than the most frequent one."""
-    values, codes = np.unique(scores, return_inverse=True)
+    there, values = ~np.isnan(scores), occurring(scores)
     if not len(values):
         return 0
     weight = np.ones(scores.shape[1]) if panel.weight is None else panel.weight
-    often = np.bincount(codes.ravel(), np.broadcast_to(weight, scores.shape).ravel())
-    often[np.isnan(values)] = 0
-    off = np.asarray((~np.isnan(scores) & (scores != values[often.argmax()])).any(axis=0))
+    often = np.bincount(
+        np.searchsorted(values, scores[there]), np.broadcast_to(weight, scores.shape)[there]
+    )
+    off = np.asarray((there & (scores != values[often.argmax()])).any(axis=0))
     if not ground.clustered:
         return panel.size(off)
     return len(panel.by_cluster(off[:, None] * 1.0, where=0))

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 from command_line import typed
 
+from voirdire.errors import QuestionError
 from voirdire.examining import examine
 from voirdire.examining.preferences import Preferences
 from voirdire.study import ReadOptions, build_study
+from voirdire.tables import read_judged
 
 WORDS = np.array(["refund", "delivery", "other"])
 
@@ -133,14 +135,49 @@ def test_a_judge_that_leans_to_the_first_is_no_stand_in(tmp_path):
     assert leaning["pick", ""]["state"] in {"no", "open"}
 
 
-def test_an_order_that_is_not_recorded_is_asked_for(tmp_path):
+def test_an_order_that_is_not_recorded_is_not_tested_and_said(tmp_path):
+    """No column may say it, so nobody is asked: what rests on it is open, with what would do."""
     path = battles_file(tmp_path, texts=False)
-    done = typed("examine", path)
-    assert done.returncode == 1
-    assert "who was shown first?" in done.stderr
-    assert f"voirdire examine {path} --first 'a'" in done.stderr
-    # Who asks for win rates alone is asked nothing.
-    assert typed("correct", path).returncode == 0
+    done = typed("examine", path, "--json")
+    assert done.returncode == 0, done.stderr
+    by_use = {one["use"]: one for one in json.loads(done.stdout)["verdicts"]}
+    assert by_use["single"]["state"] == by_use["pick"]["state"] == "not tested"
+    assert "who was shown first is not recorded" in typed("examine", path).stdout
+    # Who says that nobody knows gets the same.
+    told = json.loads(typed("examine", path, "--first", "unknown", "--json").stdout)
+    assert {one["use"]: one["state"] for one in told["verdicts"]} == {
+        use: one["state"] for use, one in by_use.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("head", "cells", "asked"),
+    [
+        ("mostrado_primero", ("A", "B"), False),
+        ("display_order", ("1", "2"), False),
+        ("on_top", ("strong", "weak"), True),
+        ("Reihenfolge", ("model_a", "model_b"), False),
+        ("shown_first", ("left", "right"), False),
+    ],
+)
+def test_a_column_may_say_who_was_shown_first(tmp_path, head, cells, asked):
+    """Cells and header say it; cells alone are asked about. Either way it is systems that count."""
+    rows = ["id,model_a,model_b,human,llm," + head, *(
+        f"q{at},strong,weak,{'A' if at % 3 else 'B'},{'A' if at % 4 else 'tie'},{cells[at % 2]}"
+        for at in range(40)
+    )]  # fmt: skip
+    (tmp_path / "pairs.csv").write_text("\n".join(rows))
+    read = ReadOptions()
+    if asked:
+        with pytest.raises(QuestionError) as question:
+            read_judged(tmp_path / "pairs.csv", reference=("human",), read=read)
+        assert (question.value.key, question.value.choices[0]) == ("first", head)
+        read = ReadOptions(first=head)
+    said = read_judged(tmp_path / "pairs.csv", reference=("human",), read=read)
+    assert said is not None
+    first = said[1].preferences["shown_first"].to_list()
+    assert first[:4] == ["strong", "weak", "strong", "weak"]
+    assert set(said[1].raters) == {"human", "llm"}
 
 
 def test_an_order_that_was_drawn_is_said_beside_a_yes(tmp_path):
@@ -164,9 +201,7 @@ def test_a_study_names_files_of_labels_and_of_comparisons(tmp_path):
         assert "not complete" not in drafted.stdout
         assert verdicts(study) == verdicts(tmp_path / name, *options)
     study.write_text(study.read_text().replace(', first = "a"', ""))
-    done = typed("examine", study)
-    assert done.returncode == 1
-    assert 'first = "a" under [[data.sources]]' in done.stderr
+    assert verdicts(study)["single", ""]["state"] == "not tested"  # as nobody said it
 
 
 def test_a_word_off_the_list_spares_a_judge_nothing(tmp_path):

@@ -24,7 +24,7 @@ SIXTY, THIRTY = sixty(), cases()
 ASKED = {
     "shares-parquet", "camel-json", "de-dates", "de-formulas", "de-sheet-a-version", "fr-hidden",
     "fr-words", "survey", "heads-pt", "heads-tr", "heads-uk", "ragas-expert", "trulens-sme",
-    "severity", "graded",
+    "severity", "graded", "signs",
     "reviewers-parquet", "fr-long-words", "de-no-answer", "pandas-index", "heads-ja", "heads-id",
     "ragas-lines",
 }  # fmt: skip
@@ -56,8 +56,7 @@ def test_so_many_are_read_at_the_first_command():
 )
 def test_the_command_of_a_question_works_as_it_stands(made: Made, tmp_path: Path):
     found, printed = at_the_shell(made, tmp_path)
-    compared = made.kind == "preference"  # who was shown first is asked of every comparison
-    assert found == ("asked" if made.name in ASKED or compared else "right"), printed
+    assert found == ("asked" if made.name in ASKED else "right"), printed
 
 
 @pytest.mark.parametrize("head", ["ticket,Build", "case,arm", "Fall,Fassung", "N°,version"])

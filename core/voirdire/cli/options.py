@@ -301,11 +301,12 @@ EmptyOption = Annotated[
     ),
 ]
 FirstOption = Annotated[
-    Literal["a", "b", "drawn", "unknown"] | None,
+    str | None,
     typer.Option(
         "--first",
-        help="Which of the two systems of a row was shown first, in every row; drawn: the order "
-        "was drawn each time and not recorded; unknown: nobody knows it.",
+        help="Which of the two systems of a row was shown first, in every row: a or b; or the "
+        "column that says it; drawn: the order was drawn each time and not recorded; unknown: "
+        "nobody knows it.",
         show_default=False,
     ),
 ]

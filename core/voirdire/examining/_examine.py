@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire.errors import InputError, QuestionError
+from voirdire.errors import InputError
 from voirdire.examining.parts import examine_inputs
 from voirdire.examining.source import audit_of, inputs_of, open_source
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.streaming.source import stream_of
 from voirdire.study import Gate, ReadOptions
-from voirdire.tables import with_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
 
     from voirdire.examining.examination import Examination
-    from voirdire.examining.sources import AnySource, Opened
     from voirdire.schema import Finding
     from voirdire.study import Study
 
@@ -158,46 +156,14 @@ def examine(  # noqa: PLR0913 - the options are those of the command
         )
         if streamed is not None:
             return streamed
-    opened = opened or _opened(source, data, reference, read, changes)
+    opened = opened or open_source(
+        source, data=data, reference=reference, read=read, changes=changes
+    )
     inputs = inputs_of(opened)
     if asked is not None:
         inputs = replace(inputs, study=inputs.study.model_copy(update={"gate": asked}))
     examination = examine_inputs(inputs)
     return opened.benchmark.review(examination) if opened.benchmark else examination
-
-
-def _opened(
-    source: AnySource,
-    data: str | Path | None,
-    reference: tuple[str, ...],
-    read: ReadOptions,
-    changes: Mapping[str, Mapping[str, Any]],
-) -> Opened:
-    """The source read whole; what is asked of comparisons later is asked with what reading asks.
-
-    Raises
-    ------
-    QuestionError
-        All that nobody said.
-    """
-
-    def read_by(named: tuple[str, ...], known: ReadOptions) -> Opened:
-        return open_source(source, data=data, reference=named, read=known, changes=changes)
-
-    try:
-        return read_by(reference, read)
-    except QuestionError as asked:
-        if asked.of_study:
-            raise
-        try:
-            inputs_of(read_by(*with_answers(asked, reference, read))).ask_order()
-        except QuestionError as later:
-            known = {(one.key, one.question) for one in (asked, *asked.more)}
-            new = [o for o in (later, *later.more) if (o.key, o.question) not in known]
-            raise asked.with_more((*asked.more, *new)) from None
-        except InputError:
-            pass  # what is wrong besides is said once the questions are answered
-        raise
 
 
 @speaks_python

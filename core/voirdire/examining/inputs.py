@@ -82,19 +82,6 @@ class Inputs:
         """Whether systems were compared."""
         return self.preferences is not None and not self.preferences.table.is_empty()
 
-    def ask_order(self) -> None:
-        """Raise where verdicts and shares of places rest on who was shown first, and nobody says.
-
-        Raises
-        ------
-        QuestionError
-            It is neither in the table of comparisons nor declared.
-        """
-        people = (self.judgements.people if self.judgements else ()) or self.reference
-        asked = self.preferences and self.preferences.order_asked(people, self.study.name)
-        if asked:
-            raise asked
-
     @cached_property
     def cube(self) -> Cube:
         """The ratings of the panel as one array."""

@@ -236,7 +236,6 @@ def cases_of_preferences(inputs: Inputs) -> Iterator[ComparedCase]:
     own = {name: own_systems(study.rater(name) or Rater(name=name), study) for name in raters}
     people = (read.people if read else ()) or inputs.reference
     drawn = compared is not None and compared.order == "drawn"
-    inputs.ask_order()
     yield from compared_cases(table, people, own, drawn=drawn)
 
 

@@ -146,10 +146,7 @@ class StudySource:
             study = self.study
             people = study.data.reference or said.people
             data = study.data.model_copy(update={"reference": people})
-            opened = JudgementsSource(study.model_copy(update={"data": data}), said).open()
-            compared = opened.preferences
-            named = None if compared is None else replace(compared, of_study=True)
-            return replace(opened, preferences=named)
+            return JudgementsSource(study.model_copy(update={"data": data}), said).open()
         study, preferences = split_preferences(self.study)
         if preferences is not None and self.study.data.sources:
             preferences = preferences.shown(self.study.data.sources[0])

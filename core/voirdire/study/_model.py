@@ -64,8 +64,9 @@ class TableKeys(StudyPart):
     may be given (any other word is missing); by default those that people give. `probability` is
     the column of what a judge claims, and `claims` of what: ``"said"`` (the label that it gives) or
     a label; `empty` what an empty cell of label sets says, `first`
-    which of two systems was shown first in every row (or that the order was drawn each time and not
-    recorded, or that nobody knows it), and `parts` what stands between ``__`` in the
+    which of two systems was shown first in every row (``"a"`` or ``"b"``), the column that says it,
+    that the order was drawn each time and not recorded (``"drawn"``), or that nobody knows it
+    (``"unknown"``), and `parts` what stands between ``__`` in the
     keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
 
@@ -109,7 +110,7 @@ class TableKeys(StudyPart):
     probability: str | None = None
     claims: str | None = None
     empty: Literal["none", "missing"] | None = None
-    first: Literal["a", "b", "drawn", "unknown"] | None = None
+    first: str | None = None
     parts: Names = ()
 
     @model_validator(mode="before")

@@ -30,7 +30,6 @@ class PreferencesPart:
         compared, analysis = inputs.preferences, inputs.study.analysis
         if compared is None:
             raise InputError("there are no comparisons to examine")
-        inputs.ask_order()
         facts = examine_preferences(
             compared.table,
             None if inputs.benchmark else compared.groups,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError
 from voirdire.examining.preferences.table import holds_preferences, preference_table
 from voirdire.files import file_hash
 from voirdire.late import dataclass
@@ -17,7 +16,7 @@ from voirdire.tables import read_raw
 from voirdire.tables.judged import shown_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from voirdire.schema import Finding
     from voirdire.study import TableKeys
@@ -40,7 +39,6 @@ class ReadPreferences:
     `groups` holds ``item`` and the columns that results are broken down by, where there are any.
     `order` is what somebody said of who was shown first (`TableKeys.first`); empty where nobody
     did.
-    `of_study` says that a study names the file.
     """
 
     table: pl.DataFrame
@@ -48,35 +46,11 @@ class ReadPreferences:
     groups: pl.DataFrame | None = None
     findings: tuple[Finding, ...] = ()
     order: str = "unknown"
-    of_study: bool = False
 
     def shown(self, read: TableKeys) -> ReadPreferences:
         """With who was shown first where the table does not say it, as somebody declared it."""
         first = pl.coalesce("shown_first", shown_first(read)).alias("shown_first")
-        return replace(
-            self, table=self.table.with_columns(first), order=read.first or "",
-            of_study=isinstance(read, Source),
-        )  # fmt: skip
-
-    def order_asked(self, people: Sequence[str], where: str) -> QuestionError | None:
-        """Who was shown first, where verdicts rest on it and neither table nor anybody says it."""
-        own = ~pl.col("rater").is_in(list(people))
-        unknown = self.table.filter(own, pl.col("shown_first").is_null())
-        twice = ["item", "rater", "run", "attribute", pl.min_horizontal("system_a", "system_b"),
-                 pl.max_horizontal("system_a", "system_b")]  # fmt: skip
-        # Who compares a pair in both directions was asked in both orders.
-        unknown = unknown.filter(pl.col("system_a").n_unique().over(twice) < 2)
-        if self.order or not people or not unknown.height:
-            return None
-        row = unknown.row(0, named=True)
-        asked = QuestionError(
-            f"{where}: who was shown first? Item {row['item']!r} compares {row['system_a']!r} (a) "
-            f"with {row['system_b']!r} (b), and nothing says it. A judge may lean to the first: "
-            "drawn says that the order was drawn each time and not recorded, unknown that nobody "
-            "knows.",
-            "first", ("a", "b", "drawn", "unknown"), 'first = "a"', likely=False,
-        )  # fmt: skip
-        return asked.in_study() if self.of_study else asked
+        return replace(self, table=self.table.with_columns(first), order=read.first or "")
 
 
 def preferences_alone(source: object) -> tuple[Study, ReadPreferences | None] | None:

@@ -19,9 +19,17 @@ from voirdire.tables._preferences import (
     signed_grades,
 )
 from voirdire.tables.judged.comparisons import rater_column, ready
-from voirdire.tables.judged.raters import raters_among, unread_note
+from voirdire.tables.judged.order import (
+    ask_about_order,
+    first_in,
+    may_say_order,
+    order_column,
+    speaks_of_order,
+)
+from voirdire.tables.judged.raters import judges_named, raters_among, unread_note
 from voirdire.tables.judged.winners import (
     all_numbers,
+    ask_about_signs,
     declared_words,
     place_of,
     says_who,
@@ -111,10 +119,12 @@ def _of_two_systems(
     if sides is None:
         return None
     frame = raw.frame.filter(pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null())
-    base = _base(raw, frame, read, plain, sides)
     # Who was shown first is a system too, and nobody's choice.
-    beside = {name for pair in TEXTS for name in pair} | {"shownfirst"}
+    order = order_column(raw, read, sides, (*reference, *judges_named(read)))
+    base = _base(raw, frame, read, plain, sides, order)
+    beside = {name for pair in TEXTS for name in pair}
     taken = {*sides, *(plain[name] for name in beside if name in plain)}
+    taken.update([order] if order else [])
     if all(name in plain for name in BOTH):
         blocks = []
         for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
@@ -124,7 +134,8 @@ def _of_two_systems(
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
         return ready(table, raw, read, reference, reason, rater_column(raw, read))
     every = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
-    says = raters_among(raw, every, read, reference)
+    able = [c for c in every if not _orders(frame, c, read, reference, sides)]
+    says = raters_among(raw, able, read, reference)
     left = unread_note(raw, every, says)
     rater = rater_column(raw, read, says)
     from voirdire.tables.judged.favoured import (  # noqa: PLC0415 - of comparisons alone
@@ -138,6 +149,7 @@ def _of_two_systems(
         len(says) > 1
         and (set(reference) & set(says) or (not rater and any(map(names_rater, says))))
     ) or (claims is not None and says and not rater):
+        ask_about_order(raw, frame, read, sides, (order, *taken, *says))
         found = _of_columns(raw, frame, read, base, sides, says, reference)
         return _noted(with_side_claims(found, claims), left)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
@@ -147,6 +159,7 @@ def _of_two_systems(
         winner = winners[0]
     told = winner in winners
     if winner is not None and (told or says_who(raw.frame[winner], frame, sides)):
+        ask_about_order(raw, frame, read, sides, (order, *taken, winner, *says))
         said = declared_words(raw, read, ComparisonColumns(*sides, (winner,)), winner)
         table = with_scores(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
@@ -154,8 +167,20 @@ def _of_two_systems(
         return with_side_claims(found, claims)
     if len(says) < 2:
         return None
+    ask_about_order(raw, frame, read, sides, (order, *taken, *says))
     found = _of_columns(raw, frame, read, base, sides, says, reference)
     return _noted(with_side_claims(found, claims), left)
+
+
+def _orders(
+    frame: pl.DataFrame, column: str, read: TableKeys, reference: Sequence[str],
+    sides: tuple[str, str],
+) -> bool:  # fmt: skip
+    """Whether a column says who was shown first, by its header and its cells: it is a judge's only
+    where somebody says so.
+    """
+    told = column in (*reference, *judges_named(read))
+    return not told and speaks_of_order(column) and may_say_order(frame, column, sides)
 
 
 def _noted(read: ReadJudgements, notes: tuple[Finding, ...]) -> ReadJudgements:
@@ -203,15 +228,29 @@ def _of_two_places(
     ties = {word for word, place in words.items() if place == 0.0} - {"c", "none", "neither"}
     if len(named) < 2 or not ties or len({place for place in words.values() if place}) < 2:
         return None
-    every, named = named, raters_among(raw, named, read, reference)
-    frame = raw.frame.with_columns(pl.lit("A").alias("system_a"), pl.lit("B").alias("system_b"))
-    base = _base(raw, frame, read, plain, ("system_a", "system_b"))
+    sides = ("system_a", "system_b")
+    frame = raw.frame.with_columns(pl.lit("A").alias(sides[0]), pl.lit("B").alias(sides[1]))
+    order = order_column(replace(raw, frame=frame), read, sides, (*reference, *judges_named(read)))
+    orders = [c for c in named if c == order or _orders(frame, c, read, reference, sides)]
+    every, named = named, [c for c in named if c not in orders]
+    named = raters_among(raw, named, read, reference)
+    if len(named) < 2:
+        return None
+    ask_about_order(raw, frame, read, sides, (order, *named))
+    for column in named:
+        ask_about_signs(raw, read, column, ("A", "B"))
+    base = _base(raw, frame, read, plain, sides, order)
     table = pl.concat(
-        with_scores(base, frame[c], {}).with_columns(pl.lit(c).alias("rater")) for c in named
+        with_scores(base, frame[c], _numbers_in(read)).with_columns(pl.lit(c).alias("rater"))
+        for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} say which of two, A or B, is better"
     made = ready(table, raw, read, reference, reason, None)
     return _noted(made, unread_note(raw, every, named))
+
+
+def _numbers_in(read: TableKeys) -> dict[str, float | None]:
+    return {w: None if v == "missing" else float(v) for w, v in read.words.items()}
 
 
 def _places(column: pl.Series) -> dict[str, float]:
@@ -237,7 +276,7 @@ def _names_place(cell: object) -> bool:
 
 def _base(
     raw: RawTable, frame: pl.DataFrame, read: TableKeys, plain: dict[str, str],
-    sides: tuple[str, str],
+    sides: tuple[str, str], order: str | None,
 ) -> pl.DataFrame:  # fmt: skip
     """item, systems, rater, run, attribute, what was shown first, and the difference of lengths."""
     columns = [c for c in frame.columns if c not in sides]
@@ -267,7 +306,7 @@ def _base(
          else frame[attribute].cast(pl.String)).alias("attribute"),
         length.alias("length"),
         _fact(frame, find("cluster", list(frame.columns), read.cluster, raw.name)).alias("cluster"),
-        _fact(frame, plain.get("shownfirst")).alias("shown_first"),
+        first_in(raw, frame, order, sides).alias("shown_first"),
     )  # fmt: skip
 
 

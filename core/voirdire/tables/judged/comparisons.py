@@ -9,6 +9,7 @@ import polars as pl
 from voirdire.errors import TableError
 from voirdire.tables._names import find
 from voirdire.tables.judged.frames import ReadJudgements
+from voirdire.tables.judged.order import shown_first
 from voirdire.tables.judged.people import people_of
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ def rater_column(raw: RawTable, read: TableKeys, says: Sequence[str] = ()) -> st
     return find(
         "rater", [c for c in raw.frame.columns if c not in says or c == named], named, raw.name
     )
-
-
-def shown_first(read: TableKeys) -> pl.Expr:
-    """Who was shown first in every row, as somebody declared it."""
-    told = read.first in ("a", "b")
-    return pl.col(f"system_{read.first}") if told else pl.lit(None, pl.String)
 
 
 def ready(

@@ -28,9 +28,9 @@ from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
-from voirdire.tables.judged.comparisons import shown_first
 from voirdire.tables.judged.frames import LABELS, ReadJudgements
 from voirdire.tables.judged.labels import parts_found, read_labels
+from voirdire.tables.judged.order import shown_first
 from voirdire.tables.judged.raters import of_judges
 from voirdire.tables.judged.words import judgements_of
 from voirdire.tables.packed import plain_path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError
+from voirdire.errors import QuestionError, listed
 from voirdire.kinds import Cells
 from voirdire.late import pattern
 from voirdire.tables._numbers import fold, is_numeric
@@ -35,6 +35,8 @@ _FIRST, _SECOND, _TIE = (
 )
 
 
+#: Signs alone, which may be read as *better than* or as an arrow.
+_SIGNS = {">": 1.0, ">>": 2.0, "<": -1.0, "<<": -2.0}
 _CLEAR = frozenset(("a>>b", "b>>a", ">>", "<<"))
 
 
@@ -120,6 +122,7 @@ def declared_words(
     said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
     if all_numbers(raw.frame[column]):
         return said
+    ask_about_signs(raw, read, column, (compared.first, compared.second))
     strange = strange_words(raw.frame, compared, column, said)
     unknown = {w: n for w, n in strange.items() if place_of(w) is None}
     if unknown and not read.assume:
@@ -132,6 +135,28 @@ def declared_words(
             "words", (as_option(tied), as_option(lost)), as_line(tied),
         )  # fmt: skip
     return said
+
+
+def ask_about_signs(raw: RawTable, read: TableKeys, column: str, sides: tuple[str, str]) -> None:
+    """Raise where bare signs stand between two: greater is better, or an arrow to the better one?
+
+    Raises
+    ------
+    QuestionError
+        Nobody said it.
+    """
+    cells = raw.frame[column].cast(pl.String).str.strip_chars()
+    signs = [sign for sign in _SIGNS if (cells == sign).any() and sign not in read.words]
+    if not signs or read.assume:
+        return
+    better: Words = {**read.words, **{sign: _SIGNS[sign] for sign in signs}}
+    arrow: Words = {**read.words, **{sign: -_SIGNS[sign] for sign in signs}}
+    raise QuestionError(
+        f"{raw.name}: {column!r} says {listed(signs)} between {sides[0]!r} and {sides[1]!r}; is "
+        f"'>' *the first is better*, or an arrow that points to the better one? The first choice "
+        f"says that the first is better.",
+        "words", (as_option(better), as_option(arrow)), as_line(better),
+    )  # fmt: skip
 
 
 def _ask_about_grades(

@@ -130,6 +130,18 @@ HIDDEN = {
         Kind("right where it is easy", _easy_alone, "lots in the half between"),
     )
 }  # fmt: skip
+
+
+def _question_and_noise(world):
+    """The same with a human's noise, which no test tells for sure: a table of its own."""
+    return _first(
+        world, max(1, len(world.system) // 5),
+        simulate.CENTRE + world.system + world.item + world.noise,
+    )  # fmt: skip
+
+
+UNSURE = "question alone in 2 of 10, a human's noise"
+LIMITS = {UNSURE: Kind(UNSURE, _question_and_noise, "reads no response there", reads=False)}
 #: Made of what the humans said: nobody may be told anything of them.
 SEEN = {
     "rounded panel mean": lambda humans, rng: np.rint(humans.mean(axis=0)),
@@ -157,6 +169,13 @@ BUILT_IN = {
     ("worst of one system", "single"), ("worst of one system", "gate"),
     ("half of the worst tenth", "gate"), ("right where it is easy", "single"),
 }  # fmt: skip
+#: So many undeserving panels a cell are drawn where there are so many: 5 % of them are below 8 %.
+LEAST = 400
+#: Fewer are no cell of the first table where panels make judges undeserving: the second has those.
+FEWEST_SHOWN = 150
+#: Panels that are looked through at first, and that are drawn at once; a use that fewer of them
+#: make undeserved than one in so many is not waited for.
+BLOCK, FEW, SELDOM = 4000, 500, 1 / 100
 FAIR_CELLS = tuple((name, use) for name in FAIR for use in USES if (name, use) not in BUILT_IN)
 
 
@@ -189,19 +208,20 @@ def truth_of(panel, name) -> dict[str, bool | None]:
     return truth
 
 
-def run(systems: int, items: int, panels: int, jobs: int = 1, first: int = FIRST):
+def run(systems: int, items: int, panels: int, jobs: int = 1, first: int = FIRST, kinds=KINDS):
     """(kind, use, truth, state) counted, `not_shown` beside it, and panels that were run."""
-    return counted(partial(draw, systems, items), range(first, first + panels), jobs)
+    work = partial(draw, systems, items, kinds)
+    return counted(work, range(first, first + panels), jobs)
 
 
-def draw(systems: int, items: int, seed: int) -> Counter:
-    """The states of all kinds in one panel."""
+def draw(systems: int, items: int, kinds, seed: int) -> Counter:
+    """The states of these kinds, and of those that have seen the answers, in one panel."""
     counts = Counter()
     with Known():
         rng = np.random.default_rng([seed, 5])
-        panel = simulate_panel(systems, items, seed, kinds=KINDS, endless=ENDLESS)
+        panel = simulate_panel(systems, items, seed, kinds=kinds, endless=ENDLESS)
         panel = replace(panel, family=np.zeros(systems, bool))
-        seen = {name: made(panel.humans, rng) for name, made in SEEN.items()}
+        seen = {name: made(panel.humans, rng) for name, made in SEEN.items() if kinds == KINDS}
         for name, judge in {**panel.judges, **seen}.items():
             truth = truth_of(panel, name)
             ground = ScoreGround(case_of(panel.humans, judge), MARGINS)
@@ -218,7 +238,7 @@ class Known:
 
     def __enter__(self):
         self.before = simulate.KINDS
-        simulate.KINDS = {**self.before, **HIDDEN}
+        simulate.KINDS = {**self.before, **HIDDEN, **LIMITS}
 
     def __exit__(self, *_):
         simulate.KINDS = self.before
@@ -230,7 +250,7 @@ def tables(cells) -> list[str]:
         "| systems x items | judge | " + " | ".join(USES) + " |",
         "|---|---|" + "---:|" * len(USES),
     ]
-    for (systems, items), (counts, _) in cells.items():
+    for (systems, items), (counts, panels) in cells.items():
         pooled = Counter()
         for name in (*KINDS, *SEEN):
             shown = []
@@ -239,7 +259,7 @@ def tables(cells) -> list[str]:
                 n, hits = sum(wrong.values()), wrong.get("yes", 0) + wrong.get("yes of some", 0)
                 pooled[use, "n"] += n
                 pooled[use, "hits"] += hits
-                shown.append(_share(hits, n))
+                shown.append(share(hits, n) if n >= FEWEST_SHOWN or panels < n + 1 else "")
             if any(shown):
                 lines.append(f"| {systems} x {items} | {name} | {' | '.join(shown)} |")
         both = [(pooled[use, "hits"], pooled[use, "n"]) for use in USES]
@@ -259,26 +279,29 @@ def tables(cells) -> list[str]:
     return lines
 
 
-def rare(systems: int, items: int, panels: int, jobs: int = 1, least: int = 150):
+def rare(systems: int, items: int, panels: int, jobs: int = 1, least: int = LEAST):
     """(kind, use, state) of fair judges that are undeserving since some panels make them so.
 
-    Panels are drawn until each cell has as many, or `panels` are drawn; only these are examined.
+    Panels are drawn until each cell has as many, or `panels` are drawn. Only those are examined
+    whose qualities and views may make a judge undeserving of a use that has not yet enough.
     """
+    counts, drawn = Counter(), 0
+    while drawn < panels:
+        wanted = {cell for cell in FAIR_CELLS if _cell(counts, *cell).total() < least}
+        if not wanted:
+            break
+        # Ever more at once: those that are still wanted are the rarer ones.
+        seeds = range(2 * FIRST + drawn, 2 * FIRST + min(drawn + max(BLOCK, drawn), panels))
+        may_be, _ = counted(partial(_odd, systems, items, wanted), seeds, jobs, chunk=1000)
+        counts.update(counted(partial(draw_rare, systems, items), sorted(may_be), jobs)[0])
+        drawn += len(seeds)
+    return counts, drawn
 
-    def enough(counts: Counter) -> bool:
-        return all(_cell(counts, *cell).total() >= least for cell in FAIR_CELLS)
 
-    seeds = range(2 * FIRST, 2 * FIRST + panels)
-    return counted(partial(draw_rare, systems, items), seeds, jobs, enough, chunk=100)
-
-
-def draw_rare(systems: int, items: int, seed: int) -> Counter:
-    """The states of the fair judges of one panel that it makes undeserving.
-
-    Panels whose qualities and views make nobody so are not drawn in full.
-    """
-    odd = _odd(systems, items, seed)
-    return undeserving(systems, items, seed, FAIR, odd) if odd else Counter()
+def draw_rare(systems: int, items: int, one: tuple[int, str]) -> Counter:
+    """The states of one fair judge in one panel, of the uses that it must not have."""
+    seed, name = one
+    return undeserving(systems, items, seed, FAIR, [name])
 
 
 def undeserving(systems: int, items: int, seed: int, kinds, looked_at) -> Counter:
@@ -297,15 +320,29 @@ def undeserving(systems: int, items: int, seed: int, kinds, looked_at) -> Counte
     return counts
 
 
-def by_panel(systems: int, items: int, panels: int, jobs: int = 1):
+def by_panel(systems: int, items: int, panels: int, jobs: int = 1, least: int = LEAST // 2):
     """The same of judges with a fault by which a panel makes them undeserving of more."""
-    seeds = range(3 * FIRST, 3 * FIRST + panels)
-    drawn = partial(undeserving, systems, items, kinds=BY_PANEL, looked_at=BY_PANEL)
-    return counted(drawn, seeds, jobs)
+    counts, drawn, wanted = Counter(), 0, list(BY_PANEL)
+    while drawn < panels and wanted:
+        seeds = range(3 * FIRST + drawn, 3 * FIRST + min(drawn + FEW, panels))
+        work = partial(undeserving, systems, items, kinds=BY_PANEL, looked_at=tuple(wanted))
+        counts.update(counted(work, seeds, jobs)[0])
+        drawn += len(seeds)
+        # What so few panels make is not waited for.
+        wanted = [
+            name
+            for name in BY_PANEL
+            if any(
+                (name, use) not in BUILT_IN
+                and SELDOM * drawn < _cell(counts, name, use).total() < least
+                for use in USES
+            )
+        ]
+    return counts, drawn
 
 
-def _odd(systems: int, items: int, seed: int) -> list[str]:
-    """Fair judges whose means the panel's qualities and views may make undeserving.
+def _odd(systems: int, items: int, wanted: set[tuple[str, str]], seed: int) -> Counter:
+    """(seed, judge) where the panel's qualities and views may make one undeserving of such a use.
 
     As `simulate_panel` draws them; rounding moves means by less than what is left here.
     """
@@ -315,15 +352,21 @@ def _odd(systems: int, items: int, seed: int) -> list[str]:
     human = quality + views[:3].mean(axis=0)
     spread = HumanSpread(simulate.OWN**2, simulate.OWN, 2 * (systems - 1), 3)
     apart = 0.93 * spread.allow(0.4, systems / (systems - 1), systems, 0.01)
-    odd = []
+    odd = Counter()
     for name, view in zip(FAIR, views[3:], strict=True):
         judge = quality + view * (0.5 if name == "sharp" else 1.0)
         off = judge - human
-        own = np.abs(off - off.mean()).max() * systems / (systems - 1)
-        level = np.abs(off).max() / np.sqrt(1 - 1 / systems)
-        close = np.corrcoef(human, judge)[0, 1] < 0.84 or max(own, level) > apart
-        if close or abs(off.mean()) > 0.17:
-            odd.append(name)
+        own = bool(np.abs(off - off.mean()).max() * systems / (systems - 1) > apart)
+        level = bool(np.abs(off).max() / np.sqrt(1 - 1 / systems) > apart)
+        close = bool(np.corrcoef(human, judge)[0, 1] < 0.84)
+        may_be = {
+            "order": close,
+            "score": close or own or level or abs(off.mean()) > 0.17,
+            "single": own,
+            "gate": own,
+        }
+        if any(one and (name, use) in wanted for use, one in may_be.items()):
+            odd[seed, name] = 1
     return odd
 
 
@@ -347,15 +390,15 @@ def rare_table(sizes, panels: int, often: int, jobs: int = 1) -> list[str]:
                 each = [_cell(counts, name, use) for use in USES]
                 for use, cell in zip(USES, each, strict=True):
                     pooled[use].update(cell)
-                shown = " | ".join(_share(cell["yes"], cell.total()) for cell in each)
+                shown = " | ".join(share(cell["yes"], cell.total()) for cell in each)
                 lines.append(f"| {size} | {drawn} | {name} | {shown} |")
-        shown = " | ".join(_share(pooled[use]["yes"], pooled[use].total()) for use in USES)
+        shown = " | ".join(share(pooled[use]["yes"], pooled[use].total()) for use in USES)
         lines.append(f"| {size} | | **all** | {shown} |")
         print(*lines[-len(RARE) - 1 :], sep="\n", file=sys.stderr, flush=True)
     return lines
 
 
-def _share(hits: int, n: int) -> str:
+def share(hits: int, n: int) -> str:
     return f"{hits} of {n} (< {upper(hits, n):.3f})" if n else ""
 
 

@@ -1,6 +1,8 @@
 """Who has seen the answers (LEAK): honest judges among people of many kinds, and judges that have.
 
-    python benchmarks/verdict_leak.py [PANELS] [PEOPLE ...]     # writes results/verdict_leak.md
+    python benchmarks/verdict_leak.py [--panels 300] [--jobs 2] [PEOPLE ...]
+
+It writes results/verdict_leak.md.
 
 Five systems, 150 items and, but for what a kind of people says, three humans, each with lasting
 views of single responses. Seeds from 5,000,000. An honest judge sees the response alone, or shares
@@ -12,9 +14,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _spread import counted, jobs_of, option
 
 from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spec.scores.ground import ScoreGround
@@ -143,23 +147,27 @@ def told(ground: ScoreGround) -> str:
     return "follows" if ground.followed else ""
 
 
-def run(people: str, panels: int) -> Counter:
+def run(people: str, panels: int, jobs: int = 1) -> Counter:
     """(group, judge, what is told) counted."""
+    return counted(partial(examined, people), range(FIRST, FIRST + panels), jobs)[0]
+
+
+def examined(people: str, seed: int) -> Counter:
+    """What all judges are told in one panel."""
     counts = Counter()
-    for seed in range(FIRST, FIRST + panels):
-        humans, *groups = drawn(seed, people)
-        for group, judges in zip(("honest", "leaked"), groups, strict=True):
-            for name, judge in judges.items():
-                ground = ScoreGround(case_of(people, humans, judge), Margins())
-                counts[group, name, told(ground)] += 1
+    humans, *groups = drawn(seed, people)
+    for group, judges in zip(("honest", "leaked"), groups, strict=True):
+        for name, judge in judges.items():
+            ground = ScoreGround(case_of(people, humans, judge), Margins())
+            counts[group, name, told(ground)] += 1
     return counts
 
 
-def main(chosen, panels: int) -> str:
+def main(chosen, panels: int, jobs: int = 1) -> str:
     """The report as Markdown."""
     cells = {}
     for people in chosen:
-        cells[people] = run(people, panels)
+        cells[people] = run(people, panels, jobs)
         print(people, file=sys.stderr, flush=True)
     names = {key[1]: key[0] for counts in cells.values() for key in counts}
     lines = [
@@ -199,9 +207,8 @@ def _shares(judge: str) -> bool:
 
 if __name__ == "__main__":
     options = sys.argv[1:]
-    number = next((int(option) for option in options if option.isdigit()), 300)
-    named = [option for option in options if option in PEOPLE] or list(PEOPLE)
-    text = main(named, number)
+    named = [one for one in options if one in PEOPLE] or list(PEOPLE)
+    text = main(named, option(options, "--panels", 300), jobs_of(options))
     if named == list(PEOPLE):
         RESULTS.write_text(text, encoding="utf-8")
     print(text)

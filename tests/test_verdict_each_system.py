@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import voirdire
 from voirdire.errors import RequirementUnmetError
@@ -17,7 +18,7 @@ from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, decide
 from voirdire.report import answers
 from voirdire.report.records import verdict_record
-from voirdire.stats.reading_by_system import beside_items, swapped
+from voirdire.stats.reading_by_system import answered_by_item, beside_items, swapped
 from voirdire.study import Margins
 
 USES = ("order", "score", "single")
@@ -181,8 +182,7 @@ def test_reading_beside_items_is_that_of_a_slow_twin():
         j = np.mean([(judge[t] * people[k, t]).mean() for k, t in cells])
         c = np.mean([(people[a, t] * people[b, t]).mean() for a, b in pairs for _, t in cells[:3]])
         mine = j / c * np.mean(shared) / (away[s] ** 2).mean()
-        # With three others a quarter of them is none.
-        theirs = np.mean([float(found[f"s{t:02d}"].slope.at) for t in range(4) if t != s])
+        theirs = np.median([float(found[f"s{t:02d}"].slope.at) for t in range(4) if t != s])
         assert found[name].expected == pytest.approx((mine + theirs) / 2, rel=1e-9)
 
 
@@ -259,3 +259,34 @@ def test_the_sign_of_swapped_systems_is_that_of_a_slow_twin():
     # One in five of three pairs: 1.50.
     assert (found is not None) == (signs[worst] > 1.501)
     assert found == ("s00", "s01") == tuple(f"s0{place}" for place in worst)
+
+
+def test_a_system_is_answered_by_the_item_where_that_is_the_likelier():
+    """Ratios of densities of t, each of three systems with a chance of a third."""
+    panel = ground(simulate_panel(3, 60, 8, kinds=("good",)), "good").panel
+    each = beside_items(panel, (0, 1, 2))
+
+    def moved(by):
+        return {
+            name: replace(one, slope=replace(one.slope, at=by * one.expected))
+            for name, one in each.items()
+        }
+
+    for by in (0.0, 0.2, 0.4, 0.45, 0.5, 1.0):
+        found = moved(by)
+        ratios = []
+        for one in found.values():
+            at, se = np.array([0.0, one.expected]), float(one.slope.se)
+            densities = stats.t.pdf((float(one.slope.at) - at) / se, one.slope.df)
+            ratios.append(densities[0] / densities[1])
+            assert one.unread == pytest.approx(ratios[-1], rel=1e-9)
+        told = np.prod(2 / 3 + np.array(ratios) / 3) > 1.1
+        assert (answered_by_item(found) != ()) == told, by
+    assert set(answered_by_item(moved(0.0))) == {"s00", "s01", "s02"}
+    # Where people are shown to share little nothing is wrong with a judge that follows little.
+    apart = {name: replace(one, people_high=0.4) for name, one in moved(0.0).items()}
+    assert answered_by_item(apart) == ()
+    assert answered_by_item({}) == ()
+    # Of many items errors are small and the ratio is huge.
+    sure = {k: replace(one, slope=replace(one.slope, se=1e-4)) for k, one in moved(0.0).items()}
+    assert len(answered_by_item(sure)) == 3

@@ -12,7 +12,7 @@ from voirdire.stats import within
 from voirdire.stats._arrays import median
 from voirdire.stats.intervals import normal_quantile
 from voirdire.stats.response_panel import mean_present
-from voirdire.stats.sums import Jackknifed, quantile, summed
+from voirdire.stats.sums import Jackknifed, means_of, quantile, summed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,14 @@ SURE_HERE, POWER = 0.975, 0.80
 _FEWEST_SHARED = 20
 #: How often two systems look swapped of a judge that reads nothing, and of one that reads.
 _LOOKS_SWAPPED, _SELDOM_SWAPPED = 0.2, 0.01
-#: The share of what is read in the other systems that both must show under the other's name.
+#: The share of what is read in the other systems that both must show under the other's name; of
+#: what people share elsewhere below which a judge need not follow them.
 _AS_OTHERS = 0.5
+#: How much likelier it has to be that some system is answered by the item than that none is: at
+#: most, at least, and a system. It holds back 4 to 7 in 100 exchangeable humans (docs/verdict.md).
+_LIKELIER, _LIKELIER_OF_FEW, _LIKELIER_EACH = 2.0, 1.1, 0.2
+#: The logarithm of a ratio beyond which more of it says nothing.
+_SURELY = 100.0
 #: A sum of squares below this is none; and below which share of the middle system's people's scores
 #: hardly vary.
 _NONE, _LEAST_VARIES = 1e-9, 0.25
@@ -120,18 +126,59 @@ class BesideItems:
         they think of the item itself being taken out. Of a judge that answers by the item both are
         0, whatever its noise. The correlation is on Fisher's z.
     expected : float
-        The slope of a judge that reads there as elsewhere: half of it the mean of its own in the
-        other systems, a quarter of these left out; half what follows from its points for a shared
-        point of people and from what people share of responses. With one human the first alone.
-    people : float
-        How much of what two people share of responses lies in this system, beside the mean of all;
-        NaN with one human.
+        The slope of a judge that reads there as elsewhere: half of it the median of its own in the
+        other systems; half what follows from its points for a shared point of people and from what
+        people share of responses. With one human the first alone.
+    people, people_high : float
+        How much of what two people share of responses lies in this system, beside the mean of all,
+        and its upper 95 % bound; NaN with one human.
     """
 
     slope: Jackknifed
     correlation: Jackknifed
     expected: float
     people: float
+    people_high: float
+
+    @property
+    def unread(self) -> float:
+        """How many times as likely the slope is of a judge that reads nothing as of a reader.
+
+        Where people are shown to share less than half of what they do elsewhere nothing is wrong
+        with a judge that follows little: 1.
+        """
+        at, se, df = float(self.slope.at), float(self.slope.se), self.slope.df
+        if self.people_high < _AS_OTHERS or not (self.expected > 0 and se > 0):
+            return 1.0
+        # Densities of t about 0 and about what is expected, of which all but this is the same.
+        nothing, reader = 1 + (at / se) ** 2 / df, 1 + ((at - self.expected) / se) ** 2 / df
+        # Beyond this a ratio says no more, and its power would overflow.
+        return math.exp(min((df + 1) / 2 * math.log(reader / nothing), _SURELY))
+
+
+def answered_by_item(each: dict[str, BesideItems]) -> tuple[str, ...]:
+    """Systems that a judge answers by the item; none where that is not likelier than reading.
+
+    Each of S systems is one with a chance of 1 / S, and the others are read as expected. That some
+    are has to be twice as likely as that none is, of few systems less; then those are named which
+    are so rather than not, and at least the likeliest.
+
+    Parameters
+    ----------
+    each : dict of str to BesideItems
+        Of `beside_items`.
+
+    Source: Neyman and Pearson (1933), Philosophical Transactions A 231, 289-337, for the ratio.
+    """
+    if not each:
+        return ()
+    chance, ratios = 1 / len(each), {name: one.unread for name, one in each.items()}
+    together = math.fsum(math.log1p(chance * (ratio - 1)) for ratio in ratios.values())
+    limit = min(max(_LIKELIER_EACH * len(each), _LIKELIER_OF_FEW), _LIKELIER)
+    if together <= math.log(limit):
+        return ()
+    likely = tuple(name for name, ratio in ratios.items() if chance * ratio > 1 - chance)
+    return likely or (max(ratios, key=lambda name: ratios[name]),)
 
 
 def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, BesideItems]:
@@ -170,7 +217,7 @@ def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Besid
     slopes = [table.jackknife(_partial_slope) for table in tables]
     # Two estimates that err apart are better than either; with one human there is but its own.
     usual = _of_others(np.array([float(slope.at) for slope in slopes]))
-    among = [math.nan] * len(tables)
+    among = [(math.nan, math.nan)] * len(tables)
     if len(humans) > 1:
         expected, among = _expected(panel, people, humans, places)
         varies = [table.total[0] / table.total[6] for table in tables]
@@ -179,7 +226,7 @@ def beside_items(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Besid
         ]
     return {
         str(panel.systems[place]): BesideItems(
-            slope, table.jackknife(_partial_correlation, "fisher"), float(value), float(share)
+            slope, table.jackknife(_partial_correlation, "fisher"), float(value), *share
         )
         for place, table, slope, value, share in zip(
             places, tables, slopes, usual, among, strict=True
@@ -246,7 +293,7 @@ def _partial_correlation(sums: Floats) -> Floats:
 
 def _expected(
     panel: ResponsePanel, people: Floats, humans: Sequence[int], places: Sequence[int]
-) -> tuple[list[float], list[float]]:
+) -> tuple[list[float], list[tuple[float, float]]]:
     """Of each place: covariance of a reading judge with x, and people's own beside the mean."""
     away = np.stack([_away(panel, one) for one in people])
     both, known = ~np.isnan(people), ~np.isnan(away)
@@ -255,24 +302,29 @@ def _expected(
     products = h.sum(axis=0) * x.sum(axis=0) - (h * x).sum(axis=0)
     pairs = both.sum(axis=0) * known.sum(axis=0) - (both & known).sum(axis=0)
     rows = np.stack([products, pairs * 1.0], axis=1)
+    tables = [panel.by_cluster(rows, panel.system == place, where=1) for place in places]
+    if not tables:
+        return [], []
     own = within.item_columns(panel.only_humans(humans))
-    sums, points = (
-        np.stack([table[panel.system == place].sum(axis=0) for place in places])
-        if places else np.zeros((0, table.shape[1]))
-        for table in (rows, own)
-    )  # fmt: skip
+    points = np.stack([own[panel.system == place].sum(axis=0) for place in places])
+    sums = np.stack([table.total for table in tables])
+    shared = [table.jackknife(means_of)[0] for table in tables]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums[:, 0].sum() / sums[:, 1].sum()
         c, _, j, _ = within.moments(points.sum(axis=0) - points)
-        return list(j / c * max(float(mean), 0.0)), list(sums[:, 0] / sums[:, 1] / mean)
+        among = [
+            (float(one.at / mean), float((one.at + quantile(0.95, one.df) * one.se) / mean))
+            for one in shared
+        ]
+        return list(j / c * max(float(mean), 0.0)), among
 
 
 def _of_others(slopes: Floats) -> list[float]:
-    """Of each the mean of the others, a quarter of them left out: those in which it reads least."""
+    """Of each the median of the others."""
     out = []
     for place in range(len(slopes)):
-        others = np.sort(np.delete(slopes, place))
-        out.append(float(others[len(others) // 4 :].mean()) if len(others) else math.nan)
+        others = np.delete(slopes, place)
+        out.append(float(np.median(others)) if len(others) else math.nan)
     return out
 
 

@@ -11,6 +11,7 @@ from voirdire.examining.spec.margins import SURE_NO
 from voirdire.late import dataclass
 from voirdire.stats.reading_by_system import (
     SURE_HERE,
+    answered_by_item,
     beside_items,
     reading_in_systems,
     swapped,
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Below these shares of what it, or another human, reads elsewhere.
 _THIRD, _HALF = 1 / 3, 1 / 2
-#: How seldom a judge that reads alike everywhere is held back for some system, items taken out.
-SELDOM = 0.12
 
 
 def reads_each_system(
@@ -87,20 +86,9 @@ def reads_each_system(
 
 
 def _by_question(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Jackknifed]:
-    """Systems in which it follows the responses by less than half of what a reader would, surely.
-
-    As seldom as in one of eight grids in which it reads alike everywhere, over pairs of systems.
-    Where people themselves share hardly anything of the responses nothing is wrong with the judge.
-    """
+    """Systems that it answers by the question, and what it follows of their responses."""
     each = beside_items(panel, humans)
-    pairs = max(len(each) * (len(each) - 1) / 2, 1.0)
-    far = quantile(1 - SELDOM / pairs, panel.n_clusters - 1)
-    return {
-        name: one.correlation
-        for name, one in each.items()
-        if one.slope.at < min(_HALF * one.expected, one.expected - far * one.slope.se)
-        and not one.people < _THIRD
-    }
+    return {name: each[name].correlation for name in answered_by_item(each)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Examination:
         >>> chance = np.random.default_rng(0)
         >>> rows = [(i, r, i % 5 + chance.normal()) for i in range(60) for r in ("ann", "gpt")]
         >>> frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
-        >>> print(voirdire.examine(frame, reference=["ann"]).summary().partition(".")[0])
+        >>> print(voirdire.examine(frame, reference=["ann"]).summary().partition(" (")[0])
         Use gpt to extend your labels
         """
         return str(_shown("summary_text")(self))

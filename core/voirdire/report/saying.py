@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from voirdire.examining.gains import BESIDE
 from voirdire.examining.spec import COMPONENTS, KINDS, REASONS, THESE, USES, UseSpec
-from voirdire.late import dataclass
-from voirdire.report.sentences import because, sentence
+from voirdire.late import dataclass, pattern
+from voirdire.report.sentences import because, next_text, sentence
 from voirdire.report.words import brief, plural
+from voirdire.tabular import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ _MOST_REASONS = 2
 _MOST_USES = 3
 #: More attributes or labels than this are counted in a sentence and not named.
 _MOST_NAMED = 4
+_BRACKETS = pattern(r" \(.*\)$")
 _EVERYWHERE = " on every attribute"
 
 #: Every sentence about a judge. What stands in braces comes from the uses and components.
@@ -38,10 +40,13 @@ FRAMES: Mapping[str, str] = {
     "itself": "Even so, {judge} may be used to {what}{where}.",
     "not shown": "It is not vouched for {what}.",
     "no": "Do not {what}{where}.",
+    "no, since": "Do not {what}{where}: {why}.",
     "because": "{why}, so do not {what}{where}.",
     "so": "So do not {what}{where}.",
     "open": "Not enough data yet to clear {judge} for {what}{where}.",
+    "until": "Not enough data yet to clear {judge} for {what}{where}: {step}",
     "all open": "Not enough data to clear {judge} for anything yet.",
+    "first answer": "For a first yes or no {step}",
     "nothing": "Do not use {judge} for anything: {why}.",
     "untold": "Nothing can be said of {judge} yet: {why}.",
     "untested": "It could not be tested for {what}: {why}.",
@@ -105,12 +110,14 @@ class Saying:
         spoken = self._spoken()
         several = len({one.use for one in spoken}) > 1
         if several and all(one.state == "open" for one in spoken):
-            return (self._framed("all open", judge=self.name),), tuple(untested)
+            step = _step(spoken, fewest=True)
+            more = [self._framed("first answer", step=step)] if step else []
+            return (self._framed("all open", judge=self.name),), (*more, *untested)
         yes = self._yes()
         forbidden, reasons = self._no()
         lead = yes or forbidden or [*open_[:1]] or [self._framed("no test", judge=self.name)]
         rest = [*(forbidden if yes else []), *reasons, *open_, *untested]
-        return tuple(lead), tuple(one for one in rest if one not in lead)
+        return tuple(lead), tuple(one for one in dict.fromkeys(rest) if one not in lead)
 
     def _spoken(self) -> list[Verdict]:
         """Verdicts that a sentence speaks of; those on what is minor only where they are yes."""
@@ -157,6 +164,8 @@ class Saying:
                 said = self._framed(frame, what=listed(left[:many], word), **words)
                 if fits(said) or many == 1:
                     break
+            if not fits(said):  # long names leave no room for a number
+                said = self._framed(frame, what=_BRACKETS.sub("", left[0]), **words)
             made.append(said)
             left = left[many:]
         return made
@@ -190,12 +199,17 @@ class Saying:
         first = "only" if "no" in states and "open" not in states else "yes"
         said: list[str] = []
         by_themselves: list[tuple[UseSpec, list[Verdict], str]] = []
+        # What would be all that it is for is said as any other use is.
+        small = all(USES[one.use].alone for one in cleared)
         for where, uses in self._by_place("yes", cleared).items():
-            listed_uses = {use: own for use, own in uses.items() if not USES[use].alone}
-            # What would be all that it is for is said as any other use is.
-            if not (said or listed_uses):
-                listed_uses = {use: own for use, own in uses.items() if USES[use].verb}
-            verbs = [self._words(USES[use].verb, own) for use, own in listed_uses.items()]
+            listed_uses = {
+                use: own for use, own in uses.items()
+                if (USES[use].verb if small and not said else not USES[use].alone)
+            }  # fmt: skip
+            verbs = [
+                f"{self._words(USES[use].verb, own)}{numbered(own)}"
+                for use, own in listed_uses.items()
+            ]
             begun = "itself" if instead and len(better) == len(cleared) else first
             frames = ["also"] if said else [begun, "also"]
             said += self._packed(frames, verbs, judge=self.name, where=where)
@@ -203,7 +217,8 @@ class Saying:
             by_themselves += [(USES[use], own, where) for use, own in uses.items() if use in rest]
         for use, own, where in by_themselves:
             what = self._words(use.alone, own, **self._named(not said))
-            said.append(self._framed("alone", what=what, where=where))
+            told = self._framed("alone", what=f"{what}{numbered(own)}", where=where)
+            said.append(told if fits(told) else self._framed("alone", what=what, where=where))
         if instead and len(better) == len(cleared):
             return [*instead, *said, *self._not_shown(cleared)]
         return [*said, *instead, *self._not_shown(cleared)]
@@ -270,6 +285,11 @@ class Saying:
                 forbidden += self._packed(["no"], verbs, "or", where=_any(where))
             for verb, own in zip(verbs, uses.values(), strict=True):
                 groups.setdefault((where, _worst(own)), []).append(verb)
+        if not cleared and len(forbidden) == len(groups) == 1:
+            (((place, why), verbs),) = groups.items()
+            told = self._packed(["no, since"], verbs, "or", where=_any(place), why=why)
+            if why and len(told) == 1 and fits(told[0]):
+                return told, []
         if not cleared:
             whys = [f"{where[1:]} {why}" if where and len(places) > 1 else why
                     for where, why in groups if why]  # fmt: skip
@@ -290,7 +310,13 @@ class Saying:
         said = []
         for where, uses in self._by_place("open", self._spoken()).items():
             doing = [self._words(USES[use].doing, own, "or") for use, own in uses.items()]
-            said += self._packed(["open"], doing, "or", judge=self.name, where=_any(where))
+            step = _step([one for own in uses.values() for one in own])
+            frames = ["until" if step else "open"]
+            told = self._packed(frames, doing, "or", judge=self.name, where=_any(where), step=step)
+            if step and (len(told) > 1 or not fits(told[0])):
+                told = self._packed(["open"], doing, "or", judge=self.name, where=_any(where))
+                told.append(sentence(step))
+            said += told
         return said
 
     def _not_tested(self) -> list[str]:
@@ -336,6 +362,40 @@ class Saying:
         if len(names) > _MOST_NAMED:
             return f" on {len(names)} of {len(self.attributes)} attributes"
         return f" on {listed(names)}"
+
+
+def _step(verdicts: Sequence[Verdict], *, fewest: bool = False) -> str:
+    """How much more data would settle all of them, or with `fewest` the first, as a clause."""
+    steps = [one.next for one in verdicts if one.next.action == "rate more" and one.next.needed]
+    if not steps or not (fewest or len(steps) == len(verdicts)):
+        return ""
+    chosen = (min if fewest else max)(steps, key=lambda step: (step.needed or 0) / (step.now or 1))
+    told = next_text(chosen, "open")
+    return f"{told[:1].lower()}{told[1:]}"
+
+
+def numbered(verdicts: Sequence[Verdict]) -> str:
+    """The number that clears a use, in brackets: of several attributes that of the weakest.
+
+    Empty where nothing that the use is explained by was measured.
+    """
+    use = USES[verdicts[0].use]
+    said: list[str] = []
+    for key in dict.fromkeys((*use.shown, *(one.key for one in use.required[THESE]))):
+        spec = COMPONENTS[key]
+        parts = [
+            part for one in verdicts for part in one.components
+            if part.name == key and math.isfinite(part.estimate)
+        ]  # fmt: skip
+        if parts and len(said) < use.numbers and (spec.in_brackets or key in use.shown):
+            said.append(spec.in_brackets(parts) if spec.in_brackets else _titled(parts))
+    told = ", ".join(filter(None, said))
+    return f" ({told})" if told else ""
+
+
+def _titled(parts: Sequence[Component]) -> str:
+    """Of a component that has no words of its own for it."""
+    return f"{COMPONENTS[parts[0].name].title} {number_text(parts[0].estimate, 2)}"
 
 
 def _once(parts: Sequence[str]) -> list[str]:

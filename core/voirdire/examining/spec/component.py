@@ -203,6 +203,9 @@ class ComponentSpec:
         From a component to a clause: what was found, beside what is needed.
     says_of : mapping
         Kinds of judgements that are said otherwise.
+    in_brackets : callable or None
+        From a component of each verdict that a sentence clears to the number that stands in
+        brackets behind the use; None: its title and the estimate.
     spared : callable or None
         From the components of several verdicts that name what was not shown, to the sentence that
         goes with a yes; None: their names.
@@ -232,6 +235,7 @@ class ComponentSpec:
     any_chance: bool = False
     after_no: Callable[[Any, Component], Next] | None = None
     says_of: Mapping[str, Callable[[Component], str]] = field(default_factory=dict)
+    in_brackets: Callable[[Sequence[Component]], str] | None = None
     spared: Callable[[Sequence[Component]], str] | None = None
     influence: Callable[[Any, Component], NDArray[np.float64] | None] | None = None
     change: ChangeRule | None = None

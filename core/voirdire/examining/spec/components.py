@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec import in_brackets, kinds_change
 from voirdire.examining.spec.component import (
     COMPONENTS,
     ChangeRule,
@@ -144,6 +144,7 @@ TRACKS_RESPONSES = COMPONENTS.register(
             "probability": correlates("its probabilities correlate {value} with people's verdicts"),
         },
         any_chance=True,
+        in_brackets=in_brackets.named("correlation"),
         unit="correlation",
         side="above 0",
         unread=True,
@@ -187,6 +188,7 @@ BESIDE_ONE_HUMAN = COMPONENTS.register(
         needs=(needs.clusters, needs.two_humans),
         find=lambda g: responses.item("ITEM", g.shared, g.times, g.margins),
         says=worth(),
+        in_brackets=in_brackets.worth,
         unit="excess",
         side="above 0",
         influence=influence.of_shared(),
@@ -249,6 +251,7 @@ BIAS = COMPONENTS.register(
         needs=(needs.clusters, needs.connected),
         find=_bias("BIAS", beside_human=False),
         says=_mean_off(),
+        in_brackets=in_brackets.off,
         unit="points",
         side="within",
         calibrated=True,
@@ -287,6 +290,7 @@ ORDER_OF_SYSTEMS = COMPONENTS.register(
         says_of={
             "preference": correlates("its strengths of systems correlate {value} with people's")
         },
+        in_brackets=in_brackets.named("correlation"),
         unit="correlation",
         side="least",
         influence=influence.of_moments(means.correlation),
@@ -329,6 +333,7 @@ PAIRS_IN_ORDER = COMPONENTS.register(
         needs=_OF_SYSTEMS,
         find=lambda g: systems.pairs("PAIRS", g.means, _margin_of_system(g), g.system_names),
         says=pair_apart,
+        in_brackets=in_brackets.apart,
         unit="points",
         side="above 0",
         influence=influence.of_pair,
@@ -366,6 +371,7 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
             "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
         ),
         says=off("it puts {at} {points} points too high", "it puts {at} {points} points too low"),
+        in_brackets=in_brackets.off,
         unit="points",
         side="within",
         skipped_untested=True,
@@ -392,6 +398,7 @@ REVERSED_PAIRS = COMPONENTS.register(
             "REVERSE", g.means, g.spread.allow(_margin_of_system(g), 2.0, 1), g.system_names
         ),
         says=reversed_pairs,
+        in_brackets=in_brackets.unreversed,
         unit="pairs",
         side="none",
         skipped_untested=True,
@@ -448,6 +455,7 @@ ORDER_TO_COME = COMPONENTS.register(
         needs=(*_OF_SYSTEMS, needs.many_systems),
         find=lambda g: systems.order_to_come("ORDER+", g.means, g.margins.order),
         says=correlates("over systems to come its averages correlate {value} with people's"),
+        in_brackets=in_brackets.named("correlation"),
         unit="correlation",
         side="least",
         falls_with="systems",
@@ -592,6 +600,7 @@ PASSES_WHAT_PASSES = COMPONENTS.register(
         find=_gate_rate("SENS", passes=True),
         says=rate("passes", "good"),
         any_chance=True,
+        in_brackets=in_brackets.share("passes {share} of the good"),
         unit="share",
         side="least",
         influence=influence.of_rate(passes=True),
@@ -611,6 +620,7 @@ STOPS_WHAT_FAILS = COMPONENTS.register(
         find=_gate_rate("SPEC", passes=False),
         says=rate("catches", "bad"),
         any_chance=True,
+        in_brackets=in_brackets.share("catches {share} of the bad"),
         unit="share",
         side="least",
         influence=influence.of_rate(passes=False),
@@ -641,6 +651,7 @@ RUNS_REPEAT = COMPONENTS.register(
         find=lambda g: responses.repeated_runs("RUN", g.panel, g.margins),
         says=correlates("one run has a reliability of {value}"),
         any_chance=True,
+        in_brackets=in_brackets.named("reliability"),
         unit="correlation",
         side="least",
         after_no=_average_runs,
@@ -664,6 +675,7 @@ LABELS_SAVED = COMPONENTS.register(
         needs=_CLUSTERS,
         find=_labels_saved,
         says=gain,
+        in_brackets=in_brackets.labels,
         unit="labels",
         side="least",
         after_no=_label_instead,

@@ -76,6 +76,8 @@ class UseSpec:
         Whether a sentence says that it was not tested: people ask for it by itself.
     shown : tuple of str
         Components that a yes is explained by.
+    numbers : int
+        Of how many of them the number stands in brackets behind a yes.
     declared : callable
         Whether it is asked for in a ground at all.
     per_label : bool
@@ -112,6 +114,7 @@ class UseSpec:
     minor: bool = False
     untested_said: bool = False
     shown: tuple[str, ...] = ()
+    numbers: int = 1
     declared: Callable[[Any], bool] = field(default=lambda _: True)
     per_label: bool = False
     all_labels: str = ""
@@ -290,6 +293,7 @@ PASS_AND_STOP = USES.register(
         refused="let {it} gate responses",
         untested_said=True,
         shown=("SENS", "SPEC"),
+        numbers=2,
         declared=lambda ground: ground.gate is not None,
         forbidden_where_critical=True,
         counts=_of_labels,
@@ -344,6 +348,7 @@ PULL_OUT = USES.register(
         doing="filtering for {label}",
         refused="let {it} filter for {label}",
         shown=("RECALL", "PRECISION"),
+        numbers=2,
         per_label=True,
         forbidden_where_critical=True,
     )

@@ -100,6 +100,11 @@ def _unsigned(part: Component) -> str:
     return f" {interval_text(ends[0], ends[1], _digits(part))}"
 
 
+def humans_text(worth: float) -> str:
+    """How many humans one run is worth: nobody needs to know by how far it passes a hundred."""
+    return "more than 100 humans" if worth > 100 else f"{number_text(worth, 2)} humans"
+
+
 def worth(what: str = "") -> Callable[[Component], str]:
     """ITEM and its kin: error variance at most `margin` times a human's is a worth of 1/margin."""
 
@@ -108,9 +113,7 @@ def worth(what: str = "") -> Callable[[Component], str]:
         # Errors too large to be those of any number of humans have no worth in humans.
         if not math.isfinite(part.judge):
             return f"{where}{what}it errs more than a human may"
-        clause = (
-            f"{where}{what}one run is worth {number_text(part.judge, 2)} humans on single responses"
-        )
+        clause = f"{where}{what}one run is worth {humans_text(part.judge)} on single responses"
         if not (times := _limit(part)) > 0:
             return clause
         # The point estimate is good enough and the interval is not: without this the clause would
@@ -126,7 +129,8 @@ def reversed_pairs(part: Component) -> str:
     if len(part.at) < 2:
         apart = "" if part.margin is None else f" {number_text(2 * _limit(part), 2)} points apart"
         return f"no pair of systems{apart} is reversed"
-    more = f", and {part.count - 1} more" if part.count > 1 else ""
+    others = part.count - 1
+    more = f", and {others} more pair{'s' if others > 1 else ''}" if others > 0 else ""
     verb = "reverses" if part.state == "no" else "may reverse"
     apart = number_text(part.human, 2)
     return f"it {verb} {part.at[0]} and {part.at[1]}, which people hold {apart} points apart{more}"
@@ -162,7 +166,7 @@ def pair_apart(part: Component) -> str:
     first, second = (
         (*part.at, "one system", "the other")[:2] if len(part.at) > 1 else ("one system", "another")
     )
-    return f"it puts {first} {_above(part.judge)} {second}, your humans {_above(part.human)} it"
+    return f"it puts {first} {_above(part.judge)} {second}, people {_above(part.human)} it"
 
 
 def _above(points: float) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec import in_brackets, kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
 from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.margins import TIMES_LABEL
@@ -90,14 +90,18 @@ def _worth(part: Component) -> str:
 
 
 def _vouched(part: Component) -> str:
-    out = ", ".join(part.at)
+    *others, last = part.at or ("",)
+    # The last may be "joy and 11 others".
+    word = ", " if " and " in last else " or "
+    out = f"{', '.join(others)}{word}{last}" if others else last
     told = f"it is cleared for labels that make up {percent(part.estimate)} of what people say"
     return f"{told}, not for {out}" if out else told
 
 
 def _differing(part: Component) -> str:
     beside = "" if math.isnan(part.human) else f", a third human in {percent(part.human)}"
-    return f"where two humans differ it sides with one of them in {percent(part.judge)}{beside}"
+    told = f"where two humans differ it sides with one of them in {percent(part.judge)} of cases"
+    return f"{told}{beside}"
 
 
 def _shift(part: Component) -> str:
@@ -221,6 +225,7 @@ for _spec in (
         needs=_CLUSTERS,
         find=_each("RECALL"),
         says=_rate(*_FOUND),
+        in_brackets=in_brackets.share("finds {share}"),
         unit="share",
         side="least",
         change=ChangeRule(kinds_change.rate_of_labels(recall=True), lambda m, *_: m.gate),
@@ -235,6 +240,7 @@ for _spec in (
         needs=_CLUSTERS,
         find=_each("PRECISION"),
         says=_rate(*_AGREED),
+        in_brackets=in_brackets.share("right in {share}"),
         unit="share",
         side="least",
         change=ChangeRule(kinds_change.rate_of_labels(recall=False), lambda m, *_: m.gate),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec import in_brackets, kinds_change
 from voirdire.examining.spec.component import (
     COMPONENTS,
     ChangeRule,
@@ -59,8 +59,8 @@ def _leans(what: str, other: str) -> Callable[[Component], str]:
 def _favours(part: Component) -> str:
     way = "favours the first" if part.estimate > 0 else "marks the first down"
     points = number_text(abs(part.estimate), 2)
-    where = part.at[0] if part.at else "a pair"
-    return f"in {where} it {way} by {points} points more than people do"
+    pair = part.at[0].replace(" / ", " and ") if part.at else "two systems"
+    return f"between {pair} it {way}, by {points} points more than people do"
 
 
 def _picks(part: Component) -> str:
@@ -73,8 +73,9 @@ def _picks(part: Component) -> str:
 
 
 def _flips(part: Component) -> str:
-    beside = "" if math.isnan(part.human) else f", two humans in {percent(part.human)}"
-    return f"with the order turned it names another winner in {percent(part.judge)}{beside}"
+    beside = "" if math.isnan(part.human) else f"; two humans differ in {percent(part.human)}"
+    told = f"with the order turned it names another winner in {percent(part.judge)} of pairs"
+    return f"{told}{beside}"
 
 
 def _ties(part: Component) -> str:
@@ -126,6 +127,7 @@ for _spec in (
         kinds=PREFERENCES,
         needs=_CLUSTERS,
         says=_picks,
+        in_brackets=in_brackets.share("sides with people in {share} of pairs"),
         unit="share",
         side="least",
         change=ChangeRule(kinds_change.picks, lambda m, *_: m.gate),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from voirdire.examining.spec import kinds_change
+from voirdire.examining.spec import in_brackets, kinds_change
 from voirdire.examining.spec.component import COMPONENTS, ChangeRule, Component, ComponentSpec
 from voirdire.examining.spec.kind import KINDS, KindSpec
 from voirdire.examining.spec.probabilities import ABOVE
@@ -39,7 +40,19 @@ def _has(key: str) -> Callable[[ProbabilityGround], bool]:
 def _large(part: Component) -> str:
     way = "high" if part.estimate > 0 else "low"
     points = number_text(100 * abs(part.estimate), 1)
-    return f"its probabilities are {points} points too {way} on the whole"
+    where = f"in subgroup {part.at[0]}" if part.at else "on the whole"
+    return f"its probabilities are {points} points too {way} {where}"
+
+
+def _skill(part: Component) -> str:
+    way = "better" if part.estimate > 0 else "worse"
+    told = f"its Brier score is {way} than the base rate's by {{value}}"
+    return correlates(told)(part if part.estimate > 0 else _turned(part))
+
+
+def _turned(part: Component) -> Component:
+    """The same counted the other way."""
+    return replace(part, estimate=-part.estimate, low=-part.high, high=-part.low)
 
 
 def _top(part: Component) -> str:
@@ -58,7 +71,7 @@ def _tail(part: Component) -> str:
     side = part.at[0] if part.at else ABOVE
     many = "more" if part.estimate > 0 else "fewer"
     found = number_text(abs(part.estimate), 1)
-    return f"{side} the threshold it makes {found} {many} errors than twice what it claims"
+    return f"{side} the threshold it makes {found} {many} errors than twice the number it claims"
 
 
 for _spec in (
@@ -71,6 +84,7 @@ for _spec in (
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
         says=correlates("the slope of what people say on its log odds is {value}"),
+        in_brackets=in_brackets.slope,
         unit="ratio",
         side="range",
         change=ChangeRule(kinds_change.slope, lambda *_: 0.1, both_ways=True),
@@ -96,7 +110,7 @@ for _spec in (
         asked="a Brier score below that of the base rate",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        says=correlates("its Brier score is better than the base rate's by {value}"),
+        says=_skill,
         unit="ratio",
         side="above 0",
         change=ChangeRule(kinds_change.skill, lambda m, *_: m.read),
@@ -123,6 +137,7 @@ for _spec in (
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
         says=_top,
+        in_brackets=in_brackets.right,
         unit="share",
         side="least",
     ),

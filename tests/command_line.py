@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import typer.testing
+from json_documents import check_line
 from typer.main import get_command
 
 from voirdire.cli import main
@@ -36,7 +37,9 @@ def invoke(words: Iterable[object], **options: Any) -> Any:
     """What a command line says, and its exit code or error, as `CliRunner.invoke` gives them."""
     line = [str(word) for word in words]
     with patch.object(typer.testing, "_get_command", _commands):
-        return typer.testing.CliRunner().invoke(_application(line[0]), line, **options)
+        said = typer.testing.CliRunner().invoke(_application(line[0]), line, **options)
+    check_line(line, said.stdout)
+    return said
 
 
 def typed(*words: object, cwd: Path | str = ".", **environment: str) -> CompletedProcess[str]:
@@ -60,4 +63,5 @@ def typed(*words: object, cwd: Path | str = ".", **environment: str) -> Complete
         except SystemExit as ended:
             code = ended.code or 0
     said = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]
+    check_line(line[1:], said[0])
     return CompletedProcess(line, int(str(code)), *said)

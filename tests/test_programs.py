@@ -13,49 +13,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from command_line import typed
+from json_documents import checked, wrong
 from simulated_sessions import session_of
 
 from voirdire.cli.schemas import RECORDS, every_command, schema_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-TYPES = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
-    "integer": int, "number": (int, float),
-}  # fmt: skip
-
-
-def wrong(value, schema, where="$"):
-    """What does not hold of a value, by the few words of JSON Schema that ours use."""
-    known = {"type", "properties", "required", "items", "maxItems", "enum", "const", "anyOf",
-             "$schema", "title"}  # fmt: skip
-    assert set(schema) <= known, f"{where}: the check knows nothing of {set(schema) - known}"
-    kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    is_kind = any(
-        isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
-        for kind in kinds
-    )
-    if kinds and not is_kind:
-        return [f"{where} is {type(value).__name__}, and {kinds} is asked for"]
-    found = []
-    if "const" in schema and value != schema["const"]:
-        found.append(f"{where} is {value!r}")
-    if "enum" in schema and value not in schema["enum"]:
-        found.append(f"{where} is {value!r}, none of {schema['enum']}")
-    if isinstance(value, dict):
-        found += [f"{where} lacks {key}" for key in schema.get("required", ()) if key not in value]
-        for key, part in schema.get("properties", {}).items():
-            found += wrong(value[key], part, f"{where}.{key}") if key in value else []
-    if isinstance(value, list):
-        if len(value) > schema.get("maxItems", len(value)):
-            found.append(f"{where} has {len(value)} entries")
-        for at, entry in enumerate(value):
-            found += wrong(entry, schema.get("items", {}), f"{where}[{at}]")
-    if "anyOf" in schema:
-        each = [wrong(value, one, where) for one in schema["anyOf"]]
-        if all(each):
-            found += min(each, key=len)
-    return found
 
 
 def asked(command, *words, cwd=".", code=0):
@@ -63,17 +26,6 @@ def asked(command, *words, cwd=".", code=0):
     done = typed(*command.split(), *words, "--json", cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     return checked(command, done.stdout, done.stderr)
-
-
-def checked(command, out, err=""):
-    record = json.loads(out)
-    assert wrong(record, schema_of(command)) == []
-    assert next(iter(record)) == "answer"
-    head = out[: out.index("\n },") + 1].splitlines()
-    assert len(head) <= 30, head
-    for line in err.splitlines():
-        assert "event" in json.loads(line), line
-    return record
 
 
 def test_the_check_finds_what_is_wrong():

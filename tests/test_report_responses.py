@@ -83,7 +83,7 @@ def test_the_gate_is_answered_first_with_its_rates(engineer):
     text = " ".join(stream.getvalue().split())
     (lead,) = leads(answers(engineer))
     assert lead.startswith("Use gpt to")
-    assert "gate responses" in lead.split(".")[0]
+    assert "gate responses (passes " in answers(engineer)[0].lead[0]
     where = text.index("✓ Pass/fail gate: It passes")
     assert text.index("Use gpt to") < where < text.index("Sensitivity")
     assert "have 50 responses labelled by a second human" in text

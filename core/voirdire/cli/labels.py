@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from voirdire.cli.machine import COLLECTED, emit, sections_answer
 from voirdire.cli.options import LevelOption, formats_of
+from voirdire.cli.showing import plain_tables
 
 EPILOG = """
 Examples:
@@ -89,7 +91,7 @@ def labels(
         labels_beside_chance,
         read_results,
     )
-    from voirdire.report.labels import FORMATS, print_labels, write_labels
+    from voirdire.report.labels import FORMATS, labels_section, print_labels, write_labels
 
     asked = formats_of(formats, out, FORMATS, ("md", "tex", "csv", "json"))
     sign = None if separator is None else separator.replace("\\t", "\t").replace("\\n", "\n")
@@ -100,4 +102,9 @@ def labels(
     more = (*label_matrices(scores), *([tests] if tests.has_rows else []))
     if out is not None:
         write_labels(scores, out, formats=asked, figures=not no_figures, level=level, more=more)
+    if COLLECTED.get() is not None:
+        shown = (labels_section(scores, level), *more)
+        answer = sections_answer(shown[0].title, shown)
+        emit(answer, {"scores": scores.to_dicts(), "tables": plain_tables(shown)})
+        return
     print_labels(scores, out, more=more)

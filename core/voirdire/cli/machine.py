@@ -280,15 +280,20 @@ def _whole(collected: Collected, printed: str) -> str:
             found = [None]
         if found == [None]:
             return document(printed_answer(printed), {"lines": printed.splitlines()})
-    # Commands of plugins print JSON themselves.
+    # A command of a plugin may print JSON itself.
     if isinstance(found, dict):
         if isinstance(found.get("answer"), dict):
             return document(found["answer"], found)
-        return document(answer_of(_told(found)), found)
-    return document(answer_of(_told(found)), {"rows": found})
+        return document(rows_answer([found]), found)
+    return document(rows_answer(found), {"rows": found})
 
 
-def _told(found: Any) -> str:
-    if isinstance(found, dict):
-        return f"{len(found)} values: {', '.join(list(found)[:MOST])}."
-    return f"{len(found)} rows." if len(found) != 1 else "1 row."
+def rows_answer(rows: Sequence[Any]) -> dict[str, Any]:
+    """The answer of a command that gives objects: how many, and the plain values of the first."""
+    plain = [
+        {key: value for key, value in row.items() if not isinstance(value, dict | list)}
+        for row in rows[:MOST]
+        if isinstance(row, dict)
+    ]
+    said = f"{len(rows):,} rows." if len(rows) != 1 else "1 row."
+    return answer_of(said, numbers=plain, more=max(len(rows) - MOST, 0))

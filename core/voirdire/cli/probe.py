@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from voirdire.cli.machine import answer_of, collect
 from voirdire.cli.options import (
     FamilyOption,
     JsonOption,
@@ -122,6 +123,10 @@ def probe(
         suite = probing.make_suite(source, chosen, out, items=items, runs=runs, seed=seed)
         _print_cost(suite, out, max_cost, err=as_json)
     if dry_run:
+        # What it would cost is said above, as a note.
+        collect(
+            answer_of("No model was asked: this was a dry run."), {"effects": [], "findings": []}
+        )
         return
     stored = _stored(source, chosen, family or [], named=bool(names))
     sessions = {} if suite is None else _run(suite, out, max_cost)

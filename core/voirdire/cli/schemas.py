@@ -73,9 +73,13 @@ VERDICT = _object({
     "components": _list(COMPONENT),
 }, {"p_holm": MAYBE, "kind": TEXT, "label": TEXT})  # fmt: skip
 _FINDINGS = {"findings": _list(FINDING)}
-_TABLES = {"tables": _list(_object({"title": TEXT, "text": TEXT, "rows": _list(OBJECT)}))}
+TABLES = _list(_object({"title": TEXT, "text": TEXT, "rows": _list(OBJECT)}))
+_TABLES = {"tables": TABLES}
+#: Of a command that says what it did in lines.
+_LINES = {"lines": _list(TEXT)}
 
-#: Command -> the keys beside the answer. A command that is not here prints `lines` or `rows`.
+#: Command -> the keys beside the answer. A plugin's command has them on its function, as
+#: `json_record`; one without may print what it likes, which becomes `lines` or `rows`.
 RECORDS: dict[str, dict[str, Any]] = {
     "examine": {
         "versions": OBJECT, "seed": WHOLE, "options": ANY, "input_hashes": OBJECT,
@@ -98,6 +102,22 @@ RECORDS: dict[str, dict[str, Any]] = {
     "gate check": {"rows": _list(OBJECT), **_FINDINGS},
     "annotators": _TABLES,
     "item": _TABLES,
+    "labels": {"scores": _list(OBJECT), **_TABLES},
+    "cascade": {
+        "judges": _list(TEXT), "threshold": MAYBE, "released": MAYBE, "agreement": MAYBE,
+        "low": MAYBE, "price": MAYBE, "people": MAYBE, "tested": WHOLE, "candidates": _list(OBJECT),
+        **_FINDINGS,
+    },
+    "watch": {
+        "judge": TEXT, "attribute": TEXT, "every": TEXT, "periods": _list(OBJECT),
+        "first_alarm": TEXT, **_FINDINGS,
+    },
+    "look": _LINES,
+    "humans serve": _LINES,
+    "mcp": _LINES,
+    "schema": {"commands": _list(TEXT), "schema": ANY},
+    "skill": {"written": TEXT},
+    "probe": {"effects": _list(OBJECT), **_FINDINGS},
     "plugins": {"plugins": _list(OBJECT)},
     "plugins check": {"outcomes": _list(OBJECT)},
     "run": {
@@ -142,7 +162,7 @@ def schema_of(command: str) -> dict[str, Any]:
     ['answer', 'findings', 'schema_version']
     """
     head = {"schema_version": {"const": 1}, "answer": ANSWER}
-    record = RECORDS.get(command, {})
+    record = RECORDS[command] if command in RECORDS else _record_of(command)
     return {
         "$schema": DRAFT,
         "title": f"voirdire {command} --json",
@@ -151,6 +171,12 @@ def schema_of(command: str) -> dict[str, Any]:
             _object({**head, **_ENDED}, {"questions": _list(QUESTION)}),
         ],
     }
+
+
+def _record_of(command: str) -> dict[str, Any]:
+    """What a plugin says that its command gives; empty where it says nothing."""
+    record: dict[str, Any] = getattr(_commands().get(command), "json_record", {})
+    return record
 
 
 def register(app: typer.Typer) -> None:
@@ -167,27 +193,37 @@ def show(
     ),
 ) -> None:
     """Print the JSON Schema of what a command prints with --json."""
+    from voirdire.cli.machine import answer_of, collect
+    from voirdire.errors import check_allowed
     from voirdire.shown import json_text
 
     name = " ".join(command or [])
-    if not name:
-        typer.echo("\n".join(every_command()))
-        return
-    from voirdire.errors import check_allowed
-
-    check_allowed("command", [name], every_command())
-    typer.echo(json_text(schema_of(name)))
+    if name:
+        check_allowed("command", [name], every_command())
+    shown = schema_of(name) if name else None
+    commands = [] if name else every_command()
+    said = f"The JSON Schema of what voirdire {name} prints." if name else "Each command has one."
+    collect(answer_of(said), {"commands": commands, "schema": shown})
+    typer.echo(json_text(shown) if name else "\n".join(commands))
 
 
 def every_command() -> list[str]:
     """Each command as it is typed, plugins' included."""
+    return list(_commands())
+
+
+def _commands() -> dict[str, Any]:
+    """Each command as it is typed, and the function that it calls."""
     from typer.main import get_command
 
     from voirdire.cli.app import build_app
 
-    def names(command: Any, before: tuple[str, ...] = ()) -> list[str]:
+    def found(command: Any, before: tuple[str, ...] = ()) -> dict[str, Any]:
         below = getattr(command, "commands", {})
-        own = [" ".join(before)] if before and (not below or command.callback) else []
-        return own + [one for name, sub in below.items() for one in names(sub, (*before, name))]
+        alone = before and (not below or command.callback)
+        own = {" ".join(before): command.callback} if alone else {}
+        for name, sub in below.items():
+            own |= found(sub, (*before, name))
+        return own
 
-    return names(get_command(build_app()))
+    return found(get_command(build_app()))

@@ -79,12 +79,8 @@ def with_gates(result: object, held: Sequence[GateResult]) -> object:
 def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
     """Print the tables of sections, all rows of them; as JSON an object for each table."""
     if as_json:
-        plain = [
-            {"title": s.title, "text": s.text, "rows": [_plain(row) for row in table.records()]}
-            for s in sections
-            for table in s.tables or (s.table,)
-        ]
-        emit(sections_answer(sections[0].title if sections else "", sections), {"tables": plain})
+        answer = sections_answer(sections[0].title if sections else "", sections)
+        emit(answer, {"tables": plain_tables(sections)})
         return
     from voirdire.report.printing import print_section
     from voirdire.shown import terminal
@@ -97,11 +93,30 @@ def show_tables(sections: Sequence[Section], *, as_json: bool = False) -> None:
         print_section(filled, console, most=None)
 
 
+def plain_tables(sections: Sequence[Section]) -> list[dict[str, Any]]:
+    """An object for each table of sections, as JSON holds it."""
+    return [
+        {"title": s.title, "text": s.text, "rows": [_plain(row) for row in table.records()]}
+        for s in sections
+        for table in s.tables or (s.table,)
+    ]
+
+
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value_of(cell) for name, cell in row.items()}
 
 
 def print_next(study: Path, benchmark: str) -> None:
     """Say how a study that was written is run, and how its session is examined."""
-    typer.echo(f"Wrote {study}. Run it with: voirdire run {study} --out SESSION")
-    typer.echo(f"Then: voirdire examine {benchmark} --data SESSION --out REPORT")
+    run, examined = (step["command"] for step in study_steps(study, benchmark))
+    typer.echo(f"Wrote {study}. Run it with: {run}")
+    typer.echo(f"Then: {examined}")
+
+
+def study_steps(study: Path, benchmark: str) -> list[dict[str, str]]:
+    """The two commands after a study was written."""
+    return [
+        {"say": "Run it.", "command": f"voirdire run {study} --out SESSION"},
+        {"say": "Examine what came.",
+         "command": f"voirdire examine {benchmark} --data SESSION --out REPORT"},
+    ]  # fmt: skip

@@ -121,11 +121,14 @@ def skill(
     ],
 ) -> None:
     """Write a skill for coding agents: which command for which question, and how to report."""
+    from voirdire.cli.machine import answer_of, collect
     from voirdire.files import write_text
 
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / NAME, skill_text())
-    typer.echo(f"Wrote {out / NAME}")
+    said = f"Wrote {out / NAME}"
+    collect(answer_of(f"{said}."), {"written": str(out / NAME)})
+    typer.echo(said)
 
 
 def skill_text() -> str:

@@ -175,6 +175,7 @@ def tune(
     as_json: JsonOption = False,
 ) -> None:
     """Make a judge better by people's labels, and say by how much it is, measured apart."""
+    from voirdire.cli.machine import answer_of, collect
     from voirdire.cli.showing import show_sections
     from voirdire_plugins.tune.sections import drawn_section, sentences, tuned_sections
     from voirdire_plugins.tune.tuning import tune as tuned_by
@@ -194,6 +195,8 @@ def tune(
         )  # fmt: skip
     except UnfinishedError as error:
         typer.echo(str(error), err=True)
+        told = {"kind": type(error).__name__, "message": str(error)}
+        collect(answer_of(str(error), "error"), {"error": told})
         raise typer.Exit(error.exit_code) from None
     sections = tuned_sections(tuned)
     if tuned.drawn is not None:
@@ -205,6 +208,15 @@ def tune(
     for what, path in tuned.files.items():
         said = f"Look at what moved: voirdire look {path} --with-text" if what == "look" else ""
         typer.echo(said or f"The {what}: {path}", err=as_json)
+
+
+_TEXT, _WHOLE = {"type": "string"}, {"type": "integer"}
+#: What it gives a program, as `voirdire schema tune` publishes it.
+tune.json_record = {  # type: ignore[attr-defined]
+    "judge": _TEXT, "use": _TEXT, "measure": _TEXT, "labels": _WHOLE, "measured_on": _WHOLE,
+    "chosen": _TEXT, "gain": {"type": "object"}, "decision": {"enum": ["adopt", "keep", "label"]},
+    "ways": {"type": "array"}, "files": {"type": "object"}, "findings": {"type": "array"},
+}  # fmt: skip
 
 
 def _options(given: list[str], option: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from examinations import with_changes
 from markupsafe import escape
 
+from voirdire.examining import changing, correcting, examine, juries
 from voirdire.examining.spec import COMPONENTS, THESE, USES, Component
 from voirdire.report._cards import card_of, glyph
 from voirdire.report.answers import answers
@@ -112,3 +113,69 @@ def test_a_picture_needs_a_margin_and_an_estimate():
     assert glyph(Component("BIAS", "no", math.nan, margin=0.5), "x") == ""
     assert glyph(Component("BIAS", "no", 0.3), "x") == ""
     assert "&#34;&lt;" in glyph(Component("BIAS", "no", 0.3, margin=0.5), '"<')
+
+
+EVIL = '<script>alert("x")</script>'
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Every public result of a command, of one small file; its attribute has a hostile name."""
+    rows = []
+    for k in range(120):
+        truth = 1 + k * 7 % 5
+        near = min(5, truth + (k % 4 == 0))
+        scores = {"ann": truth, "ben": near if k % 3 else truth, "gpt": near, "two": truth}
+        rows += [(f"i{k}", f"s{k % 2}", who, EVIL, score) for who, score in scores.items()]
+    names = ["item", "system", "rater", "attribute", "score"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    humans = {"reference": ["ann", "ben"]}
+    some = frame.filter(
+        (pl.col("rater") != "ben")
+        & ((pl.col("rater") != "ann") | pl.col("item").str.slice(1).cast(int).is_between(0, 59))
+    )
+    found = examine(frame, **humans, resamples=0)
+    lock = changing.freeze(found)
+    return {
+        "correction": correcting.correct(some, reference=["ann"]),
+        "plan": correcting.plan_labels(some, [0.2], reference=["ann"]),
+        "calibration": correcting.calibrate_ratings(frame, **humans).calibrations,
+        "escalation": correcting.escalate(frame, agree=0.8, judge="gpt", **humans),
+        "cascade": correcting.cascade(
+            frame, agree=0.8, prices={"gpt": 0.01, "two": 0.02}, person=1.0, **humans
+        ),
+        "comparison": changing.compare(found, found),
+        "gate check": changing.check_lock(found, lock)[0],
+        "jury": juries.examine_jury(frame, ["gpt", "two"], **humans),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["correction", "plan", "calibration", "escalation", "cascade", "comparison", "gate check",
+     "jury"],
+)  # fmt: skip
+def test_every_public_result_shows_itself(results, name):
+    result = results[name]
+    told = result.summary()
+    assert told
+    for line in told.splitlines():
+        assert line[0].isupper() or line.startswith(("gpt", "two", "jury")), line
+        assert line.endswith((".", "?")), line
+    frame = result.to_frame()
+    assert frame.height > 0
+    assert {"judge", "jury", "judges", "item"} & set(frame.columns)
+    assert not any(isinstance(kind, pl.Struct) for kind in frame.dtypes)
+    html = result._repr_html_()
+    assert "<script" not in html
+    assert {tag for tag, _ in tags(html)}.isdisjoint({"script", "link", "iframe", "img"})
+    for line in told.splitlines()[:2]:
+        assert str(escape(line))[:60] in html
+
+
+def test_a_frame_has_the_numbers_of_the_record(results):
+    frame = results["correction"].to_frame()
+    scores = results["correction"].scores
+    assert frame["corrected_value"].to_list() == pytest.approx([s.corrected.value for s in scores])
+    low = [s.corrected.interval.low for s in scores]
+    assert frame["corrected_interval_low"].to_list() == pytest.approx(low)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.spoken import speaks_python
@@ -49,8 +50,15 @@ _COST = "A jury costs what its members cost together. A cell is empty where no p
 
 
 @dataclass(frozen=True, slots=True)
-class JuryReport:
+class JuryReport(AtPrompt):
     """What `examine_jury` found; `ratings` has the jury's own rows."""
+
+    telling = Telling(
+        title="What each jury is worth",
+        rows="results",
+        sections="voirdire.examining.juries:report_sections",
+        said="voirdire.examining.juries:report_sentences",
+    )
 
     results: tuple[JuryResult, ...]
     ratings: pl.DataFrame
@@ -244,6 +252,16 @@ def jury_sections(results: Sequence[JuryResult]) -> tuple[Section, ...]:
     if priced:
         parts.append(Section("What each jury costs", _COST, (_prices(list(priced.values())),)))
     return tuple(parts)
+
+
+def report_sections(report: JuryReport) -> tuple[Section, ...]:
+    """The sections of a report, as the command prints them."""
+    return jury_sections(report.results)
+
+
+def report_sentences(report: JuryReport) -> list[str]:
+    """Whether to use each jury."""
+    return [worth_sentence(result) for result in report.results]
 
 
 def worth_sentence(jury: JuryResult) -> str:

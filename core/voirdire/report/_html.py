@@ -101,6 +101,16 @@ def render_cards(examination: Examination) -> str:
     )  # fmt: skip
 
 
+def render_result(
+    title: str, said: Sequence[str], sections: Sequence[Section], findings: Sequence[Finding] = ()
+) -> str:
+    """The sentences and tables of a result, for a notebook: no page, no script, names escaped."""
+    grave = [finding for finding in findings if finding.severity != "note"][:_PLACES]
+    return _TEMPLATES.render(
+        "result.html.j2", title=title, said=said, sections=sections, findings=grave
+    )
+
+
 def render_sections(
     title: str,
     sections: Sequence[Section],

@@ -12,7 +12,7 @@ from voirdire.report.records import plain
 from voirdire.report.sentences import next_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -134,3 +134,25 @@ def verdict_frame(examination: Examination) -> pl.DataFrame:
         ))  # fmt: skip
     schema = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def result_frame(entries: Sequence[object] | pl.DataFrame) -> pl.DataFrame:
+    """A row an entry, in the columns of its JSON record; a field of a field has both names."""
+    import polars as pl  # noqa: PLC0415 - kept out of the terminal's way
+
+    if isinstance(entries, pl.DataFrame):
+        return entries
+    rows = [dict(_flat(plain(entry))) for entry in entries]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(
+        {name: pl.Series([row.get(name) for row in rows], strict=False) for name in names}
+    )
+
+
+def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Plain values and lists of them; lists of parts are left out."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}_")
+        elif not (isinstance(value, list) and any(isinstance(one, dict | list) for one in value)):
+            yield f"{before}{key}", value

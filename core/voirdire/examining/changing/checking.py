@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.errors import InputError, listed
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.changing.anchored import (
     attribute_of,
     by_judge,
@@ -151,7 +152,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class GateCheck:
+class GateCheck(AtPrompt):
     """A source held to a lock.
 
     Attributes
@@ -167,6 +168,13 @@ class GateCheck:
     partial : bool
         Whether canaries are missing, or a judge left a tenth of them unanswered.
     """
+
+    telling = Telling(
+        title="A judge held to its lock",
+        rows="rows",
+        sections="voirdire.examining.changing.sections:gate_sections",
+        said="voirdire.examining.changing.sections:gate_sentences",
+    )
 
     source: str
     study: str

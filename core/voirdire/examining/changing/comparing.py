@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.changing.components import (
     component_changes,
     component_values,
@@ -127,7 +128,7 @@ class ChangedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceComparison:
+class SourceComparison(AtPrompt):
     """Two sources beside each other.
 
     Attributes
@@ -145,6 +146,13 @@ class SourceComparison:
     components : tuple of ComponentChange
         What the verdicts rest on, B less A, on the responses that both have and a human labelled.
     """
+
+    telling = Telling(
+        title="What has changed",
+        rows="changes",
+        sections="voirdire.examining.changing.sections:comparison_sections",
+        said="voirdire.report.first:comparison_said",
+    )
 
     a: str
     b: str

@@ -232,6 +232,11 @@ def _changed(row: Held) -> str:
     return "not tested" if math.isnan(row.p_holm) else "yes" if row.changed else "no"
 
 
+def gate_sentences(check: GateCheck) -> list[str]:
+    """What each judge and attribute come to."""
+    return [gate_sentence(row) for row in check.rows]
+
+
 def gate_sentence(row: Held) -> str:
     """What one judge and attribute come to."""
     where = f"{row.judge} on {row.attribute}"

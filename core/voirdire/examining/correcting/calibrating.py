@@ -10,6 +10,7 @@ import polars as pl
 
 from voirdire.errors import InputError, not_there
 from voirdire.examining.as_ratings import check_scores
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.simulate import KINDS, deserved, simulate_panel
 from voirdire.examining.source import inputs_of, open_source
@@ -96,8 +97,14 @@ class CalibrationErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrations:
+class Calibrations(AtPrompt):
     """What `voirdire calibrate` found; `errors` where these were simulated."""
+
+    telling = Telling(
+        title="Calibrated judges",
+        rows="judges",
+        sections="voirdire.examining.correcting.sections:calibration_sections",
+    )
 
     judges: tuple[CalibratedJudge, ...]
     method: str

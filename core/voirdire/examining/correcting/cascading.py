@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.certificate import CascadeCertificate, CascadeStage
 from voirdire.examining.correcting.escalating import (
     agreement,
@@ -64,7 +65,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(AtPrompt):
     """A cascade, learned on one part of the labels and certified on the other.
 
     Attributes
@@ -95,6 +96,12 @@ class Cascade:
         The source's study with these judges alone, in this order; None where nothing is certified
         or a judge is asked by no study.
     """
+
+    telling = Telling(
+        title="Cascade",
+        rows="candidates",
+        sections="voirdire.examining.correcting.cascading:cascade_sections",
+    )
 
     attribute: str
     judges: tuple[str, ...]

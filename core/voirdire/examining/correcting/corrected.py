@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from voirdire.errors import InputError, not_there
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.correcting.labelled import read_labelled, read_parts
 from voirdire.examining.gates import GateValue
 from voirdire.examining.source import options_of
@@ -90,7 +91,7 @@ class CorrectedShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(AtPrompt):
     """Corrected numbers.
 
     Attributes
@@ -109,6 +110,13 @@ class Correction:
     gate : float or None
         Where `scores` and `differences` are of passes: scores at or above it pass.
     """
+
+    telling = Telling(
+        title="Corrected numbers",
+        rows="scores",
+        sections="voirdire.examining.correcting.sections:correction_sections",
+        said="voirdire.report.first:correction_said",
+    )
 
     scores: tuple[CorrectedScore, ...]
     differences: tuple[CorrectedScore, ...]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, not_there
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.correcting.fresh import remember_choice
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
@@ -37,7 +38,7 @@ _MOST_LEVELS = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Escalation:
+class Escalation(AtPrompt):
     """What may go out, and the queue of what may not.
 
     Attributes
@@ -58,6 +59,12 @@ class Escalation:
         Where some of what may go out is labelled too: all of the rest with it, so that together the
         labels correct the numbers of all responses.
     """
+
+    telling = Telling(
+        title="What needs a human",
+        rows="queue",
+        sections="voirdire.examining.correcting.sections:escalation_sections",
+    )
 
     judge: str
     attribute: str

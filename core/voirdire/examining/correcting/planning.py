@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.correcting.escalating import named_place
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.juries import used
@@ -99,7 +100,7 @@ class PanelOfJudges:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPlan:
+class LabelPlan(AtPrompt):
     """A table of budget against half width.
 
     Attributes
@@ -119,6 +120,13 @@ class LabelPlan:
     draw : LabelDraw or None
         What to label next, where that was asked for.
     """
+
+    telling = Telling(
+        title="How many labels",
+        rows="rows",
+        sections="voirdire.examining.correcting.sections:plan_sections",
+        said="voirdire.report.first:plan_said",
+    )
 
     rows: tuple[PlannedLabels, ...]
     means: tuple[MeanOfSeveral, ...]

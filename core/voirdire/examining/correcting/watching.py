@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError, check_allowed
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.correcting.escalating import named_place
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
@@ -52,7 +53,7 @@ class WatchedPeriod:
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class Watching(AtPrompt):
     """What a folder says.
 
     Attributes
@@ -64,6 +65,12 @@ class Watching:
     draw : LabelDraw or None
         Responses of the newest period to label, where a budget is given.
     """
+
+    telling = Telling(
+        title="What has moved",
+        rows="periods",
+        sections="voirdire.examining.correcting.watched:watching_sections",
+    )
 
     judge: str
     attribute: str

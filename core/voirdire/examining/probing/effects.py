@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.errors import InputError
+from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.changing.comparing import change_of
 from voirdire.examining.gates import GateValue
 from voirdire.examining.probing.paired import asked_pairs
@@ -108,8 +109,14 @@ class ProbeEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
+class Probing(AtPrompt):
     """All effects of a suite; `noise` is that of `identity` for each judge and attribute."""
+
+    telling = Telling(
+        title="Judges probed",
+        rows="effects",
+        sections="voirdire.examining.probing.sections:probe_sections",
+    )
 
     effects: tuple[ProbeEffect, ...]
     noise: tuple[ProbeEffect, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -119,6 +120,32 @@ def test_the_advice_is_a_command_whose_list_the_verdict_takes(tmp_path):
     assert gate.state in ("open", "yes")
     assert gate.component("SPEC").count == 220
     assert {one.reason for one in then.verdicts if one.use == "estimate"} == {"unequal chances"}
+
+
+def test_the_advice_can_be_typed_and_answers_are_read_beside_the_labels_before(tmp_path):
+    _, truth = pilot(tmp_path / "pilot.csv")
+    said = typed("examine", "pilot.csv", "--reference", "human", "--json", cwd=tmp_path)
+    steps = [one["command"] for one in json.loads(said.stdout)["answer"]["next"]]
+    step = next(one for one in steps if one.startswith("voirdire plan"))
+    assert step == "voirdire plan pilot.csv --reference human --each 15 --draw next.csv"
+    shown = " ".join(
+        typed("examine", "pilot.csv", "--reference", "human", cwd=tmp_path).stdout.split()
+    )
+    assert "Replace a human, Pass/fail gate (too few responses have the rarer outcome" in shown
+    assert "drawn at random: voirdire plan --each 15 --draw next.csv." in shown
+    typed(*step.split()[1:], cwd=tmp_path)
+    drawn = pl.read_csv(tmp_path / "next.csv").filter(decision="human")
+    chances = drawn["label_probability"]
+    answers = drawn.select(
+        "item", rater=pl.lit("human"), attribute=pl.lit("score").cast(pl.Categorical),
+        score=pl.Series([float(truth[int(item[1:])]) for item in drawn["item"]]),
+        origin=pl.lit("random").cast(pl.Enum(["random", "chosen"])), label_probability=chances,
+    )  # fmt: skip
+    answers.write_parquet(tmp_path / "answers.parquet")
+    done = typed("examine", "pilot.csv", "answers.parquet", "--reference", "human", "--json",
+                 cwd=tmp_path)  # fmt: skip
+    gate = next(one for one in json.loads(done.stdout)["verdicts"] if one["use"] == "gate")
+    assert gate["state"] in ("open", "no", "yes"), done.stderr
 
 
 def test_a_draw_of_both_sides_needs_a_gate_and_one_attribute(tmp_path):

@@ -14,11 +14,15 @@ def with_commands(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def command_like(name: str) -> str:
-    """Another command on the same source, with the options that it shares with the one typed."""
+    """Another command on the same source, with the options that it shares with the one typed.
+
+    Words behind its name are its own options.
+    """
     from typer.main import get_command
 
     from voirdire.cli.app import app_for
 
+    name, *options = name.split()
     words = sys.argv[1:]
     typed = words[0] if words else name
     own, other = (_flags(get_command(app_for([one])), one) for one in (typed, name))
@@ -34,7 +38,7 @@ def command_like(name: str) -> str:
             given.append(left.pop(0))
         if option in other and option not in _OF_OUTPUT:
             kept += given
-    return shlex.join(["voirdire", name, *kept])
+    return shlex.join(["voirdire", name, *kept, *options])
 
 
 #: Options that say what comes of a command, and not of what it reads.

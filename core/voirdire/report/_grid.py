@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.examining.spec import REASONS, USES
+from voirdire.examining.spec import ACTIONS, REASONS, USES
+from voirdire.examining.spec.reasons import LOOK
 from voirdire.late import dataclass
 from voirdire.report.answers import (
     JudgeAnswer,
@@ -16,6 +17,7 @@ from voirdire.report.answers import (
     uses_of,
     why_section,
 )
+from voirdire.report.sentences import next_text
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
@@ -112,15 +114,24 @@ def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
 
 
 def _untested(examination: Examination, tested: Sequence[str]) -> str:
-    """The uses without a column, each with its reason."""
-    clauses = []
-    for use in uses_of(examination):
-        reasons = [v.reason for v in examination.verdicts if v.use == use]
-        if use not in tested and tested:
-            why = next((REASONS[reason].words for reason in reasons if reason), "")
-            name = USES[use].title
-            clauses.append(f"{name} ({why})" if why else name)
-    return f"Not tested: {'; '.join(clauses)}." if clauses else ""
+    """The uses without a column, those of one reason together, and what would test them."""
+    found: dict[str, list[str]] = {}
+    steps: dict[str, None] = {}
+    for use in uses_of(examination) if tested else ():
+        if use in tested:
+            continue
+        own = [v for v in examination.verdicts if v.use == use]
+        why = next((REASONS[v.reason].words for v in own if v.reason), "")
+        found.setdefault(why, []).append(USES[use].title)
+        # Of several steps those that are a command: the others are in the report.
+        steps |= {
+            next_text(v.next, v.state): None for v in own if ACTIONS[v.next.action].command != LOOK
+        }
+    clauses = [
+        f"{', '.join(names)} ({why})" if why else ", ".join(names) for why, names in found.items()
+    ]
+    said = f"Not tested: {'; '.join(clauses)}." if clauses else ""
+    return " ".join((said, *filter(None, steps))) if said else ""
 
 
 def grid_section(examination: Examination, answers: Sequence[JudgeAnswer]) -> Section:

@@ -63,7 +63,8 @@ def _next(shown: Sequence[JudgeAnswer]) -> list[dict[str, str]]:
         for verdict in answer.verdicts:
             said = next_text(verdict.next, verdict.state)
             if said:
-                steps.setdefault(said, ACTIONS[verdict.next.action].command)
+                command = ACTIONS[verdict.next.action].command.format(needed=verdict.next.needed)
+                steps.setdefault(said, command)
     return [{"say": said, "command": command} for said, command in list(steps.items())[:3]]
 
 

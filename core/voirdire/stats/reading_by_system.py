@@ -34,7 +34,7 @@ _LOOKS_SWAPPED, _SELDOM_SWAPPED = 0.2, 0.01
 _AS_OTHERS = 0.5
 #: How much likelier it has to be that some system is answered by the item than that none is: at
 #: most, at least, and a system. It holds back 4 to 7 in 100 exchangeable humans (docs/verdict.md).
-_LIKELIER, _LIKELIER_OF_FEW, _LIKELIER_EACH = 2.0, 1.1, 0.2
+_LIKELIER, _LIKELIER_OF_FEW, _LIKELIER_EACH = 2.5, 1.1, 0.25
 #: The logarithm of a ratio beyond which more of it says nothing.
 _SURELY = 100.0
 #: A sum of squares below this is none; and below which share of the middle system's people's scores
@@ -160,7 +160,7 @@ def answered_by_item(each: dict[str, BesideItems]) -> tuple[str, ...]:
     """Systems that a judge answers by the item; none where that is not likelier than reading.
 
     Each of S systems is one with a chance of 1 / S, and the others are read as expected. That some
-    are has to be twice as likely as that none is, of few systems less; then those are named which
+    are has to be 2.5 times as likely as that none is, of few systems less; those are named which
     are so rather than not, and at least the likeliest.
 
     Parameters

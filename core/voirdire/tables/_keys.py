@@ -305,7 +305,9 @@ def may_be_scores(cells: pl.Series) -> bool:
 def distinct_numbers(cells: pl.Series) -> pl.Series | None:
     """The different numbers of a column, which a CSV file holds as texts; None of any other."""
     values = cells.unique().drop_nulls()
-    numbers = values.cast(pl.Float64, strict=False)
+    # Ids of our own tables are categories, which are no numbers to polars.
+    plain = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
+    numbers = plain.cast(pl.Float64, strict=False)
     return None if numbers.null_count() or not len(numbers) else numbers
 
 

@@ -24,6 +24,8 @@ FEWEST_IN_SYSTEM = 5
 FEWEST_RARE = 10
 #: Labels to add on either side of the judge where there are fewer.
 EACH_SIDE = 15
+#: The command that shows responses, where no other does what is to be done.
+LOOK = "look"
 #: Responses that humans must pass (fail) before a judge is held against them.
 FEWEST_SUCH = 20
 
@@ -79,7 +81,7 @@ class Action:
     key: str
     words: str
     after_yes: bool = False
-    command: str = "look"
+    command: str = LOOK
 
     @property
     def name(self) -> str:
@@ -351,8 +353,8 @@ for _action in (
     Action(
         "label both sides",
         "Label {needed} responses that it fails and {needed} that it passes, drawn at random: "
-        "voirdire plan --each {needed}.",
-        command="plan",
+        "voirdire plan --each {needed} --draw next.csv.",
+        command="plan --each {needed} --draw next.csv",
     ),
     Action(
         "share responses", "Have some responses rated by several people, so that all are linked."

@@ -192,7 +192,7 @@ for _reason in (
     ),
     Reason(
         "by question",
-        "in a system its scores follow the items and hardly the responses to them",
+        "in a system its scores seem to follow the items, and hardly the responses to them",
         _plainly("keep humans"),
         instead=True,
     ),

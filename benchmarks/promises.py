@@ -254,21 +254,36 @@ def escalations(chance, runs, size, labels, agree):
     return found
 
 
+def erring(chance, kind, size, clusters, rate):
+    """Dialogue of each turn, and whether it is right. What makes one err is half the dialogue's, or
+    all of it; or else half of the errors are those of a few dialogues that err as wholes, whose
+    others show nothing of it. Sizes are alike, or vary, or a few are very long.
+    """
+    sizes = np.full(clusters, size)
+    if "uneven" in kind:
+        sizes = chance.geometric(1 / size, clusters)
+    if "long" in kind:
+        sizes = np.maximum(np.rint(size * chance.lognormal(-0.5, 1, clusters)), 1).astype(int)
+    group = np.repeat(np.arange(clusters), sizes)
+    if "few" in kind:
+        bad = (1 - rate) / 2
+        wrong = chance.random(clusters) < bad
+        return group, ~wrong[group] & (chance.random(len(group)) < rate / (1 - bad))
+    part = 1.0 if "whole" in kind else 0.5
+    latent = np.sqrt(part) * chance.normal(size=clusters)[group]
+    latent = latent + np.sqrt(1 - part) * chance.normal(size=len(group))
+    return group, latent < norm.ppf(rate)
+
+
 def releases(chance, runs, kind, size, clusters):
     """How often a side is released whose agreement is exactly the target, and one that has .95."""
     found = np.zeros(3)
     for _ in range(runs):
         for at, rate in enumerate((0.85, 0.95)):
-            sizes = np.full(clusters, size)
-            if kind == "uneven":
-                sizes = chance.geometric(1 / size, clusters)
-            group = np.repeat(np.arange(clusters), sizes)
-            part = 1.0 if kind == "whole" else 0.5
-            latent = np.sqrt(part) * chance.normal(size=clusters)[group]
-            latent = latent + np.sqrt(1 - part) * chance.normal(size=len(group))
+            group, right = erring(chance, kind, size, clusters, rate)
             sure = chance.random(len(group)) < 0.7
             other = chance.random(len(group)) < 0.7
-            yes = np.where(sure, latent < norm.ppf(rate), other).astype(float)
+            yes = np.where(sure, right, other).astype(float)
             panel = ProbabilityPanel.of(np.where(sure, 0.95, 0.6), yes[None], clusters=group)
             found[at] += top(panel, 0.9, 0.85, "yes").state == "yes"
         found[2] += 1
@@ -347,15 +362,20 @@ DIFFERENCES = [(kind, design, n) for kind in ("pass", "grades") for n in (20, 50
                for design in DESIGNS]  # fmt: skip
 PLANS = [(kind, pilot) for kind in (0.3, 0.5, 0.7, 0.9, "about 3", "about 4")
          for pilot in (50, 100, 200)]  # fmt: skip
-ESCALATIONS = [(size, labels, agree) for size in (1, 5, 10)
-               for labels, agree in ((200, 0.85), (400, 0.85), (400, 0.9))]  # fmt: skip
-RELEASES = [(kind, size, clusters) for kind, size, clusters in (
-    ("single", 1, 60), ("single", 1, 200), *((kind, size, n) for kind in ("half", "whole", "uneven")
-    for size in (5, 10) for n in (10, 15, 20, 40)))]  # fmt: skip
+ESCALATIONS = [
+    (size, labels, agree)
+    for size in (1, 5, 10)
+    for labels, agree in ((200, 0.85), (400, 0.85), (400, 0.9), (1000, 0.85))
+]
+#: How errors come, in the words of `erring`.
+ERRING = ("half", "whole", "few", "half uneven", "few uneven", "whole long")
+RELEASES = [("half", 1, 60), ("half", 1, 200), *(
+    (kind, size, clusters) for kind in ERRING for size in (5, 10, 20)
+    for clusters in (20, 40, 80))]  # fmt: skip
 CASCADES = [
     (size, labels, noises, 0.85)
     for size in (1, 5, 10)
-    for labels, noises in ((300, (1.6, 1.2)), (400, (1.2, 0.8)))
+    for labels, noises in ((400, (1.6, 1.2)), (400, (1.2, 0.8)), (1000, (1.2, 0.8)))
 ]
 
 #: Name -> title, what one cell does, its runs, the cells, and the table of what they gave.
@@ -378,13 +398,13 @@ PARTS = {
     "plans": _part("Plans", plans, 400, PLANS,
                    _shares(("labels", "pilot", "pilots", "within 20 % of the plan",
                             "upper bound suffices (80 %)", "width foretold holds (90 %)"), PLANS)),
-    "escalation": _part("Escalation at a risk of .10", escalations, 300, ESCALATIONS,
+    "escalation": _part("Escalation at a risk of .10", escalations, 400, ESCALATIONS,
                         _shares(("dialogues of", "labels", "agreement asked", "runs",
                                  "anything goes out", "share", "missed"), ESCALATIONS)),
-    "release": _part("Release where sure, asked .85 at a risk of .05", releases, 1000, RELEASES,
+    "release": _part("Release where sure, asked .85 at a risk of .05", releases, 4000, RELEASES,
                      _shares(("errors", "dialogues of", "dialogues", "runs",
                               "missed (truth .85)", "seen (truth .95)"), RELEASES)),
-    "cascade": _part("Cascades at a risk of .10", cascades, 150, CASCADES,
+    "cascade": _part("Cascades at a risk of .10", cascades, 200, CASCADES,
                      _shares(("dialogues of", "labels", "errors of both judges", "agreement asked",
                               "runs", "certified", "released", "missed"), CASCADES)),
 }  # fmt: skip

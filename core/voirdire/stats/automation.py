@@ -11,7 +11,14 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import numbers, row_names
 from voirdire.stats._results import Result
-from voirdire.stats.effective import design_effect, effective_labels, lower_share
+from voirdire.stats.effective import (
+    design_effect,
+    lower_share,
+    lower_share_by_cluster,
+    share_tails,
+    shown_if_right,
+    tails_by_cluster,
+)
 from voirdire.stats.special import special
 
 if TYPE_CHECKING:
@@ -96,7 +103,8 @@ def automated_share(
         In (0, 1): how often a sample of labels may miss the target.
     clusters : array-like, shape (n,), optional
         What each labelled verdict belongs to (a dialogue). Verdicts of one cluster err together,
-        so that labels count as fewer: as many as would be as precise were they independent.
+        so that clusters are tested in place of labels. A share is passed over until its clusters
+        could show the target, too.
 
     Returns
     -------
@@ -120,8 +128,8 @@ def automated_share(
     References
     ----------
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR, section 3. Clopper and Pearson (1934),
-    Biometrika 26, 404-413. Clusters: Korn and Graubard (1998), Survey Methodology 24, 193-201; the
-    design effect is no less than that over all labels, since within a share few errors show it.
+    Biometrika 26, 404-413. Clusters: Gaffke (2005), Mathematical Methods of Statistics 14, 451-467,
+    which is Clopper and Pearson's bound where each cluster is a single label.
     """
     right, sure, every = _checked(agrees, confidence, everywhere, target, risk)
     groups = None if clusters is None else _numbered(clusters, len(right))
@@ -187,19 +195,34 @@ def certified(
     last, bound, tested = -1, math.nan, False
     for place, said in enumerate(policies):
         within = ~np.isnan(said)
-        n = int(within.sum())
         # Too few labels to be tested fairly, or the same ones as before.
-        if n < fewest or (last >= 0 and np.array_equal(said, policies[last], equal_nan=True)):
+        if int(within.sum()) < fewest or (
+            last >= 0 and np.array_equal(said, policies[last], equal_nan=True)
+        ):
+            continue
+        own = None if groups is None else groups[within]
+        if own is not None and not shown_if_right(own, (2 + target) / 3, target, risk):
             continue
         tested = True
-        size = float(n)
-        if groups is not None:
-            size = effective_labels(said[within], groups[within], effect, risk)
-        low = lower_share(float(said[within].mean()) * size, size, risk)
-        if low < target:
+        if _as_good(said[within], own, target) > risk:
             break
-        last, bound = place, low
+        last = place
+    if last >= 0:
+        within = ~np.isnan(policies[last])
+        right = policies[last][within]
+        bound = (
+            lower_share(float(right.sum()), float(len(right)), risk)
+            if groups is None
+            else lower_share_by_cluster(right, groups[within], risk)
+        )
     return last, bound, None if tested else "too_few_items"
+
+
+def _as_good(right: Floats, groups: NDArray[np.intp] | None, target: float) -> float:
+    """How rarely labels come out as well as these were only the target of them right."""
+    if groups is None:
+        return share_tails(float(right.sum()), float(len(right)), target)[0]
+    return tails_by_cluster(right, groups, target)[0]
 
 
 def _fewest(target: float, risk: float) -> int:

@@ -10,7 +10,12 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._results import Result
-from voirdire.stats.effective import design_effect, effective_labels
+from voirdire.stats.effective import (
+    design_effect,
+    effective_labels,
+    share_tails,
+    tails_by_cluster,
+)
 from voirdire.stats.response_panel import mean_present
 from voirdire.stats.sums import ClusterSums, Jackknifed, means_of, summed
 
@@ -29,8 +34,6 @@ _FLAT = 1e-6
 _LEAST_LEFT = 0.3
 #: Bins of the expected calibration error, and draws of what a calibrated judge would show.
 _BINS, _DRAWS = 10, 200
-#: At which what is released may be worse than asked for (one-sided).
-_RISK = 0.05
 
 Side = Literal["yes", "no", "both"]
 
@@ -243,8 +246,9 @@ class Released(Result):
         Mean of what the judge claims of them.
     count, share : int, float
         Responses released, and of all.
-    effective : float
-        Independent verdicts that would be as precise: those of a cluster err together.
+    as_good, as_bad : float
+        How rarely verdicts come out as well as these were only the target of them right, and as
+        badly; NaN without a target. Those of a cluster err together.
     """
 
     right: float
@@ -252,21 +256,27 @@ class Released(Result):
     claimed: float
     count: int
     share: float
-    effective: float
+    as_good: float
+    as_bad: float
 
     def __str__(self) -> str:
         """How many, how right, and what is claimed."""
         return f"{self.count} released, right in {self.right:.3f}, claimed {self.claimed:.3f}"
 
 
-def released(panel: ProbabilityPanel, threshold: float, side: Side = "both") -> Released:
-    """Responses with P at least `threshold` (yes), at most one less it (no), or either."""
+def released(
+    panel: ProbabilityPanel, threshold: float, side: Side = "both", target: float | None = None
+) -> Released:
+    """Responses with P at least `threshold` (yes), at most one less it (no), or either.
+
+    `target` is the share of them that is to be right.
+    """
     up = panel.probability >= threshold if side != "no" else np.zeros(panel.n, np.bool_)
     down = panel.probability <= 1 - threshold if side != "yes" else np.zeros(panel.n, np.bool_)
     kept = up | down
     count = int(kept.sum())
     if not count:
-        return Released(math.nan, math.nan, math.nan, 0, 0.0, 0.0)
+        return Released(math.nan, math.nan, math.nan, 0, 0.0, math.nan, math.nan)
     hit = np.where(up, panel.yes, 1 - panel.yes)[kept]
     claimed = np.where(up, panel.probability, 1 - panel.probability)[kept]
     right = float(hit.mean())
@@ -276,13 +286,19 @@ def released(panel: ProbabilityPanel, threshold: float, side: Side = "both") -> 
     spread = float((off**2).sum()) * groups / max(groups - 1, 1) / count
     each = float(panel.humans[kept].mean())
     least = threshold * (1 - threshold) / each
-    # Over all responses, since few errors among those of which it is sure show no clusters.
-    likelier = np.where(panel.probability >= 0.5, panel.yes, 1 - panel.yes)
-    effect = design_effect(likelier, panel.cluster, 1 / each)
-    effective = effective_labels(hit, cluster, effect, _RISK, 1 / each)
+    good = bad = math.nan
+    if target is not None and groups < count:
+        good, bad = tails_by_cluster(hit, cluster, target)
+    elif target is not None:
+        # Over all responses, since few errors among those of which it is sure show no clusters.
+        likelier = np.where(panel.probability >= 0.5, panel.yes, 1 - panel.yes)
+        effect = design_effect(likelier, panel.cluster, 1 / each)
+        # How many agree is binomial at the number of verdicts that are as good as independent.
+        n = effective_labels(hit, cluster, effect, 1 / each)
+        good, bad = share_tails(right * n, n, target)
     return Released(
         right, math.sqrt(max(spread, least) / count), float(claimed.mean()), count,
-        count / panel.n, effective,
+        count / panel.n, good, bad,
     )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from voirdire.examining.spec.component import Component
 from voirdire.examining.spec.margins import SURE_NO, SURE_YES, above, inside, untested
 from voirdire.stats import probability as stats
-from voirdire.stats.effective import share_tails
 from voirdire.stats.special import special
 from voirdire.stats.sums import above_t, quantile
 
@@ -97,15 +96,14 @@ def _slope(found: Jackknifed | None) -> Component:
 
 def top(panel: ProbabilityPanel, threshold: float, target: float, side: Side) -> Component:
     """TOP: how often humans agree where the judge is sure, against a target."""
-    found = stats.released(panel, threshold, side)
+    found = stats.released(panel, threshold, side, target)
     at = (side,) if side != "both" else ()
     facts: dict[str, Any] = {"judge": found.claimed, "count": found.count}
     if found.count < FEWEST_RELEASED:
         return untested("TOP", "few released", estimate=found.right, margin=target, at=at, **facts)
     df = float(FEWEST_RELEASED)
-    # How many agree is binomial at the number of verdicts that are as good as independent.
-    p, fails = share_tails(found.right * found.effective, found.effective, target)
-    state: State = "yes" if p <= 1 - SURE_YES else "no" if fails <= 1 - SURE_NO else "open"
+    p = found.as_good
+    state: State = "yes" if p <= 1 - SURE_YES else "no" if found.as_bad <= 1 - SURE_NO else "open"
     reach = quantile(SURE_YES, df) * found.error
     return Component(
         "TOP", state, found.right, found.right - reach, found.right + reach, target, found.error,

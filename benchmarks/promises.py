@@ -23,7 +23,9 @@ from _timing import machine, table, versions
 from correct import Tally, bounds, designs, peer
 from scipy.stats import norm
 
+from voirdire.errors import InputError
 from voirdire.examining.correcting import cascade, escalate
+from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.spec.probabilities.found import top
 from voirdire.stats import (
     labels_needed,
@@ -235,22 +237,66 @@ def dialogue_panel(chance, size, labels, noises, items=1500):
     return frame.with_columns(pl.col("human").fill_nan(None)), truth
 
 
+#: Nothing went out and no target was missed, in one run that was refused.
+REFUSED = np.array([0, 0, 0, 1, 1])
+
+
+def unless_refused(job, frame, **how):
+    """What a command finds; None where it holds labels that were drawn at random to be chosen."""
+    try:
+        return job(frame, **how)
+    except InputError as problem:
+        if "not drawn at random" not in str(problem):
+            raise
+        return None
+
+
+def guards(chance, runs, kind, labels, size):
+    """How often labels that were drawn at random are refused, and how often reported."""
+    found, judged = np.zeros(3), 400
+    for _ in range(runs):
+        group = np.repeat(np.arange(judged // size), size)
+        points = chance.normal(size=judged)
+        if size > 1:
+            points = (points + chance.normal(size=judged // size)[group]) / np.sqrt(2)
+        if isinstance(kind, float):
+            scores = (points < norm.ppf(kind)).astype(float)
+        else:
+            scores = graded(GRADES[kind] + points)
+        known = np.isin(group, chance.choice(judged // size, labels // size, replace=False))
+        frame = pl.DataFrame(
+            {
+                "item": [f"i{n}" for n in range(judged)], "cluster": [f"d{g}" for g in group],
+                "judge": scores, "human": np.where(known, scores, np.nan),
+            }
+        ).with_columns(pl.col("human").fill_nan(None))  # fmt: skip
+        data = unless_refused(read_labelled, frame, reference=["human"])
+        reported = data is not None and any(one.kind == "labels_differ" for one in data.findings)
+        found += (data is None, reported, 1)
+    return found
+
+
 def escalations(chance, runs, size, labels, agree):
-    """How often anything goes out, that share, and how often it misses its target."""
-    found = np.zeros(4)
+    """How often anything goes out, that share, how often it misses its target, and how often
+    labels that were drawn at random are refused.
+    """
+    found = np.zeros(5)
     for _ in range(runs):
         frame, truth = dialogue_panel(chance, size, labels, (1.2, 1.0))
-        one = escalate(
-            frame, agree=agree, risk=0.1, gate=4, reference=["human"], judge="judge_0",
+        one = unless_refused(
+            escalate, frame, agree=agree, risk=0.1, gate=4, reference=["human"], judge="judge_0",
             seed=int(chance.integers(1 << 30)),
         )  # fmt: skip
+        if one is None:
+            found += REFUSED
+            continue
         share = one.share.share
         missed = False
         if share > 0:
             sure = one.queue.filter(pl.col("confidence") >= one.share.threshold)
             at = sure["item"].str.slice(1).cast(pl.Int64).to_numpy()
             missed = ((sure["score"].to_numpy() >= 4) == (truth[at] >= 4)).mean() < agree
-        found += (share > 0, share, missed, 1)
+        found += (share > 0, share, missed, 0, 1)
     return found
 
 
@@ -291,20 +337,25 @@ def releases(chance, runs, kind, size, clusters):
 
 
 def cascades(chance, runs, size, labels, noises, agree):
-    """How often one is certified, what it releases, and how often it misses its target."""
-    found = np.zeros(4)
+    """How often one is certified, what it releases, how often it misses its target, and how often
+    labels that were drawn at random are refused.
+    """
+    found = np.zeros(5)
     for _ in range(runs):
         frame, truth = dialogue_panel(chance, size, labels, noises)
-        one = cascade(
-            frame, agree=agree, prices={"judge_0": 0.01, "judge_1": 0.1}, person=1.0, gate=4,
+        one = unless_refused(
+            cascade, frame, agree=agree, prices={"judge_0": 0.01, "judge_1": 0.1}, person=1.0, gate=4,
             reference=["human"], seed=int(chance.integers(1 << 30)),
         )  # fmt: skip
+        if one is None:
+            found += REFUSED
+            continue
         missed = False
         if one.judges:
             goes = (one.queue["judge"] != "").to_numpy()
             same = (one.queue["score"].fill_null(0).to_numpy() >= 4) == (truth >= 4)
             missed = same[goes].mean() < agree
-        found += (bool(one.judges), one.released, missed, 1)
+        found += (bool(one.judges), one.released, missed, 0, 1)
     return found
 
 
@@ -334,12 +385,12 @@ def _differences(rows):
     )  # fmt: skip
 
 
-def _shares(heads, rows):
+def _shares(heads, rows, digits=3):
     def made(found):
         lines = []
         for cell, pieces in zip(rows, found, strict=True):
             *sums, runs = np.sum(pieces, 0)
-            lines.append((*_names(cell), f"{runs:.0f}", *(f"{x / runs:.3f}" for x in sums)))
+            lines.append((*_names(cell), f"{runs:.0f}", *(f"{x / runs:.{digits}f}" for x in sums)))
         return table(heads, lines)
 
     return made
@@ -372,6 +423,8 @@ ERRING = ("half", "whole", "few", "half uneven", "few uneven", "whole long")
 RELEASES = [("half", 1, 60), ("half", 1, 200), *(
     (kind, size, clusters) for kind in ERRING for size in (5, 10, 20)
     for clusters in (20, 40, 80))]  # fmt: skip
+GUARDS = [(kind, labels, size) for kind in (0.97, 0.9, "about 4", "mostly 5")
+          for labels, size in ((20, 1), (100, 1), (100, 5), (100, 10))]  # fmt: skip
 CASCADES = [
     (size, labels, noises, 0.85)
     for size in (1, 5, 10)
@@ -400,13 +453,17 @@ PARTS = {
                             "upper bound suffices (80 %)", "width foretold holds (90 %)"), PLANS)),
     "escalation": _part("Escalation at a risk of .10", escalations, 400, ESCALATIONS,
                         _shares(("dialogues of", "labels", "agreement asked", "runs",
-                                 "anything goes out", "share", "missed"), ESCALATIONS)),
+                                 "anything goes out", "share", "missed", "refused"), ESCALATIONS)),
     "release": _part("Release where sure, asked .85 at a risk of .05", releases, 4000, RELEASES,
                      _shares(("errors", "dialogues of", "dialogues", "runs",
                               "missed (truth .85)", "seen (truth .95)"), RELEASES)),
     "cascade": _part("Cascades at a risk of .10", cascades, 200, CASCADES,
                      _shares(("dialogues of", "labels", "errors of both judges", "agreement asked",
-                              "runs", "certified", "released", "missed"), CASCADES)),
+                              "runs", "certified", "released", "missed", "refused"),
+                             CASCADES)),
+    "guard": _part("Labels drawn at random that are refused (.001) or reported (.05)", guards,
+                   2000, GUARDS, _shares(("labels", "of 400 judged", "in clusters of", "files",
+                                          "refused", "reported"), GUARDS, 4)),
 }  # fmt: skip
 
 

@@ -109,8 +109,9 @@ def shown_if_right(groups: NDArray[np.intp], likely: float, share: float, risk: 
 
 
 def _by_cluster(right: Floats, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    sizes = np.bincount(groups).astype(float)
-    return sizes[sizes > 0], np.bincount(groups, weights=right)[sizes > 0]
+    sizes = np.asarray(np.bincount(groups), np.float64)
+    sums = np.asarray(np.bincount(groups, weights=right), np.float64)
+    return sizes[sizes > 0], sums[sizes > 0]
 
 
 def _whole(sizes: Floats) -> float:

@@ -344,8 +344,8 @@ def cascades(chance, runs, size, labels, noises, agree):
     for _ in range(runs):
         frame, truth = dialogue_panel(chance, size, labels, noises)
         one = unless_refused(
-            cascade, frame, agree=agree, prices={"judge_0": 0.01, "judge_1": 0.1}, person=1.0, gate=4,
-            reference=["human"], seed=int(chance.integers(1 << 30)),
+            cascade, frame, agree=agree, prices={"judge_0": 0.01, "judge_1": 0.1}, person=1.0,
+            gate=4, reference=["human"], seed=int(chance.integers(1 << 30)),
         )  # fmt: skip
         if one is None:
             found += REFUSED

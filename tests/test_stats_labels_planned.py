@@ -76,7 +76,7 @@ def test_the_upper_bound_is_that_of_a_jackknife():
     # Degrees of freedom of a mean square; the labels to come stray by the same error.
     df = min(max(100 / max(np.mean(away2**2) / np.mean(away2) ** 2 - 1, 1), 3), 48)
     error = math.sqrt(49 * np.var(logs) * (1 + 50 / plan.with_judge))
-    s, r = plan.spread * math.exp(t.ppf(0.8, df) * error / 2), plan.correlation
+    s, r = plan.spread * math.exp(t.ppf(0.83, df) * error / 2), plan.correlation
 
     def half(n):
         part = (1 - r * r) * (n / (n - 2)) ** 2 + r * r * n / 900

@@ -22,6 +22,7 @@ from voirdire_judges.prompts import (
     scale_text,
     scores_schema,
 )
+from voirdire_judges.reaching import reaching
 from voirdire_judges.rubrics import in_own_words, load_rubric
 
 if TYPE_CHECKING:
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from voirdire.schema import Attribute, Finding, Scale
     from voirdire.study import Study
     from voirdire_judges.few_shot import Example, FewShot
+    from voirdire_judges.reaching import Reaching
 
 
 # A level as a model writes it.
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 Ask = Literal["together", "each"]
-Score = Literal["number", "levels"]
+Score = Literal["number", "levels", "yes-no", "probability"]
 #: Under this share of probability on the levels a weighted score is flagged.
 LOW_MASS = 0.5
 
@@ -52,9 +54,10 @@ class RubricJudge:
         Attributes, scale and output format.
     ask : {"together", "each"}
         All attributes in one reply, or one call an attribute.
-    score : {"number", "levels"}
+    score : {"number", "levels", "yes-no", "probability"}
         The number that is generated, or the mean of the levels weighted by their probability
-        (one call an attribute; where the model gives no log-probabilities the number, flagged).
+        (one call an attribute; where the model gives no log-probabilities the number, flagged), or
+        what is made of an answer to whether a level is reached (`reaching`).
     reference : bool
         Whether the judge sees a reference answer.
     examples : FewShot or None
@@ -68,6 +71,7 @@ class RubricJudge:
     sampling: Sampling = Sampling()
     task: str = "rating"
     examples: FewShot | None = None
+    reaching: Reaching | None = None
     #: One request an attribute or one for all, but for the material, and what each asks about:
     #: built once, asked often.
     _forms: tuple[Request, ...] = field(init=False, repr=False, compare=False)
@@ -118,8 +122,8 @@ class RubricJudge:
 
     def parse_column(self, replies: Sequence[Reply]) -> ScoreColumns | None:
         """`parse` on each of many replies, many times faster; only of scores asked together."""
-        # Several replies a task, or scores out of log-probabilities: these have no columns.
-        if len(self._names) > 1 or self.score == "levels":
+        # Several replies a task, or scores that are made of something else: these have no columns.
+        if len(self._names) > 1 or self.score != "number":
             return None
         texts = [reply.text for reply in replies]
         columns = parse_scores_column(
@@ -141,6 +145,8 @@ class RubricJudge:
         levels = self.score == "levels"
         output = output_text(self.rubric, attributes)
         schema = scores_schema(output_fields(output), self.rubric.scale)
+        if self.reaching is not None:
+            schema = self.reaching.schema(attributes)
         return self.sampling.request(
             (Message("system", self._instructions(attributes, output)),),
             schema=None if levels else schema,
@@ -152,6 +158,8 @@ class RubricJudge:
         form = f"Answer with nothing but a JSON object of this form, X being {scale}:\n{output}"
         if self.score == "levels":
             form = f"Answer with nothing but the score: {scale}."
+        if self.reaching is not None:
+            form = self.reaching.asked(attributes)
         against = "Rate the response; the reference answer shows what a good one may look like."
         parts = [
             self.rubric.instructions or "Rate the response on each attribute below.",
@@ -177,6 +185,8 @@ class RubricJudge:
             )
             levels = self.score == "levels"
             said = f"{scores[names[0]]:g}" if levels else json.dumps(scores)
+            if self.reaching is not None:
+                said = self.reaching.answer(scores)
             yield Message("assistant", said)
 
     def _scored(self, shot: Example, name: str) -> float:
@@ -193,6 +203,8 @@ class RubricJudge:
         return int(score) if score.is_integer() else score
 
     def _read(self, reply: Reply, names: tuple[str, ...]) -> Parsed:
+        if self.reaching is not None:
+            return flagged(self.reaching.read(reply, names), *echo_flags(reply.text))
         parsed = parse_scores(
             reply.text, names, self.rubric.scale, finish_reason=reply.finish_reason
         )
@@ -218,6 +230,7 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     *,
     ask: Ask = "together",
     score: Score = "number",
+    at: float | None = None,
     reference: bool = False,
     instructions: str = "",
     words: str = "",
@@ -234,6 +247,9 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
         The rubric, the name of a built-in one, or the path of a TOML file.
     ask, score, reference
         See `RubricJudge`.
+    at : float, optional
+        The level that *yes-no* and *probability* ask about; by default the study's gate, and the
+        upper one of a scale of two values.
     instructions : str
         What the judge is told first, in place of the rubric's own words. Members of a panel that
         differ in this alone show how much the wording matters.
@@ -267,7 +283,7 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     """
     for option, value, allowed in (
         ("ask", ask, ("together", "each")),
-        ("score", score, ("number", "levels")),
+        ("score", score, ("number", "levels", "yes-no", "probability")),
     ):
         check_allowed(option, [value], allowed, "rubric judge")
     asked = load_rubric(rubric) if isinstance(rubric, str) else rubric
@@ -278,11 +294,21 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
         raise InputError('rubric judge: score "levels" needs a scale with levels, and step is 0')
     if not asked.attributes:
         raise InputError(f"rubric judge: rubric {asked.name!r} has no attributes")
+    asks = None
+    if score in ("yes-no", "probability"):
+        asks = reaching(score, at, asked.scale, study)
+    elif at is not None:
+        raise InputError(f'rubric judge: at is of score "yes-no" or "probability", not "{score}"')
     shots = None
+    if examples is not None and score == "probability":
+        raise InputError(
+            'rubric judge: score "probability" takes no examples: people said levels, and nothing '
+            "says how probable each was"
+        )
     if examples is not None:
         columns = [*asked.names, "response"]
         shots = few_shot({"labels": columns, **examples}, study, plugins)
-    return RubricJudge(asked, ask, score, reference, sampling, examples=shots)
+    return RubricJudge(asked, ask, score, reference, sampling, examples=shots, reaching=asks)
 
 
 def level_names(scale: Scale) -> tuple[str, ...]:

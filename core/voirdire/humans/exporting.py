@@ -269,7 +269,10 @@ def draw(
             judgement = _judgement(humans, study, task, _ident(secret, rater, named))
             origin = named
             if queue is not None:
-                chance = queue.probability.get((named.item, named.system_a))
+                both = sorted((named.system_a, named.system_b)) if named.system_b else [
+                    named.system_a
+                ]  # fmt: skip
+                chance = queue.probability.get((named.item, *both))
                 origin = replace(named, probability=chance)
             judgements[judgement.id], origins[judgement.id] = judgement, origin
             ids.append(judgement.id)

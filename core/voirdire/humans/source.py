@@ -80,29 +80,39 @@ def left_to_people(
     Raises
     ------
     InputError
-        The tasks are comparisons.
+        It names responses where pairs are judged, or pairs where these are not.
     TableError
-        It names a response that there is not.
+        It names what there is not.
     """
-    if study.humans is not None and study.humans.task == "pairwise":
-        raise InputError("a queue names single responses, and humans.task is 'pairwise'")
+    compared = study.humans is not None and study.humans.task == "pairwise"
+    if compared != queue.pairs:
+        named = "single responses" if compared else "pairs"
+        task = "pairwise" if compared else "not pairwise"
+        raise InputError(f"{queue.path}: a queue names {named}, and humans.task is {task}")
     # Where items are judged as such, a task has no system and the queue's systems do not matter.
     by_item = all(not system for (_, system, _), _ in tasks)
-    responses = {(item, system) for (item, system, _), _ in tasks}
-    if by_item and queue.probability and any(system for _, system in queue.wanted):
+    there = {_name(names) for names, _ in tasks}
+    if by_item and queue.probability and any(any(named[1:]) for named in queue.wanted):
         raise InputError(
             f"{queue.path} draws responses with probabilities of their own, and people judge items"
         )
     wanted = set()
-    for (item, system), place in queue.wanted.items():
-        named = (item, "" if by_item else system)
-        if named not in responses:
+    for (item, *systems), place in queue.wanted.items():
+        wished: tuple[str, ...] = (item, "") if by_item else (item, *systems)
+        if wished not in there:
+            both = " and ".join(repr(one) for one in systems)
             raise TableError(
-                f"{queue.path}, {place}: item {item!r} with system {system!r} is not among what "
+                f"{queue.path}, {place}: item {item!r} with system {both} is not among what "
                 "the study's items and responses hold"
             )
-        wanted.add(named)
-    return [task for task in tasks if task[0][:2] in wanted]
+        wanted.add(wished)
+    return [task for task in tasks if _name(task[0]) in wanted]
+
+
+def _name(names: Names) -> tuple[str, ...]:
+    """As a queue names it: of a pair both systems in the order of their names."""
+    item, first, second = names
+    return (item, *sorted((first, second))) if second else (item, first)
 
 
 def _take(connection: sqlite3.Connection, study: Study) -> None:

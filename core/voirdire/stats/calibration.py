@@ -132,7 +132,7 @@ def calibrate(
         for one in range(folds):
             taught, inside = paired & (fold != one), fold == one
             if taught.any() and inside.any():
-                calibrated[:, inside] = _isotonic(mean[taught], human[taught], scores[:, inside])
+                calibrated[:, inside] = rising(mean[taught], human[taught], scores[:, inside])
     else:
         width = int(system.max(initial=0)) + 1
         cells = (fold * width + system)[paired]
@@ -214,7 +214,25 @@ def _taught(n: Floats, judge: Floats, human: Floats) -> tuple[float, float, floa
     return float(h.mean()), stretch, float(j.mean())
 
 
-def _isotonic(judge: Floats, human: Floats, scores: Floats) -> Floats:
+def rising(judge: Floats, human: Floats, scores: Floats) -> Floats:
+    """Scores on the closest rising step function of a judge's scores to people's.
+
+    Parameters
+    ----------
+    judge, human : (N,) float64
+        None missing.
+    scores : float64 array
+        NaN stays; beyond the judge's ends the curve is level.
+
+    Examples
+    --------
+    >>> rising(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 5]), np.array([0.0, 2, 3, 3.5]))
+    array([1.  , 2.5 , 2.5 , 3.75])
+
+    References
+    ----------
+    Zadrozny and Elkan (2002), KDD.
+    """
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 - slow to import
 
     fitted = IsotonicRegression(out_of_bounds="clip").fit(judge, human)

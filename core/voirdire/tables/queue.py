@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.errors import InputError, TableError, not_one_of
+from voirdire.errors import InputError, TableError, check_columns, not_one_of
 from voirdire.files import unguard
 from voirdire.tables.records import cell_text, read_rows
 
@@ -26,18 +26,24 @@ class Queue:
     ----------
     path : str
     wanted : mapping
-        (item, system) of what people are to judge -> where its row stands.
+        (item, system) of what people are to judge, or (item, system, system) of what they are to
+        compare, systems in the order of their names -> where its row stands.
     origin : {"random", "chosen"}
         Of the labels that are made by it; ``chosen`` where it does not say.
     probability : mapping
-        (item, system) of what is or will be labelled -> with which it was drawn, where the queue
-        says so.
+        What is or will be labelled, named as in `wanted` -> with which it was drawn, where the
+        queue says so.
     """
 
     path: str
-    wanted: Mapping[tuple[str, str], str]
+    wanted: Mapping[tuple[str, ...], str]
     origin: Literal["random", "chosen"]
-    probability: Mapping[tuple[str, str], float]
+    probability: Mapping[tuple[str, ...], float]
+
+    @property
+    def pairs(self) -> bool:
+        """Whether it names comparisons."""
+        return any(len(named) > 2 for named in self.wanted)
 
 
 def read_queue(path: str | Path) -> Queue:
@@ -50,18 +56,17 @@ def read_queue(path: str | Path) -> Queue:
     TableError
         It cannot be read, or holds an unknown decision or origin, or what is no probability.
     """
-    wanted: dict[tuple[str, str], str] = {}
+    wanted: dict[tuple[str, ...], str] = {}
     origins: set[str] = set()
-    probability: dict[tuple[str, str], float] = {}
-    for place, row in read_rows(path, ("item", "system", "decision")):
+    probability: dict[tuple[str, ...], float] = {}
+    for place, row in read_rows(path, ("item", "decision")):
         where = f"{path}, {place}"
         decision = cell_text(row["decision"])
         if decision not in _DECISIONS:
             raise not_one_of("decision", decision, _DECISIONS, where, TableError)
         if decision == "automatic":
             continue
-        # A queue as CSV guards names that begin as a formula does.
-        named = unguard(cell_text(row["item"])), unguard(cell_text(row["system"]))
+        named = _named(row, path)
         if decision == "human":
             wanted[named] = place
         origin = cell_text(row.get("origin")) or "chosen"
@@ -76,6 +81,17 @@ def read_queue(path: str | Path) -> Queue:
     # Of a list that is random in part nothing is known as a whole.
     drawn = origins == {"random"}
     return Queue(str(path), wanted, "random" if drawn else "chosen", probability)
+
+
+def _named(row: Mapping[str, Any], path: str | Path) -> tuple[str, ...]:
+    """(item, system), or (item, system, system) of a pair."""
+    if "system_a" in row and "system_b" in row:
+        systems = sorted(cell_text(row[name]) for name in ("system_a", "system_b"))
+    else:
+        check_columns(path, ("system",), list(row))
+        systems = [cell_text(row["system"])]
+    # A queue as CSV guards names that begin as a formula does.
+    return tuple(unguard(one) for one in (cell_text(row["item"]), *systems))
 
 
 def _probability(said: str, where: str) -> float:

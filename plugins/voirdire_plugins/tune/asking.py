@@ -80,7 +80,7 @@ class Asking:
         """
         kept = np.array([
             all((row[0], system) in self.responses for system in row[1:])
-            and self._compares(row[1:])
+            and self.compares(row[1:])
             for row in units.systems
         ])  # fmt: skip
         lost = int((~kept).sum())
@@ -99,7 +99,7 @@ class Asking:
         )  # fmt: skip
         return units.taken(kept), (finding,)
 
-    def _compares(self, systems: Sequence[str]) -> bool:
+    def compares(self, systems: Sequence[str]) -> bool:
         """Whether a judge of pairs is asked about these two; others are asked about each alone."""
         spec, both = self.study.comparisons, set(systems)
         if self.subject.name != "pairs":

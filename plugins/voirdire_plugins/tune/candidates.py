@@ -12,6 +12,8 @@ import numpy as np
 from voirdire import plugins
 from voirdire.errors import InputError
 from voirdire.examining.narrowing import beside
+from voirdire.schema import Finding
+from voirdire.store.raters import askers
 from voirdire.study import Rater, build_part, read_toml
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from voirdire.study import Study
     from voirdire_plugins.tune.goals import Marks
 
     Floats = NDArray[np.float64]
@@ -116,19 +119,68 @@ def wording_key(judge: Rater, where: str) -> str:
     )
 
 
-def forms(judge: Rater) -> tuple[Rater, ...]:
-    """The same question in other forms, as far as its judge takes them."""
-    if judge.use not in ("", "rubric"):
+def forms(judge: Rater, study: Study) -> tuple[tuple[Rater, ...], tuple[Finding, ...]]:
+    """The same question in other forms, as far as its judge takes them.
+
+    A judge of a rubric is asked one attribute at a time, by log-probabilities, whether a response
+    reaches the gate, and how probable that is; the last two where the study declares a gate or the
+    scale has two values. An annotator that names labels is asked yes or no for each, and the other
+    way round.
+
+    Raises
+    ------
+    InputError
+        The judge takes none of them.
+    """
+    tried = _of_rubric(judge) if judge.use in ("", "rubric") else _of_labels(judge)
+    made, left = [], []
+    for one in tried:
+        try:
+            askers(study.model_copy(update={"panel": (one,), "generators": ()}), plugins())
+        except InputError as error:  # such as a gate that nobody declared
+            left.append(
+                Finding(
+                    "form_not_asked", "note", judge.name, 1, (judge.name,),
+                    f"{one.name} is not asked: {error}",
+                    "The other forms are.",
+                )
+            )  # fmt: skip
+        else:
+            made.append(one)
+    if not made:
+        raise InputError(
+            f"--forms: {judge.name} ({judge.use}) takes no other form; a [[candidate]] may name "
+            "any that its options have"
+        )
+    return tuple(made), tuple(left)
+
+
+def _of_rubric(judge: Rater) -> tuple[Rater, ...]:
+    if judge.kind != "judge":
         return ()
-    ways = {
+    ways: dict[str, dict[str, Any]] = {
         "asked one by one": {"ask": "each"},
         "by log-probabilities": {"score": "levels"},
+        "by yes or no": {"score": "yes-no"},
+        "by probability": {"score": "probability"},
     }
     return tuple(
         candidate(judge, name, {"options": options}, "forms")
         for name, options in ways.items()
         if any(judge.options.get(key) != value for key, value in options.items())
     )
+
+
+def _of_labels(judge: Rater) -> tuple[Rater, ...]:
+    """Labels named in one list, and yes or no for each; with nothing else of its options."""
+    other = {"labels": ("yes-no", "by yes or no"), "yes-no": ("labels", "by a list")}
+    labels = judge.options.get("labels", ())
+    # One label alone is a question of yes or no.
+    if judge.kind != "annotator" or judge.use not in other or len(labels) < 2:
+        return ()
+    use, name = other[judge.use]
+    given = {**judge.model_dump(exclude_unset=True), "use": use, "options": {"labels": labels}}
+    return (build_part(Rater, {**given, "name": f"{judge.name} {name}"}, "forms"),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,12 +217,9 @@ def without_calls(
     """
     made = []
     if len(judge.runs) > 1:
-        with np.errstate(invalid="ignore"):
-            read = ~np.isnan(judge.runs)
-            mean = np.where(read, judge.runs, 0.0).sum(axis=0) / read.sum(axis=0)
         made.append(
             Scored(
-                f"{judge.name}, {len(judge.runs)} runs", mean[None], judge.rater,
+                f"{judge.name}, {len(judge.runs)} runs", mean_run(judge.runs)[None], judge.rater,
                 f"the mean of {len(judge.runs)} runs", len(judge.runs),
             )
         )  # fmt: skip
@@ -181,6 +230,8 @@ def without_calls(
     for shift in (-2, -1, -0.5, 0.5, 1, 2):
         moved = np.clip(judge.runs + shift * size, marks.low, marks.high)
         if use in ("gate", "filter"):
+            if not marks.low < marks.gate - shift * size <= marks.high:
+                continue  # nothing passes, or all
             same = ((moved >= marks.gate) == (judge.runs >= marks.gate)) | np.isnan(judge.runs)
             if same.all():
                 continue
@@ -189,3 +240,10 @@ def without_calls(
             change = f"scores {shift * size:+g}"
         made.append(Scored(f"{judge.name}, {change}", moved, judge.rater, change))
     return tuple(made)
+
+
+def mean_run(runs: Floats) -> Floats:
+    """(n,) mean over the runs that gave a score; NaN where none did."""
+    read = ~np.isnan(runs)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(read, runs, 0.0).sum(axis=0) / read.sum(axis=0))

@@ -78,7 +78,11 @@ def tune(
     ] = None,
     forms: Annotated[
         bool,
-        typer.Option("--forms", help="Also ask one attribute at a time, and by log-probabilities."),
+        typer.Option(
+            "--forms",
+            help="Also ask in other forms: one attribute at a time, by log-probabilities, by yes "
+            "or no at the gate, by probability; an annotator by a list or by yes or no.",
+        ),
     ] = False,
     ask_all: Annotated[
         bool,

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError, StatisticsError, not_there
 from voirdire.examining.panel import member_of
 from voirdire.stats import combine
-from voirdire_plugins.tune.candidates import Scored
+from voirdire_plugins.tune.candidates import Scored, mean_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def _scored(specs: Sequence[Rater], said: dict[str, Floats], units: Units) -> It
             yield Scored(spec.name, said[spec.name], spec.name, f"{spec.name} alone")
             continue
         try:
-            scores = _combined(spec, [_mean_run(said[name]) for name in spec.members], units)
+            scores = _combined(spec, [mean_run(said[name]) for name in spec.members], units)
         except StatisticsError as error:
             if spec is jury:
                 raise InputError(
@@ -107,7 +107,7 @@ def _scored(specs: Sequence[Rater], said: dict[str, Floats], units: Units) -> It
 
 def _combined(spec: Rater, members: Sequence[Floats], units: Units) -> Floats:
     """(n,) by attribute, as an examination derives it."""
-    people = _mean_run(units.humans.T)
+    people = mean_run(units.humans.T)
     attributes = units.keys["attribute"].to_numpy()
     values = np.full(len(units), np.nan)
     for name in np.unique(attributes):
@@ -122,9 +122,3 @@ def _combined(spec: Rater, members: Sequence[Floats], units: Units) -> Floats:
             reference=people[own] if fitted else None, clusters=units.cluster[own],
         )  # fmt: skip
     return values
-
-
-def _mean_run(runs: Floats) -> Floats:
-    read = ~np.isnan(runs)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(read, runs, 0.0).sum(axis=0) / read.sum(axis=0))

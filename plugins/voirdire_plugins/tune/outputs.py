@@ -10,7 +10,8 @@ from voirdire.errors import InputError
 from voirdire.examining import changing
 from voirdire.files import file_stems, write_text
 from voirdire.schema import Finding
-from voirdire.study import Data, Humans, study_in, study_to_toml
+from voirdire.study import Criterion, Data, Humans, study_in, study_to_toml
+from voirdire_plugins.tune.curves import CHANGE, CURVE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -41,6 +42,10 @@ def write_people(
     if asked is None and labels:
         none = NOTHING if NOTHING not in labels else ""
         asked = Humans(task="labels", raters=tuple(people), labels=tuple(labels), none=none)
+    elif asked is None and asking.subject.name == "pairs":
+        told = {one.name: one.description for one in study.rubric.attributes}
+        criteria = tuple(Criterion(name=one, description=told.get(one, "")) for one in attributes)
+        asked = Humans(task="pairwise", raters=tuple(people), criteria=criteria, overall=False)
     elif asked is None:
         asked = Humans(task="pointwise", raters=tuple(people), attributes=tuple(attributes))
     made = study.model_copy(
@@ -92,12 +97,13 @@ def _made_after(tuned: Tuned) -> tuple[Finding, ...]:
     after, spec = tuned.after, tuned.spec
     if not tuned.chosen or spec.is_jury or after.name == spec.name:
         return ()
+    curve = f" {CURVE} says what each becomes." if after.change == CHANGE else ""
     return (
         Finding(
             "made_of_scores", "note", spec.name, 1, (spec.name,),
             f"The gain is that of {after.name}: {after.change}.",
             f"{STUDY} and {LOCK} hold {spec.name} as it is asked; whoever uses its scores makes "
-            "this of them.",
+            f"this of them.{curve}",
         ),
     )  # fmt: skip
 

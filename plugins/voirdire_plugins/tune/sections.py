@@ -43,11 +43,13 @@ def gain_text(gain: Estimate) -> str:
 
 def sentences(tuned: Tuned) -> tuple[str, ...]:
     """The end and the decision."""
+    what = "pairs" if tuned.use == "pick" else "responses"
     label = (
-        f"label {tuned.to_label} of the responses on which they differ, and a gain of 3 points "
+        f"label {tuned.to_label} of the {what} on which they differ, and a gain of 3 points "
         "shows four times in five"
         if tuned.to_label
-        else "they differ on too few responses for a gain of 3 points"
+        else f"no labels of the {what} that are left would show a gain of 3 points: they differ on "
+        "too few"
     )
     after = tuned.after.name
     if not tuned.chosen:
@@ -167,10 +169,11 @@ def _moved(tuned: Tuned) -> Section:
 
 def drawn_section(drawn: Drawn) -> Section:
     """What people are to label, or what these labels say."""
+    what = drawn.what
     said = (
-        f"On {drawn.differ:,} of {drawn.units:,} responses the two judges differ. {drawn.number} "
-        "of them were drawn at random, large differences more often. They measure the gain, and "
-        "not how good the judge is: for that label responses that are drawn from all."
+        f"On {drawn.differ:,} of {drawn.units:,} {what} the two judges differ. {drawn.number} of "
+        "them were drawn at random, large differences more often. They measure the gain, and not "
+        f"how good the judge is: for that label {what} that are drawn from all."
     )
     if drawn.gain is None:
         said += (
@@ -179,8 +182,10 @@ def drawn_section(drawn: Drawn) -> Section:
         )
     else:
         said = (
-            f"Gain over all {drawn.units:,} responses in {drawn.measure}: {gain_text(drawn.gain)}, "
+            f"Gain over all {drawn.units:,} {what} in {drawn.measure}: {gain_text(drawn.gain)}, "
             f"from {drawn.gain.n} labels. {said}"
         )
-    columns = (text("They differ by"), count("Responses"), count("Drawn"), count("Labelled"))
+    columns = (
+        text("They differ by"), count(what.capitalize()), count("Drawn"), count("Labelled"),
+    )  # fmt: skip
     return Section("Labels where they differ", said, (Table(columns, drawn.rows),), leading=True)

@@ -15,12 +15,21 @@ from voirdire.stats import chosen_gain
 from voirdire.stats.sums import above_t, quantile
 from voirdire.study import load_study
 from voirdire_plugins.tune.asking import Asking
-from voirdire_plugins.tune.candidates import Scored, forms, read_candidates
+from voirdire_plugins.tune.candidates import Scored, forms, mean_run, read_candidates
 from voirdire_plugins.tune.climbing import climb_price, climbed
+from voirdire_plugins.tune.curves import CHANGE, write_curve
 from voirdire_plugins.tune.goals import check_gate, goal_of, rates
 from voirdire_plugins.tune.juries import jury_specs, members_of
 from voirdire_plugins.tune.looks import looked_before, remember
-from voirdire_plugins.tune.measuring import Drawn, OldAndNew, draw, measure_drawn, stock
+from voirdire_plugins.tune.measuring import (
+    Drawn,
+    Line,
+    OldAndNew,
+    draw,
+    measure_drawn,
+    stock,
+    unlabelled,
+)
 from voirdire_plugins.tune.moved import write_look
 from voirdire_plugins.tune.outputs import write_judge, write_people
 from voirdire_plugins.tune.racing import raced
@@ -95,7 +104,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     candidates : sequence of path
         Files of candidates (`candidates.read_candidates`).
     ask_forms : bool
-        Whether the question is also asked one by one and by log-probabilities.
+        Whether the question is also asked in other forms (`candidates.forms`).
     ask_all : bool
         Candidates are asked also where what costs no call is shown to be better by itself.
     shots, shots_options
@@ -152,14 +161,13 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     marks = check_gate(at, use, *_ends(declared, subject))
     asking = Asking.of(Path(study), labelled, subject, folder, max_cost, max_calls, quiet=quiet)
     units, left = asking.with_text(units)
-    more = read_candidates(member, candidates, declared.folder) + (
-        forms(member) if ask_forms else ()
-    )
+    other, unasked = forms(member, declared) if ask_forms else ((), ())
+    more = read_candidates(member, candidates, declared.folder) + other
     asking.said = units.said() if subject.name == "items" else None
     # A jury's members are left out one by one.
     units, kin = of_others(units, () if member.is_jury else (member, *more), declared)
     findings = (
-        *unknown, *left, *kin, *people_agree(units, level), *looked_before(units, asking)
+        *unknown, *left, *unasked, *kin, *people_agree(units, level), *looked_before(units, asking)
     )  # fmt: skip
     if shots:
         pool, units = set_aside(units, seed)
@@ -170,7 +178,6 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         raise InputError("--race is of --candidates, --forms and --shots: there are none")
     if optimizer and more:
         raise InputError("give candidates or an optimizer: each is measured in its own way")
-    _check_differ(use, asked=bool(differ or measure))
     work = Work(member, goal, units, marks, asking, findings, seed, level)
     if optimizer:
         say(climb_price(work, optimizer, steps, folds))
@@ -179,6 +186,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         say(_plan(asking, (*members, *more), units))
         choice = _cheapest(work, members, more, ask_all=ask_all, race=folds if race else 0)
     tuned = write_judge(_told(work, choice), labelled, asking, units.responses, choice.panel)
+    tuned = _with_curve(tuned, work, choice)
     tuned = write_look(tuned, units, asking, choice.scored[0], choice.scored[choice.chosen])
     remember(units, asking, len(tuned.ways), tuned.after.name)
     if not differ and not measure:
@@ -189,9 +197,13 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     return replace(tuned, drawn=_drawn(work, tuned, differ, files, say))
 
 
-def _check_differ(use: str, *, asked: bool) -> None:
-    if asked and use in ("pick", "worth"):
-        raise InputError(f"--for {use}: labels where judges differ measure single, gate and filter")
+def _with_curve(tuned: Tuned, work: Work, choice: Choice) -> Tuned:
+    """With the file of the curve, where one was chosen."""
+    if choice.scored[choice.chosen].change != CHANGE:
+        return tuned
+    asked = next(one for one in choice.scored if one.name == tuned.spec.name)
+    path = write_curve(asked, work.units, work.asking.out)
+    return replace(tuned, files={**tuned.files, "curve": path})
 
 
 def _ends(study: Study, subject: Subject) -> tuple[float, float]:
@@ -277,24 +289,40 @@ def _drawn(
     if member.is_jury:
         panel = members_of(member, asking.study)
     attributes = work.units.keys["attribute"].unique(maintain_order=True).to_list()
-    rest = stock(asking, attributes, work.units.responses)
+    rest = stock(asking, work.units)
     say(_plan(asking, panel, rest))
-    ratings = asking.ask(panel, rest.responses)
+    # With the labelled ones, which are on file: weights and curves are taught by these.
+    ratings = asking.ask(panel, rest.responses | work.units.responses)
 
     def both(units: Units) -> OldAndNew:
         ways = jury_specs(member, panel) if member.is_jury else panel
-        made = work.scored(ways, units, ratings)
+        made = work.scored(ways, work.units.beside(units), ratings)
         new = next(one for one in made if one.name == tuned.chosen)
-        return OldAndNew(made[0], new, tuned.use, work.marks)
+        return _pair(made[0], new, work, slice(len(work.units), None))
 
     if labels is None:
-        made = draw(both(rest), rest, differ, work.seed, asking.out)
+        as_pairs = asking.subject.name == "pairs"
+        made = draw(both(rest), rest, differ, work.seed, asking.out, as_pairs=as_pairs)
         known = subject_of(panel[0], asking.study)[1]
         people = write_people(asking.study, asking, work.units.people, attributes, known)
         return replace(made, people=people)
     return measure_drawn(
-        read_units(labels, (), tuned.use, asking.subject), both, asking.out, work.level
-    )
+        read_units(labels, (), tuned.use, asking.subject, decided=False), both, asking.out,
+        work.level,
+    )  # fmt: skip
+
+
+def _pair(old: Scored, new: Scored, work: Work, part: slice) -> OldAndNew:
+    """Two judges whose scores begin with those of the labelled units, on some of their units."""
+    labelled, lines = slice(len(work.units)), None
+    if work.goal.use == "worth":
+        first, second = (
+            Line.through(mean_run(one.runs[:, labelled]), work.units.humans, work.marks)
+            for one in (old, new)
+        )
+        lines = (first, second)
+    old, new = (replace(one, runs=one.runs[:, part]) for one in (old, new))
+    return OldAndNew(old, new, work.goal.use, work.marks, lines)
 
 
 def _told(work: Work, choice: Choice) -> Tuned:
@@ -305,8 +333,11 @@ def _told(work: Work, choice: Choice) -> Tuned:
         for one, row, share in zip(scored, choice.goodness, choice.shares, strict=True)
     )  # fmt: skip
     old, new = scored[0], scored[choice.chosen]
-    away = _away(old, new, work)
-    differ: NDArray[np.bool_] = np.asarray(away > 0)
+    pair = _pair(old, new, work, slice(None))
+    differ: NDArray[np.bool_] = np.asarray(pair.away > 0)
+    # Of what a unit gains the size, which scores that foretell people's have only with them.
+    size = np.abs(pair.gains(work.units.humans)) if work.goal.use == "worth" else pair.away
+    left = round(float(differ.mean()) * len(unlabelled(work.asking, work.units)))
     error, df = gain.details.get("standard_error", math.nan), gain.details.get("df", math.nan)
     better = float(above_t(-gain.value / error, df)) if error > 0 else float(gain.value > 0)
     worst = gain.value + quantile(0.1, df) * error if error > 0 else gain.value
@@ -324,7 +355,7 @@ def _told(work: Work, choice: Choice) -> Tuned:
         member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units),
         work.units.people,
         choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
-        worst, float(differ.mean()), labels_to_show(float(away.mean())), decision, ways[0],
+        worst, float(differ.mean()), labels_to_show(float(size.mean()), left), decision, ways[0],
         ways[choice.chosen], at_gate,
         _moved(old, new, choice.goodness[choice.chosen] - choice.goodness[0], work.units, differ),
         _diff(member, spec), spec, (*work.findings, *choice.findings, *work.unread()),
@@ -336,40 +367,31 @@ def _price(asking: Asking, one: Scored) -> float | None:
     return None if each is None else 1000 * each * one.calls
 
 
-def _away(old: Scored, new: Scored, work: Work) -> Floats:
-    """(n,) 0 to 1: how far two judges are apart on each unit, for this use."""
-    use = "single" if work.goal.use in ("pick", "worth") else work.goal.use
-    return OldAndNew(old, new, use, work.marks).away
-
-
-def _mean_run(runs: Floats) -> Floats:
-    read = ~np.isnan(runs)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(read, runs, 0.0).sum(axis=0) / read.sum(axis=0))
-
-
-def labels_to_show(differ: float, aim: float = AIM) -> int:
+def labels_to_show(differ: float, stock: int, aim: float = AIM) -> int:
     """Labels of units that differ with which a gain of `aim` shows four times in five.
 
     `differ` is how far two judges are apart on average: of yes and no the share on which they
     differ, of which (1 + aim / differ) / 2 are won. Graded units are drawn by the size of their
-    difference, and count as much as so many of yes and no.
-    0 where so few differ that the gain cannot be that large.
+    difference, and count as much as so many of yes and no. Of the `stock` units on which they
+    differ that nobody labelled a large part says more than as many of an endless stock (Cochran's
+    correction): all of them leave no doubt.
+    0 where so few differ that the gain cannot be that large, or nothing is left to label.
 
     Examples
     --------
-    >>> labels_to_show(0.15), labels_to_show(0.02)
-    (189, 0)
+    >>> labels_to_show(0.15, 10_000), labels_to_show(0.15, 300), labels_to_show(0.02, 300)
+    (186, 116, 0)
     """
-    if differ <= aim:
+    if differ <= aim or stock < 1:
         return 0
-    return math.ceil(POWER_Z**2 * (differ**2 / aim**2 - 1))
+    endless = POWER_Z**2 * (differ**2 / aim**2 - 1)
+    return min(math.ceil(endless / (1 + endless / stock)), stock)
 
 
 def _moved(
     old: Scored, new: Scored, gains: Floats, units: Units, differ: NDArray[np.bool_]
 ) -> tuple[Moved, ...]:
-    before, after = _mean_run(old.runs), _mean_run(new.runs)
+    before, after = mean_run(old.runs), mean_run(new.runs)
     people = np.nanmean(units.humans, axis=1)
     rows = units.keys.rows(named=True)
     at = [int(one) for one in np.argsort(gains, kind="stable") if differ[one]]

@@ -67,6 +67,16 @@ class Units:
         """Some of them."""
         return Units(self.keys.filter(kept), self.humans[kept], self.cluster[kept], self.people)
 
+    def beside(self, others: Units) -> Units:
+        """These and then others, of which no label is seen."""
+        unseen = np.full((len(others), self.humans.shape[1]), np.nan)
+        return Units(
+            pl.concat([self.keys, others.keys.select(self.keys.columns)]),
+            np.concatenate([self.humans, unseen]),
+            np.concatenate([self.cluster, others.cluster]),
+            self.people,
+        )
+
     def said(self) -> pl.DataFrame:
         """What each person said of each item: ``item, rater, attribute, score``."""
         keys = self.keys.select("item", "attribute")
@@ -142,8 +152,12 @@ def with_labels(study: Study, labels: Sequence[str | Path], reference: Sequence[
     return study.model_copy(update={"data": data})
 
 
-def read_units(study: Study, attributes: Sequence[str], use: str, subject: Subject) -> Units:
+def read_units(
+    study: Study, attributes: Sequence[str], use: str, subject: Subject, *, decided: bool = True
+) -> Units:
     """The labelled units of a study; its own sources hold what people said.
+
+    Pairs on which people are in two minds choose nothing, and are kept where `decided` is false.
 
     Raises
     ------
@@ -196,7 +210,7 @@ def read_units(study: Study, attributes: Sequence[str], use: str, subject: Subje
         # What belongs to no declared cluster is one of its own.
         cluster = found.fill_null(keys["item"]).to_numpy().astype(str)
     kept: NDArray[np.bool_] = np.asarray(~np.isnan(humans).all(axis=1))
-    if use == "pick":  # people who are in two minds decide nothing
+    if use == "pick" and decided:
         kept = np.asarray(kept & (np.nanmean(np.where(kept[:, None], humans, 0.0), axis=1) != 0))
     if not kept.any():
         raise InputError(f"--for {use}: people decided nothing between two systems of one item")

@@ -10,6 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.schema import Finding
 from voirdire_plugins.tune.candidates import Scored, without_calls
+from voirdire_plugins.tune.curves import curved
 from voirdire_plugins.tune.juries import jury_scores
 
 if TYPE_CHECKING:
@@ -48,12 +49,16 @@ class Work:
         if self.member.is_jury:
             return jury_scores(panel, units, ratings, self.asking)
         step = self.asking.study.rubric.step
+        # Labels that were said, and comparisons, have no threshold and no curve.
+        graded = self.asking.subject.name == "responses"
         made: list[Scored] = []
         for one in panel:
             asked = Scored(one.name, units.scores(ratings, one.name), one.name)
             made.append(asked)
-            shifts = self.asking.subject.name == "responses"
-            made += without_calls(asked, self.goal.use, self.marks, step, shifts=shifts)
+            made += without_calls(asked, self.goal.use, self.marks, step, shifts=graded)
+            # A curve has ties, and pairs of tied responses are not decided.
+            if graded and self.goal.use != "pick" and (curve := curved(asked, units)):
+                made.append(curve)
         return made
 
     def goodness(self, scored: Sequence[Scored]) -> Floats:

@@ -322,6 +322,8 @@ def _with_probabilities(inputs: Inputs, drawn: str | Path) -> Inputs:
             f"{drawn}: its origin is 'chosen': some responses could not be drawn, so that these "
             "labels cannot stand for them"
         )
+    if queue.pairs:
+        raise InputError(f"{drawn}: it names pairs, and these labels are of single responses")
     ratings = inputs.ratings
     facts = pl.DataFrame(
         [(*named, chance) for named, chance in queue.probability.items()],

@@ -88,7 +88,8 @@ def draw_labels(responses: pl.DataFrame, numbers: Mapping[str, int], *, seed: in
     responses : DataFrame
         A row a response: ``item, system`` (names), ``stratum`` (a name; empty for all),
         ``labelled`` (whether it has a label, drawn at random from its stratum), and where responses
-        are drawn together ``unit`` (a cluster). One that has a label in part counts as labelled.
+        are drawn together ``unit`` (a cluster), and of pairs ``system_b``, the other system, which
+        the list names as well. One that has a label in part counts as labelled.
     numbers : mapping of str to int
         Stratum -> how many of its responses (or units) to draw, as far as there are so many without
         a label; 0 for those that are not named.
@@ -118,6 +119,7 @@ def draw_labels(responses: pl.DataFrame, numbers: Mapping[str, int], *, seed: in
     names = responses["stratum"].unique(maintain_order=True).to_list()
     chance = np.random.default_rng(seed)
     clustered = "unit" in responses.columns
+    names_of = ["item", "system", *(["system_b"] if "system_b" in responses.columns else [])]
     strata, taken = [], []
     for name in numbers:
         if name not in names:
@@ -136,7 +138,7 @@ def draw_labels(responses: pl.DataFrame, numbers: Mapping[str, int], *, seed: in
         rows = free.join(units.gather(at).to_frame(), on="unit", how="semi", maintain_order="left")
         strata.append(Stratum(str(name), len(seen) + len(units), len(seen), len(at)))
         taken += [
-            part.select("item", "system", "stratum").with_columns(decision=pl.lit(decision))
+            part.select(*names_of, "stratum").with_columns(decision=pl.lit(decision))
             for part, decision in ((rows, "human"), (known, "labelled"))
         ]
     origin = _origin(strata)
@@ -149,7 +151,8 @@ def draw_labels(responses: pl.DataFrame, numbers: Mapping[str, int], *, seed: in
             told, default=None, return_dtype=pl.Float64
         ),
     )
-    return LabelDraw(tuple(strata), listed.select(_LIST), seed, clustered)
+    told_of = (*names_of, *(one for one in _LIST if one not in names_of))
+    return LabelDraw(tuple(strata), listed.select(told_of), seed, clustered)
 
 
 def _origin(strata: list[Stratum] | tuple[Stratum, ...]) -> str:

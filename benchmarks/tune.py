@@ -24,7 +24,7 @@ from scipy.stats import norm
 
 from voirdire.stats import bias, chosen_gain, differing_gain, measured_gain, pseudo_values
 from voirdire.stats.racing import heats, in_the_race
-from voirdire.stats.refitting import folds_of, refitted_gain
+from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
 from voirdire.stats.tuning import allotted, half_of
 
 SHARED_DATA = Path(
@@ -107,13 +107,11 @@ def raced(effect, units, folds=5, number=30, climbs=CLIMBS, seed=0):
         fold = folds_of(units, folds, seed=int(chance.integers(2**31)))
         asked = np.zeros(right.shape, bool)
         chosen = _race(right, np.arange(units), asked)
-        new = np.empty(units)
-        for at in range(folds):
-            best = _race(right, np.flatnonzero(fold != at), asked)
-            asked[best, fold == at] = True
-            new[fold == at] = right[best, fold == at]
-        asked[chosen] = True
-        apart, naive = refitted_gain(new, right[0], fold), bias(right[chosen], right[0])
+        won = [_race(right, np.flatnonzero(fold != at), asked) for at in range(folds)]
+        left = np.unique([0, chosen, *won])
+        asked[left] = True
+        apart = raced_gain(right[left], np.searchsorted(left, won), fold)
+        naive = bias(right[chosen], right[0])
         reached = truth[int(right.sum(axis=1).argmax())]
         rows.append((*row_of(apart, naive, truth[chosen], reached), asked.mean()))
     return np.mean(rows, axis=0)

@@ -153,7 +153,7 @@ def test_a_race_asks_bad_candidates_no_further_and_folds_race_anew(tmp_path):
         # The silent ones after the first heat of the race; each fold's has units of its own.
         assert server.count < 60 + 5 * 60 - 2 * 20
     assert (found.chosen, found.decision) == ("gpt exact", "adopt")
-    assert found.gain.intervals[0].method == "refitted_t"
+    assert found.gain.intervals[0].method == "raced_t"
     (said,) = (one for one in found.findings if one.kind == "raced")
     assert "of 5 judges were shown to be worse" in said.message
     assert found.after.goodness > 0.95

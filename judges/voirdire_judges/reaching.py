@@ -99,7 +99,7 @@ class Reaching:
         >>> Reaching("probability", 1, Scale(0, 1)).score(0.3)
         0.3
         """
-        low, high = self.scale.low, self.scale.high
+        low, high = float(self.scale.low), float(self.scale.high)
         if _of_two(self.scale):
             return low + (high - low) * share
         if share < 0.5:

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.stats import measured_gain
-from voirdire.stats.refitting import folds_of, refitted_gain
+from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
 from voirdire.stats.tuning import half_of
 from voirdire_plugins.tune.candidates import Scored
 from voirdire_plugins.tune.optimizing import Evaluate, climb
@@ -111,17 +111,21 @@ def _refitted(work: Work, name: str, options: Mapping[str, Any], steps: int, fol
 def by_folds(
     work: Work, panel: Sequence[Rater], scored: Sequence[Scored], goodness: Floats,
     fold: NDArray[np.intp], names: Sequence[str], findings: tuple[Finding, ...],
+    *, race: bool = False,
 ) -> Choice:  # fmt: skip
     """What was found by all labels, `names[0]`, measured by what was found without each fold."""
     units = work.units
     row = {one.name: at for at, one in enumerate(scored)}
     chosen, *parts = (row[name] for name in names)
     each = np.array(parts)
-    gain = refitted_gain(
-        goodness[each[fold], np.arange(len(units))], goodness[0], fold,
-        clusters=units.cluster, level=work.level,
-    )  # fmt: skip
-    claimed = measured_gain(goodness[chosen], goodness[0], clusters=units.cluster, level=work.level)
+    given: dict[str, Any] = {"clusters": units.cluster, "level": work.level}
+    if race:
+        won = np.unique([0, chosen, *parts])
+        gain = raced_gain(goodness[won], np.searchsorted(won, each), fold, **given)
+    else:
+        found = goodness[each[fold], np.arange(len(units))]
+        gain = refitted_gain(found, goodness[0], fold, **given)
+    claimed = measured_gain(goodness[chosen], goodness[0], **given)
     shares = [float((each == at).mean()) for at in range(len(scored))]
     return Choice(
         panel, scored, goodness, chosen, shares, gain, claimed, len(units), findings

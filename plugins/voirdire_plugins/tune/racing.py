@@ -43,7 +43,7 @@ def raced(work: Work, panel: Sequence[Rater], folds: int) -> Choice:
     ratings = work.asking.ask(left, units.responses)
     scored = work.scored(left, units, ratings)
     findings = _dropped(work, asked, len(panel))
-    return by_folds(work, left, scored, work.goodness(scored), fold, names, findings)
+    return by_folds(work, left, scored, work.goodness(scored), fold, names, findings, race=True)
 
 
 def _race(

@@ -96,9 +96,13 @@ def _gain(tuned: Tuned) -> Section:
     apart = (
         f"{tuned.measured_on} labels that chose nothing measured it."
         if tuned.measured_on < tuned.labels
-        else "Each fold is measured by what was found without it; the interval is the wider "
-        "of that of independent labels and of a jackknife over folds."
+        else "Each fold is measured by what was found without it; the error is the larger one of "
+        "that of independent labels and of a jackknife over folds."
         if [one.method for one in tuned.gain.intervals] == ["refitted_t"]
+        else "Each fold is measured by what won without it; the error is the largest one of that "
+        "of independent labels, of a jackknife over folds, and of nested cross-validation among "
+        "those that won."
+        if [one.method for one in tuned.gain.intervals] == ["raced_t"]
         else "Each tenth of the items is measured by what is best on the others, 20 times over; "
         "the interval is that of nested cross-validation."
     )

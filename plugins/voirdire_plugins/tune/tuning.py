@@ -341,6 +341,7 @@ def _told(work: Work, choice: Choice) -> Tuned:
     error, df = gain.details.get("standard_error", math.nan), gain.details.get("df", math.nan)
     better = float(above_t(-gain.value / error, df)) if error > 0 else float(gain.value > 0)
     worst = gain.value + quantile(0.1, df) * error if error > 0 else gain.value
+    worst = gain.details.get("tenth", worst)
     decision = "keep" if not choice.chosen or better < 0.5 else "label"
     decision = "adopt" if choice.chosen and gain.bounds[0] > 0 else decision
     at_gate = {}
@@ -380,7 +381,7 @@ def labels_to_show(differ: float, stock: int, aim: float = AIM) -> int:
     Examples
     --------
     >>> labels_to_show(0.15, 10_000), labels_to_show(0.15, 300), labels_to_show(0.02, 300)
-    (186, 116, 0)
+    (185, 116, 0)
     """
     if differ <= aim or stock < 1:
         return 0

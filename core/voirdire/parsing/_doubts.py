@@ -58,6 +58,7 @@ _SPEAKS = frozenset(
 }
 #: Heads below which something changes: where no value follows, the older one falls.
 _CHANGES = frozenset({"edit", "update", "correction"})
+_DIGIT = re.compile(r"\d")
 _MOST, _STEM, _HEAD = 2_000, 4, 20
 
 
@@ -133,7 +134,7 @@ def _is_unclear(heard: Heard) -> bool:
     for part in SENTENCE.split(heard.text):
         start = heard.text.find(part, at)
         at = start + len(part)
-        if any(map(str.isdecimal, part)) or not _names_verdict(part, heard.language):
+        if _DIGIT.search(part) or not _names_verdict(part, heard.language):
             continue
         if not any(heard.any(use, start, at) for use in ("because", "bases", "would")):
             return True
@@ -144,7 +145,7 @@ def _is_unclear_in_any(sentence: str) -> bool:
     """The same of a sentence in whatever language."""
     forms = words_of(sentence).forms
     return (
-        not any(map(str.isdecimal, sentence))
+        not _DIGIT.search(sentence)
         and _holds(sentence, _all_nouns())
         and not any(form in _all_bases() for form in forms)
     )

@@ -20,9 +20,10 @@ from voirdire.parsing._spelling import MARKS, words_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
+WORD = re.compile(rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+")
 #: Languages that put no blanks between words, or join particles to them.
 JOINED = ("ja", "ko", "th", "zh")
+_BY_SCRIPT = ("ja", "ko", "zh", "th")
 #: Languages whose verb ends the clause, and so does what takes back.
 VERB_LAST = ("hi", "tr")
 _SCRIPTS = re.compile(
@@ -44,7 +45,7 @@ _FOLDER = Path(__file__).with_name("languages")
 
 
 # Vowel signs and the stretch of Arabic, which few write.
-_VOWEL_SIGNS = dict.fromkeys((*range(0x64B, 0x653), 0x670, 0x640))
+_VOWEL_SIGNS = re.compile(r"[\u064b-\u0652\u0670\u0640]+")
 
 
 class Hit(NamedTuple):
@@ -78,7 +79,7 @@ class Heard:
 class _Vocabulary:
     """All phrases: by their first word, and those of joined languages as they stand."""
 
-    by_first: Mapping[str, Sequence[tuple[str, Sequence[tuple[int, list[str], str, int]]]]]
+    by_first: Mapping[str, Mapping[str, Sequence[tuple[int, list[str], str, int]]]]
     joined: Mapping[str, Mapping[str, Sequence[tuple[str, str, int]]]]
     truth: Mapping[str, bool]
     there: Mapping[str, frozenset[str]]
@@ -105,7 +106,7 @@ def composed(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", text).replace("İ", "i").replace("ß", "ss")
-    return plain.translate(_VOWEL_SIGNS)
+    return _VOWEL_SIGNS.sub("", plain)
 
 
 @cache
@@ -169,9 +170,8 @@ def _words() -> _Vocabulary:
     ordered = tuple(sorted(answers, key=len, reverse=True))
     opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
     denying = {code: frozenset(some) for code, some in denials.items()}
-    first = {token: tuple(some.items()) for token, some in by_first.items()}
     return _Vocabulary(
-        *(first, joined, truth, there, denials, denying, frozenset().union(*denying.values())),
+        *(by_first, joined, truth, there, denials, denying, frozenset().union(*denying.values())),
         *(numbers, opening, ordered, tuple(data)),
     )
 
@@ -212,26 +212,53 @@ def copulas() -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in some if w not in _AMBIGUOUS))
 
 
-def hear(text: str, *uses: str) -> list[Heard]:
+def hear(text: str, *uses: str) -> Sequence[Heard]:
     """The text as the languages hear it that have most words of it; none where that is English.
 
     With `uses` it is heard only where it may hold a phrase of one of them.
     """
-    text = folded(text.strip())
-    if not text or len(text) > LONGEST or (uses and not _may_hold(text, uses)):
-        return []
-    return list(_hear(text))
+    said = _folded_text(text.strip())
+    if not said.text or len(said.text) > LONGEST or (uses and not _may_hold(said, uses)):
+        return ()
+    return said.heard
 
 
 def may_hold(text: str, *uses: str) -> bool:
     """Whether a text may hold a phrase of one of some uses, in whatever language."""
-    return _may_hold(folded(text[:LONGEST]), uses)
+    return _may_hold(_folded_text(text[:LONGEST].strip()), uses)
 
 
-def _may_hold(text: str, uses: tuple[str, ...]) -> bool:
-    if not text.isascii() and _SCRIPTS.search(text):
-        return True
-    return not _first_words(uses).isdisjoint(WORD.findall(text))
+def _may_hold(said: _Folded, uses: tuple[str, ...]) -> bool:
+    return bool(said.script) or not _first_words(uses).isdisjoint(said.tokens)
+
+
+class _Folded:
+    """A folded text, its words, the language that its script alone tells, and what is heard."""
+
+    __slots__ = ("_heard", "script", "text", "tokens")
+
+    def __init__(self, text: str) -> None:
+        self.text = folded(text)
+        self.tokens = WORD.findall(self.text)
+        self.script = ""
+        self._heard: Sequence[Heard] | None = None
+        if not text.isascii():
+            scripts = {each.lastgroup for each in _SCRIPTS.finditer(self.text)}
+            # Japanese has Chinese signs as well, and so may Korean.
+            self.script = next((code for code in _BY_SCRIPT if code in scripts), "")
+
+    @property
+    def heard(self) -> Sequence[Heard]:
+        """The text as its languages hear it."""
+        if self._heard is None:
+            self._heard = _hear(self.text, self.tokens, self.script)
+        return self._heard
+
+
+# A text is heard for one use after another.
+@lru_cache(maxsize=64)
+def _folded_text(text: str) -> _Folded:
+    return _Folded(text)
 
 
 @cache
@@ -239,20 +266,16 @@ def _first_words(uses: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
         first
         for first, by_language in _words().by_first.items()
-        if any(use in uses for _, some in by_language for _, _, use, _ in some)
+        if any(use in uses for some in by_language.values() for _, _, use, _ in some)
     )
 
 
-@lru_cache(maxsize=64)
-def _hear(text: str) -> tuple[Heard, ...]:
-    scripts = () if text.isascii() else {each.lastgroup for each in _SCRIPTS.finditer(text)}
-    # Japanese has Chinese signs as well, and so may Korean.
-    if code := next((code for code in ("ja", "ko", "zh", "th") if code in scripts), None):
-        return (Heard(code, text, _outermost(_hits_joined(text, code))),)
-    alone, longer = _sizes()
-    tokens = WORD.findall(text)
+def _hear(text: str, tokens: Sequence[str], script: str) -> tuple[Heard, ...]:
+    if script:
+        return (Heard(script, text, _outermost(_hits_joined(text, script))),)
     if _is_surely_english(tokens):
         return ()
+    alone, longer = _sizes()
     spans = [each.span() for each in WORD.finditer(text)]
     # By the letters that are of words of a language: a long phrase says more than a short one.
     weight, upto = dict[str, int](), dict[str, int]()
@@ -265,7 +288,7 @@ def _hear(text: str) -> tuple[Heard, ...]:
         start = spans[at][0]
         for code, size in sizes.items():
             if (end := spans[at + size - 1][1]) > (begun := upto.get(code, 0)):
-                weight[code] = weight.get(code, 0) + end - (max(begun, start))
+                weight[code] = weight.get(code, 0) + end - max(begun, start)
                 upto[code] = end
     most = max(weight.values(), default=0)
     # Other languages share words with English, which has rules of its own.
@@ -280,7 +303,7 @@ def _sizes() -> tuple[dict[str, dict[str, int]], dict[str, list[tuple[str, list[
     """First word -> languages in which it is a phrase alone, with 1, and its longer phrases."""
     alone, longer = dict[str, dict[str, int]](), dict[str, list[tuple[str, list[str]]]]()
     for token, by_language in _words().by_first.items():
-        every = [(code, parts) for code, some in by_language for _, parts, *_ in some]
+        every = [(code, parts) for code, some in by_language.items() for _, parts, *_ in some]
         alone[token] = {code: 1 for code, parts in every if len(parts) == 1}
         if rest := [(code, parts) for code, parts in every if len(parts) > 1]:
             longer[token] = rest
@@ -290,10 +313,12 @@ def _sizes() -> tuple[dict[str, dict[str, int]], dict[str, list[tuple[str, list[
 def _is_surely_english(tokens: Sequence[str]) -> bool:
     """Whether no other language can have more words of a text than English, by single words."""
     english, others = _english_and_others()
+    if english.isdisjoint(tokens):
+        return False
     own = sum(map(len, filter(english.__contains__, tokens)))
     # With the blank before each: a phrase counts from its beginning to its end.
-    other = sum(len(token) + 1 for token in tokens if token in others)
-    return own >= _ENGLISH_ENOUGH * other and own > 0
+    other = [len(token) for token in tokens if token in others]
+    return own >= _ENGLISH_ENOUGH * (sum(other) + len(other))
 
 
 @cache
@@ -301,7 +326,10 @@ def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
     """Words that are English phrases, and all words in phrases of other languages."""
     by_first = _words().by_first
     of_all = [
-        (c, n, parts) for some in by_first.values() for c, own in some for n, parts, *_ in own
+        (code, n, parts)
+        for some in by_first.values()
+        for code, own in some.items()
+        for n, parts, *_ in own
     ]
     english = {parts[0] for code, n, parts in of_all if code == "en" and n == 1}
     others = {part for code, _, parts in of_all if code != "en" for part in parts}
@@ -314,26 +342,26 @@ def _hits(code: str, tokens: list[str], spans: list[tuple[int, int]]) -> list[Hi
     return [
         Hit(use, spans[at][0], spans[at + n - 1][1], number)
         for at, token in enumerate(tokens)
-        for own, phrases in by_first.get(token, ())
-        if own == code
-        for n, parts, use, number in phrases
+        if token in by_first
+        for n, parts, use, number in by_first[token].get(code, ())
         if n == 1 or tokens[at : at + n] == parts
     ]
 
 
 def _outermost(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """The hits in order, without those inside a longer one: *if* is none in *as if*."""
-    kept, longest = list[Hit](), (0, 0)
+    kept, first, last = list[Hit](), 0, 0
     for hit in sorted(hits, key=_place):
-        if hit.end > longest[1]:
-            longest = hit.start, hit.end
-        if (hit.start, hit.end) == longest:
+        _, start, end, _ = hit
+        if end > last:
+            first, last = start, end
+        if start == first and end == last:
             kept.append(hit)
     return tuple(kept)
 
 
-def _place(hit: Hit) -> tuple[int, int]:
-    return hit.start, -hit.end
+def _place(hit: Hit) -> int:
+    return hit.start * LONGEST - hit.end
 
 
 def _hits_joined(text: str, code: str) -> list[Hit]:

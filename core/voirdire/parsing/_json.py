@@ -52,10 +52,13 @@ class JsonReading:
     behind: str = ""
 
 
+_NONE = JsonReading(mixed=True)
+
+
 def read_json(text: str) -> JsonReading:
     """Every outermost JSON value of a text; never raises, in time linear in its length."""
     if not _MAY_HOLD.search(text):  # nearly all running text
-        return JsonReading(mixed=True)
+        return _NONE
     # The whole text first, at the decoder's speed: most replies are an object and nothing else.
     head = _CLEAN_HEAD.match(text)
     start = head.end() if head else 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import denies_any, hear, truth
+from voirdire.parsing._hearing import LONGEST, denies_any, hear, may_hold, truth
 from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
@@ -124,13 +124,16 @@ class Rival:
     turned: bool
 
 
-def rivals(text: str, start: int, end: int, bare: Bare, *, apart: bool = False) -> Iterator[Rival]:
+def rivals(
+    text: str, start: int, end: int, bare: Bare, *, apart: bool = False, led: bool = False
+) -> Iterator[Rival]:
     """The claims between two places of a text.
 
     Looked for shortly behind the first place and at the end of the text. `apart`: the statement
-    ends at the first place, so that no clause of its own goes on there.
+    ends at the first place, so that no clause of its own goes on there. `led`: only those to which
+    words lead.
     """
-    soon = min(end, start + _SOON)
+    soon, leads = min(end, start + _SOON), None
     for begins, upto in ((start, soon), (max(soon, len(text) - _LATE), end)):
         if upto <= begins:
             continue
@@ -141,9 +144,23 @@ def rivals(text: str, start: int, end: int, bare: Bare, *, apart: bool = False) 
                 continue
             if not apart and len(_clause(text, match, start)[0]) >= match.start() - start:
                 continue
-            turned = _is_led_to(text, match, start)
-            if turned or _is_claim(text, match, start, bare) or _heads(text, match, start, bare):
+            leads = _may_lead(text) if leads is None else leads
+            if led and not leads:
+                return
+            turned = leads and _is_led_to(text, match, start)
+            claims = turned or (
+                not led
+                and (_is_claim(text, match, start, bare) or _heads(text, match, start, bare))
+            )
+            if claims:
                 yield Rival(match.group(), match.start(), match.end(), turned)
+
+
+def _may_lead(text: str) -> bool:
+    """Whether any words of a text may lead to a value; nearly always none do."""
+    return (
+        len(text) > LONGEST or may_hold(text, "final", "back") or TURNS_TO.search(text) is not None
+    )
 
 
 def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:

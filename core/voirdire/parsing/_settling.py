@@ -133,11 +133,9 @@ def _rivals(
             end = last.begins + len(last.section)
     closed = not values or values[-1][0].closed
     found = list[tuple[Statement, T]]()
-    for each in rivals(text, start, end, bare, apart=closed):
+    for each in rivals(text, start, end, bare, apart=closed, led=not values):
         other = read(each.text)
-        if other is None or (value is not None and bare.agree(other, value)):
-            continue
-        if each.turned or values:
+        if other is not None and not (value is not None and bare.agree(other, value)):
             rank: Rank = "final" if each.turned else "rival"
             found.append((Statement("", each.text, each.at, each.end, rank), other))
     return found
@@ -158,12 +156,11 @@ def in_text(
     beside a value of its key only where they are final or set apart.
     """
     stated, alone = statements(text, keys, read), len(keys) == 1
-    if alone and heads is not None:
-        (key,) = keys
-        told = any(read(each.text) is not None for each in stated)
-        general = (replace(each, key=key) for each in (*verdicts(text, heads), *set_apart(text)))
-        stated += [each for each in general if not told or each.rank in ("apart", "final")]
     by_key = {key: [each for each in stated if each.key == key] for key in keys}
+    if alone and heads is not None:
+        told = any(read(each.text) is not None for each in stated)
+        general = (*verdicts(text, heads), *set_apart(text))
+        by_key[keys[0]] += [each for each in general if not told or each.rank in ("apart", "final")]
     return {
         key: (
             here,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _EMPTY = "\ufeff\u200b \t\r\n\f\v\xa0"
 # Signs without a width, which split words, and the tokens with which a template ends a turn.
-_UNSEEN = dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"))
+_UNSEEN = re.compile("[\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e]")
 # Marks by which a local model's template ends a turn; they are no part of its answer.
 _TURN_ENDS = re.compile(
     r"\s*(?:</s>|<(?:end_of_turn|eos)>|<\|(?:im_end|eot_id|end|endoftext|end_of_text|return)\|>)\s*$"
@@ -84,7 +84,8 @@ class ReplySource:
     @property
     def has_object(self) -> bool:
         """Whether an object stands in the reply, so that its running text is no answer."""
-        return any(_holds_object(value) for value in self.reading.values)
+        values = self.reading.values
+        return bool(values) and any(map(_holds_object, values))
 
     @property
     def status(self) -> Status:
@@ -138,7 +139,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> ReplySource:
     reading = read_json(answer.text) if answer.removed or struck else whole
     flags = [Flag("reasoning")] if answer.removed else []
     flags += [Flag("other_text")] if reading.values and reading.mixed else []
-    seen = answer.text if answer.text.isascii() else answer.text.translate(_UNSEEN)
+    seen = answer.text if answer.text.isascii() else _UNSEEN.sub("", answer.text)
     seen = squeezed(seen[-_LONGEST_TEXT:])
     # At its end alone: a mark within the text is quoted, and a search from each
     # blank of a long text is slow.
@@ -155,6 +156,8 @@ def values_by_key(
     `read` gives the value that a raw one states, None where it states none: where another object
     states another value than the last one, neither is known to be meant.
     """
+    if not source.reading.values:  # nearly all running text
+        return {name: [] for name in forms.values()}
     found = [(tree, find_keys(tree, forms)) for tree in source.reading.values]
     by_key: dict[str, list[RawValue]] = {}
     for name in forms.values():
@@ -185,6 +188,8 @@ def by_verdict_key(
 
     For replies to one question, whose object does not name it. Returns the key as well.
     """
+    if not source.reading.values:
+        return "", {name: []}
     there = set().union(*map(possible_forms, source.reading.values))
     for key in keys if there else ():
         if key in there and (by_key := values_by_key(source, {key: name}, read))[name]:
@@ -198,13 +203,16 @@ def other_fields(source: ReplySource, keys: Iterable[str]) -> dict[str, Any]:
     What was cut off, NaN and what nests beyond 40 levels is None; lone surrogates are replaced.
     """
     pairs = _last_object(source.reading).items()
-    asked = {plain_key(name) for name in keys} if pairs else set[str]()
+    if not pairs:
+        return {}
+    asked = {plain_key(name) for name in keys}
     return {storable(key): storable(v) for key, v in pairs if plain_key(key) not in asked}
 
 
 def object_keys(source: ReplySource) -> tuple[str, ...]:
     """All keys of the last object in order, repeats included."""
-    return tuple(storable(key) for key, _ in pairs_of(_last_object(source.reading)))
+    last = _last_object(source.reading)
+    return tuple(storable(key) for key, _ in pairs_of(last)) if last else ()
 
 
 def why_no_answer(source: ReplySource) -> str:

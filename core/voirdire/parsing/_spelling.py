@@ -25,7 +25,7 @@ MARKS = (
 #: Full-width letters and signs, as Chinese and Japanese keyboards write them, to plain ones.
 FULL_WIDTH = {at + 0xFEE0: at for at in range(0x21, 0x7F)}
 # "don't" is one word; "all_or_nothing" is three.
-WORD = pattern(rf"[^\W_](?:[^\W_]|[{MARKS}])*+(?:['’][^\W_]+)?")
+WORD = pattern(rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+(?:['’][^\W_]+)?")
 # "-isation", "-ising", "labelling": British spellings of one word.
 _SPELLING = pattern(r"(?<=[a-z]{3})is(ations?|ing|ed|es?)$|(?<=[a-z]{2})ll(ing|ed)$")
 

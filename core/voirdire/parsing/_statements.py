@@ -190,18 +190,20 @@ def statements(
     `read` gives the value of a text, None where it holds none: by it the column of a table is known
     whose head is no word of verdict.
     """
-    forms = key_forms(keys)
-    in_tables = [
-        Statement(cell.name, cell.text, cell.start, cell.end, closed=True)
-        for cell in cells(text, partial(match_key, forms=forms), read)
-    ]
-    for cell in in_tables:  # a table's words are no cues
-        text = _without(text, cell)
-    ticked = [
-        Statement(each.name, "yes" if each.ticked else "no", each.start, each.end, closed=True)
-        for each in ticks(text, partial(match_key, forms=forms))
-    ]
-    return [*in_tables, *ticked, *_in_lines(text, _keys(tuple(keys)))]
+    marked = list[Statement]()
+    if "|" in text or "[" in text or not text.isascii():  # it may hold a table or a box
+        name_of = partial(match_key, forms=key_forms(keys))
+        marked = [
+            Statement(cell.name, cell.text, cell.start, cell.end, closed=True)
+            for cell in cells(text, name_of, read)
+        ]
+        for cell in marked:  # a table's words are no cues
+            text = _without(text, cell)
+        marked += [
+            Statement(each.name, "yes" if each.ticked else "no", each.start, each.end, closed=True)
+            for each in ticks(text, name_of)
+        ]
+    return [*marked, *_in_lines(text, _keys(tuple(keys)))]
 
 
 def _without(text: str, cell: Statement) -> str:
@@ -317,6 +319,8 @@ def set_apart(text: str) -> list[Statement]:
     # The search tries each place of a text: few texts hold a box.
     may = "[" in text or "<" in text or "box" in text.casefold()
     boxes = list(_APART.finditer(text))[-_MOST:] if may else []
+    if not boxes:
+        return stated
     # By identity: two boxes of the same text are two.
     alternatives = {
         id(box)
@@ -452,7 +456,7 @@ def _verdict_cells(text: str) -> list[Statement]:
     head: ``| Draft | Final score |``. Other tables with such a column are about several things.
     """
     stated = list[Statement]()
-    for table in tables(text):
+    for table in tables(text) if "|" in text else ():
         forms = key_forms((*VERDICTS, *_MARKED_NOUNS))
         head, *rows = rows_of(table.group())
         # Several rows are about several things, of which none is the verdict.

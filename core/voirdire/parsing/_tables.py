@@ -42,6 +42,8 @@ def cells(
     `name_of` gives the key that a cell names. `read` gives the value of a cell, None where it holds
     none: by it the column of values is known where no head says which it is.
     """
+    if "|" not in text:  # nearly always
+        return
     for table in tables(text):
         for name, cell in _cells_of(table.group(), name_of, read):
             yield TableCell(name, cell, table.start(), table.end())

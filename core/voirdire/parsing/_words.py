@@ -110,7 +110,7 @@ _OWNED_UP = (
 )
 TAKEN_BACK = rf"(?:{_SECOND_THOUGHTS}|{_OWNED_UP})"
 # Bounded: a run of blanks or stars is begun at each of its places.
-_LEAD = r"[\s*_]{0,9}(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
+_LEAD = r"[\s*_]{0,9}+(?:(?:oh|but|no|and|so|hmm+|well|yet)\b[,.]?\s+){0,2}"
 #: What takes back the statement before it.
 TAKES_BACK = re.compile(
     rf"(?:(?:^|[.!?\n)\]}}>…—–]|\s-){_LEAD}{TAKEN_BACK}"

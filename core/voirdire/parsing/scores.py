@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import number_word, numbers_of
@@ -177,6 +178,8 @@ def _raw_values(
         number = _number(raw, scale, words)
         return number.off if number.value is None else number.value
 
+    if not source.reading.values:
+        return {}
     by_key = values_by_key(source, key_forms(attributes), read)
     for name in attributes:  # {"Empathy": "It is warm.", "Empathy_score": 4}
         if any(isinstance(each.value, str) and " " in each.value for each in by_key.get(name, ())):
@@ -258,6 +261,7 @@ def _reason(stated: Settled[Number]) -> str:
 def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], Number | None]:
     """The number that a statement's text holds, or None where it speaks of none."""
 
+    @cache  # a statement is read more than once
     def read(text: str) -> Number | None:
         number = read_number(text, scale, words)
         if number.reason in ("not_numeric", "empty"):

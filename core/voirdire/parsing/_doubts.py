@@ -8,7 +8,7 @@ with others is not understood, and the verdict does not stand.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from voirdire.parsing._hearing import (
     JOINED,
@@ -62,6 +62,8 @@ _DIGIT = re.compile(r"\d")
 _MOST, _STEM, _HEAD = 2_000, 4, 20
 
 
+# Each of several questions asks it of the same text.
+@lru_cache(maxsize=16)
 def withdraws(text: str, before: str = "") -> bool:
     """Whether a text behind a verdict takes it back, or speaks of it in words not understood.
 

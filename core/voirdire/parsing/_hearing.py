@@ -336,7 +336,7 @@ def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(english), frozenset(others)
 
 
-def _hits(code: str, tokens: list[str], spans: list[tuple[int, int]]) -> list[Hit]:
+def _hits(code: str, tokens: Sequence[str], spans: list[tuple[int, int]]) -> list[Hit]:
     """The phrases of a language in a text of words."""
     by_first = _words().by_first
     return [

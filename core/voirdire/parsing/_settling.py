@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._doubts import withdraws
@@ -285,7 +286,8 @@ def _is_withdrawn(
     """
     start = each.value_at
     # They may reach into the next one: "No, the answer is Y".
-    for match in TAKES_BACK.finditer(text, start, min(end + _INTO, start + _SECTION)):
+    upto = min(end + _INTO, start + _SECTION) if _may_be_taken_back(text) else start
+    for match in TAKES_BACK.finditer(text, start, upto):
         if match.start() >= end:
             break
         if of_others is None or not of_others(_spoken_of(text, match)):
@@ -299,6 +301,12 @@ def _is_withdrawn(
     if len(rest.split(None, 1)) > (each.begins is not None) and withdraws(rest):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
+
+
+# A text is asked once for each of its statements, and nearly always has no second thoughts.
+@lru_cache(maxsize=8)
+def _may_be_taken_back(text: str) -> bool:
+    return TAKES_BACK.search(text) is not None
 
 
 def _without(of_others: Callable[[str], bool] | None, text: str) -> str:

@@ -282,14 +282,26 @@ def _nameless(nouns: tuple[str, ...]) -> SpelledNames:
 
 def names_another(keys: Sequence[str], own: str) -> Callable[[str], bool]:
     """Whether a text names another of several keys, and not its own."""
-    forms = [(key, words_of(key).forms) for key in keys]
+    named_in = _named_keys(tuple(keys))
 
     def names(text: str) -> bool:
-        said = " ".join(("", *words_of(text).forms, ""))
-        named = {key for key, words in forms if f" {' '.join(words)} " in said}
+        named = named_in(text)
         return bool(named) and own not in named
 
     return names
+
+
+@lru_cache(maxsize=4)
+def _named_keys(keys: tuple[str, ...]) -> Callable[[str], frozenset[str]]:
+    """Which keys a text names; each of them asks the same of every line."""
+    forms = [(key, f" {' '.join(words_of(key).forms)} ") for key in keys]
+
+    @lru_cache(maxsize=128)
+    def named(text: str) -> frozenset[str]:
+        said = " ".join(("", *words_of(text).forms, ""))
+        return frozenset(key for key, words in forms if words in said)
+
+    return named
 
 
 @cache

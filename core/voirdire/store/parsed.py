@@ -171,7 +171,9 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
 def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
     statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
     # Once for a reply: on each of its attributes the same flag would be counted several times.
-    flags: list[Any] | None = flags_series([parsed.flags]).to_list()[0]
+    flags: list[dict[str, Any]] | None = [
+        {"kind": each.kind, "about": each.about, "count": each.count} for each in parsed.flags
+    ]
     for attribute, score in parsed.scores.items():
         kept = statuses.get(attribute, status)
         yield number, attribute, score, ranks.get(attribute), kept, flags

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 
+import polars as pl
 import pytest
 
 pytest.importorskip("openai")
@@ -14,8 +15,10 @@ from wire_server import WireServer
 
 from voirdire import plugins
 from voirdire.examining.session import _finding as finding_of
+from voirdire.parsing.scores import parse_scores
 from voirdire.running import run
 from voirdire.schema import Reply
+from voirdire.store import ratings_frame
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +40,28 @@ def test_a_rater_whose_first_ten_texts_cannot_be_read_is_stopped(tmp_path):
     assert result.exit_code == 3
     assert 10 <= asked < 40
     assert "none of its first 10 texts could be read" in str(result.raters)
+
+
+def test_a_reply_in_words_is_read_once_and_its_tables_say_the_same(tmp_path, monkeypatch):
+    read = []
+
+    def counted(text, *given, **more):
+        read.append(text)
+        return parse_scores(text, *given, **more)
+
+    monkeypatch.setattr("voirdire_judges.rubric.parse_scores", counted)
+    monkeypatch.setattr("voirdire.parsing.columns.parse_scores", counted)
+    tones = ["warm", "kind", "calm", "cool", "curt", "mild", "soft", "firm", "fair", "dry", "odd"]
+    words = [f"**Empathy:** {1 + n % 5}/5\n\nIts tone is {t}." for n, t in enumerate(tones)]
+    said = iter([*words, '{"Empathy": 4}', "I would rather not."])
+    with WireServer(lambda seen: next(said)) as server:
+        once = {"run": {"reask": 0, "concurrency": 4}}
+        run(judged(tmp_path, server.openai, 13, **once), tmp_path / "a", quiet=True)
+    assert sorted(read) == sorted([*words, '{"Empathy": 4}', "I would rather not."])
+    written = pl.read_parquet(tmp_path / "a" / "ratings.parquet")
+    assert written["score"].null_count() == 1
+    assert written.equals(ratings_frame(tmp_path / "a").select(written.columns))
+    assert len(read) == 13 + 12  # tables alone read all again, but for the object
 
 
 def test_one_that_can_be_read_goes_on(tmp_path):

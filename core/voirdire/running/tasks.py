@@ -316,7 +316,9 @@ def _read(job: Job) -> Parsed:
     if job.worker.asker.id.stage == "generate":
         task = job.task if isinstance(job.task, Item) else None
         return read_response(job.worker.asker, replies, job.names[0], task)[0]
-    return read_replies(job.worker.asker, replies)
+    parsed = read_replies(job.worker.asker, replies)
+    job.worker.asker.once.keep(replies, parsed)
+    return parsed
 
 
 def _to_ask_again(job: Job, status: Status) -> list[TaskStep]:

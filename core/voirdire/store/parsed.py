@@ -9,6 +9,7 @@ import polars as pl
 
 from voirdire.protocols import ParsesColumns
 from voirdire.schema import Reply
+from voirdire.store.once import rows_of, seen_by_parsers
 from voirdire.store.raters import read_replies
 from voirdire.store.replies import answered
 from voirdire.store.said import read_said
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from voirdire.parsing import ScoreColumns
-    from voirdire.schema import Flag, Parsed, Status
+    from voirdire.schema import Flag, Status
     from voirdire.store.raters import Asker
     from voirdire.store.records import RaterId
     from voirdire.store.replies import Answered
@@ -84,11 +85,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
     for one in page:
         kept, said = one.replies, one.said
         replies = said or (NOT_ASKED if kept is None else kept)
-        # All that a parser may look at: replies that differ in one of these are parsed apart.
-        key = said or tuple(
-            (r.text, r.finish_reason, tuple(r.option_logprobs.items()), r.tool_calls)
-            for r in kept or NOT_ASKED
-        )
+        key = said or seen_by_parsers(kept or NOT_ASKED)
         number = numbers.get(key)
         if number is None:  # equal replies say the same: each is parsed once
             number = numbers[key] = len(numbers)
@@ -131,23 +128,40 @@ def parse_distinct(
     distinct: Sequence[Sequence[Reply] | str], asker: Asker
 ) -> tuple[pl.DataFrame, Sequence[Status]]:
     """What each set of replies says, or has said: rows by number and attribute, and its status."""
-    rater = asker.rater
-    single = [one[0] for one in distinct if not isinstance(one, str) and len(one) == 1]
-    if isinstance(rater, ParsesColumns) and len(single) == len(distinct):
-        columns: ScoreColumns | None = rater.parse_column(single)
-        # None: a column would not do here, such as where scores come from log-probabilities.
+    unread, rows = list[int](), list[tuple[Any, ...]]()
+    statuses: list[Status] = ["failed"] * len(distinct)
+    for number, one in enumerate(distinct):
+        if (known := None if isinstance(one, str) else asker.once.recall(one)) is None:
+            unread.append(number)
+        else:
+            statuses[number], read = known
+            rows += [(number, *row) for row in read]
+    columns = _columns([distinct[number] for number in unread], asker.rater)
+    for place, number in enumerate(unread):
         if columns is not None:
-            return _from_columns(columns), columns.status
-    parsed_replies = [
-        read_said(one)[0] if isinstance(one, str) else read_replies(asker, one) for one in distinct
-    ]
-    rows = [row for number, parsed in enumerate(parsed_replies) for row in _rows(number, parsed)]
-    return pl.DataFrame(rows, schema=_READ, orient="row"), [
-        parsed.status for parsed in parsed_replies
-    ]
+            statuses[number] = columns.status[place]
+            continue
+        one = distinct[number]
+        parsed = read_said(one)[0] if isinstance(one, str) else read_replies(asker, one)
+        statuses[number] = parsed.status
+        rows += [(number, *row) for row in rows_of(parsed)]
+    readings = pl.DataFrame(rows, schema=_READ, orient="row")
+    if columns is None:
+        return readings, statuses
+    return pl.concat([_from_columns(columns, unread), readings]), statuses
 
 
-def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
+def _columns(unread: Sequence[Sequence[Reply] | str], rater: Any) -> ScoreColumns | None:
+    """What a rater that reads by column makes of single replies; None where that would not do."""
+    single = [one[0] for one in unread if not isinstance(one, str) and len(one) == 1]
+    if not (isinstance(rater, ParsesColumns) and single and len(single) == len(unread)):
+        return None
+    # None of its own: such as where scores come from log-probabilities.
+    columns: ScoreColumns | None = rater.parse_column(single)
+    return columns
+
+
+def _from_columns(columns: ScoreColumns, numbers: Sequence[int]) -> pl.DataFrame:
     flags = flags_series(columns.flags)
     parts = [
         pl.DataFrame(
@@ -164,20 +178,9 @@ def _from_columns(columns: ScoreColumns) -> pl.DataFrame:
         # By the place of each attribute: a reply's rows stand together, in
         # the order of its rubric.
         .sort("uid", "place")
+        .with_columns(uid=pl.lit(pl.Series(numbers, dtype=pl.Int64)).gather(pl.col("uid")))
         .select(pl.col(name).cast(kind) for name, kind in _READ.items())
     )
-
-
-def _rows(number: int, parsed: Parsed) -> Iterable[tuple[Any, ...]]:
-    statuses, ranks, status = parsed.statuses, parsed.ranks, parsed.status
-    # Once for a reply: on each of its attributes the same flag would be counted several times.
-    flags: list[dict[str, Any]] | None = [
-        {"kind": each.kind, "about": each.about, "count": each.count} for each in parsed.flags
-    ]
-    for attribute, score in parsed.scores.items():
-        kept = statuses.get(attribute, status)
-        yield number, attribute, score, ranks.get(attribute), kept, flags
-        flags = None
 
 
 def flags_series(flags: Iterable[Iterable[Flag]]) -> pl.Series:

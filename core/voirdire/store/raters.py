@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -39,6 +39,7 @@ from voirdire.schema import (
     Trace,
 )
 from voirdire.store import beside
+from voirdire.store.once import ReadOnce
 from voirdire.store.records import RaterId, dumps, models_identity, params_json
 from voirdire.units import WHOLE, JudgedUnits
 
@@ -72,7 +73,8 @@ class Asker:
 
     `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
     to score by the study, or the label set of its own. `max_steps` bounds its calls for one task,
-    and `judged` says which units of a conversation it is asked about.
+    and `judged` says which units of a conversation it is asked about. `once` keeps what a run has
+    read of its replies.
     """
 
     id: RaterId
@@ -83,6 +85,7 @@ class Asker:
     attributes: tuple[str, ...] = ()
     max_steps: int = 16
     judged: JudgedUnits = WHOLE
+    once: ReadOnce = field(default_factory=ReadOnce, compare=False, repr=False)
 
     @property
     def temperature(self) -> float | None:

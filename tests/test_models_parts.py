@@ -35,6 +35,8 @@ from voirdire.study import Prices
 from voirdire_judges.models._body import usage_of
 from voirdire_judges.models._faults import retry_after
 from voirdire_judges.models.compatible import make
+from voirdire_judges.models.simulated import make as simulated
+from voirdire_judges.models.systemone import read
 
 
 @pytest.fixture(autouse=True)
@@ -127,6 +129,7 @@ def test_the_field_that_knows_best_says_how_a_reply_ended(more, cap, finish, end
     assert (found.finish_reason, found.ended_by) == (finish, ended)
 
 
+# A chat model of LangChain takes the first that comes: it hands on no numbers.
 @pytest.mark.parametrize("make", [_openai, _compatible])
 def test_of_several_choices_the_first_by_its_number_answers(make):
     content = chat({"content": "4"})
@@ -144,8 +147,7 @@ def test_of_several_candidates_the_first_by_its_number_answers():
     assert outcome(_google, content).text == "4"
 
 
-# A chat model of LangChain reads its bytes and its choices itself.
-@pytest.mark.parametrize("make", [_openai, _compatible, _responses, _anthropic, _google])
+@provider
 def test_one_damaged_byte_does_not_cost_the_reply(make):
     content = {
         _responses: responses(("4 (warm)", {})),
@@ -328,3 +330,11 @@ def test_nobody_is_asked_where_the_study_says_it():
     assert model.schema_key == ""
     with pytest.raises(InputError, match='true, false or "ask"'):
         make("m", base_url="http://127.0.0.1:9/v1", structured="perhaps")
+
+
+def test_models_without_a_server_say_what_ended_a_reply():
+    answer = {"choice": "yes", "probabilities": {"yes": 1.0}}
+    found = read({"model": "m", "answers": {"answer": answer}}, replace(ASKED, options=("yes",)))
+    assert found.ended_by == "choice"
+    found = asyncio.run(simulated("a").complete(ASKED))
+    assert found.ended_by == f"simulated {found.finish_reason}"

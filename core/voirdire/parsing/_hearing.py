@@ -212,14 +212,14 @@ def copulas() -> tuple[str, ...]:
     return tuple(dict.fromkeys(w for w in some if w not in _AMBIGUOUS))
 
 
-def hear(text: str, *uses: str) -> Sequence[Heard]:
+def hear(text: str, *uses: str) -> list[Heard]:
     """The text as the languages hear it that have most words of it; none where that is English.
 
     With `uses` it is heard only where it may hold a phrase of one of them.
     """
     said = _folded_text(text.strip())
     if not said.text or len(said.text) > LONGEST or (uses and not _may_hold(said, uses)):
-        return ()
+        return []
     return said.heard
 
 
@@ -241,14 +241,14 @@ class _Folded:
         self.text = folded(text)
         self.tokens = WORD.findall(self.text)
         self.script = ""
-        self._heard: Sequence[Heard] | None = None
+        self._heard: list[Heard] | None = None
         if not text.isascii():
             scripts = {each.lastgroup for each in _SCRIPTS.finditer(self.text)}
             # Japanese has Chinese signs as well, and so may Korean.
             self.script = next((code for code in _BY_SCRIPT if code in scripts), "")
 
     @property
-    def heard(self) -> Sequence[Heard]:
+    def heard(self) -> list[Heard]:
         """The text as its languages hear it."""
         if self._heard is None:
             self._heard = _hear(self.text, self.tokens, self.script)
@@ -270,11 +270,11 @@ def _first_words(uses: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-def _hear(text: str, tokens: Sequence[str], script: str) -> tuple[Heard, ...]:
+def _hear(text: str, tokens: Sequence[str], script: str) -> list[Heard]:
     if script:
-        return (Heard(script, text, _outermost(_hits_joined(text, script))),)
+        return [Heard(script, text, _outermost(_hits_joined(text, script)))]
     if _is_surely_english(tokens):
-        return ()
+        return []
     alone, longer = _sizes()
     spans = [each.span() for each in WORD.finditer(text)]
     # By the letters that are of words of a language: a long phrase says more than a short one.
@@ -293,9 +293,9 @@ def _hear(text: str, tokens: Sequence[str], script: str) -> tuple[Heard, ...]:
     most = max(weight.values(), default=0)
     # Other languages share words with English, which has rules of its own.
     if not most or weight.get("en", 0) >= _ENGLISH_ENOUGH * most:
-        return ()
+        return []
     best = [code for code, each in weight.items() if each == most]
-    return tuple(Heard(code, text, _outermost(_hits(code, tokens, spans))) for code in best)
+    return [Heard(code, text, _outermost(_hits(code, tokens, spans))) for code in best]
 
 
 @cache

@@ -7,6 +7,7 @@ here, as they come, before an SDK sees them.
 from __future__ import annotations
 
 import zlib
+from codecs import getincrementaldecoder
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,14 @@ def _unpacked(packed: Any, chunk: bytes, room: int) -> bytes:
     return unpacked
 
 
+async def mended(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The bytes of a text in UTF-8, damaged ones replaced: they may stand in two chunks."""
+    decoder = getincrementaldecoder("utf-8")("replace")
+    async for chunk in chunks:
+        yield decoder.decode(chunk).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
 async def cap_response(response: Any) -> None:
     """A hook of httpx that hears of each response before its body is read."""
     encoding = response.headers.get("content-encoding", "")
@@ -62,13 +71,23 @@ async def cap_response(response: Any) -> None:
     response.stream = _stream_type(_byte_stream(type(response.stream)))(response.stream, encoding)
 
 
+async def cap_and_mend(response: Any) -> None:
+    """`cap_response` for a client that decodes by itself, and strictly.
+
+    One damaged byte would throw a paid reply away.
+    """
+    await cap_response(response)
+    kind = response.headers.get("content-type", "").partition(";")[0]
+    response.stream.mends = kind.endswith("json") or kind.startswith("text/")
+
+
 def cap_client(client: Any) -> None:
     """Let a client of httpx that somebody else made read answers up to a size."""
     hooks = client.event_hooks
-    if cap_response not in hooks["response"]:
+    if cap_and_mend not in hooks["response"]:
         # A client that asked for brotli or zstd would get what is refused above.
         client.headers["Accept-Encoding"] = ACCEPTED
-        client.event_hooks = {**hooks, "response": [cap_response, *hooks["response"]]}
+        client.event_hooks = {**hooks, "response": [cap_and_mend, *hooks["response"]]}
 
 
 def _byte_stream(kind: type) -> type:
@@ -82,10 +101,11 @@ def _stream_type(base: type) -> Any:
         """A stream that is counted and unpacked as it is read."""
 
         def __init__(self, inner: Any, encoding: str) -> None:
-            self._inner, self._encoding = inner, encoding
+            self._inner, self._encoding, self.mends = inner, encoding, False
 
         def __aiter__(self) -> AsyncIterator[bytes]:
-            return capped(self._inner, self._encoding)
+            parts = capped(self._inner, self._encoding)
+            return mended(parts) if self.mends else parts
 
         async def aclose(self) -> None:
             await self._inner.aclose()

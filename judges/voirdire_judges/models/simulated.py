@@ -18,7 +18,7 @@ from voirdire_judges.models._requests import sendable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from voirdire.schema import Request
+    from voirdire.schema import FinishReason, Request
 
 
 LABEL = "[simulated]"
@@ -56,11 +56,15 @@ class SimulatedModel:
         if self.calls and request.tools and not answered and not dropped:
             # About four characters a token, as in English.
             usage = Usage(input=len(asked) // 4, output=8 * len(self.calls))
-            return Reply("", usage=usage, model=self.name, tool_calls=self.calls)
+            return Reply(
+                "", usage=usage, model=self.name, tool_calls=self.calls, ended_by="simulated calls"
+            )
         text = f"{LABEL} I would rather not answer." if dropped else self._text(request, draw)
+        ended: FinishReason = "refusal" if dropped else "stop"
         return Reply(
             text,
-            "refusal" if dropped else "stop",
+            ended,
+            ended_by=f"simulated {ended}",
             usage=Usage(input=len(asked) // 4, output=len(text) // 4),
             model=self.name,
             params={"seed": self.seed, "temperature": request.temperature, "simulated": True},

@@ -98,7 +98,12 @@ def read(body: dict[str, Any], request: Request) -> Reply:
         if option in request.options and value > 0:
             logprobs[option] = math.log(value)
     return Reply(
-        text=choice, usage=billed(body), model=text(body.get("model")), option_logprobs=logprobs
+        text=choice,
+        usage=billed(body),
+        model=text(body.get("model")),
+        option_logprobs=logprobs,
+        # Such an answer is whole or none at all.
+        ended_by="choice",
     )
 
 

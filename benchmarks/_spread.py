@@ -6,7 +6,7 @@ import multiprocessing
 import os
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -38,14 +38,20 @@ def counted(
             if enough(counts):
                 break
         return counts, done
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        while done < len(seeds) and not (done and enough(counts)):
-            round_ = seeds[done : done + jobs * chunk]
-            parts = [round_[at : at + chunk] for at in range(0, len(round_), chunk)]
-            for future in as_completed([pool.submit(partial(_sum, draw), part) for part in parts]):
-                counts.update(future.result())
-            done += len(round_)
+    pool = _workers(jobs)
+    while done < len(seeds) and not (done and enough(counts)):
+        round_ = seeds[done : done + jobs * chunk]
+        parts = [round_[at : at + chunk] for at in range(0, len(round_), chunk)]
+        for future in as_completed([pool.submit(partial(_sum, draw), part) for part in parts]):
+            counts.update(future.result())
+        done += len(round_)
     return counts, done
+
+
+@cache
+def _workers(jobs: int) -> ProcessPoolExecutor:
+    """The same processes for all that is counted: each imports for a second before it counts."""
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
 
 
 def _sum(draw, seeds) -> Counter:

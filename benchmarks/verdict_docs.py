@@ -1,6 +1,6 @@
-"""Put the tables of `verdict.py` and `verdict_hidden.py` into docs/verdict.md.
+"""Put the tables of `verdict.py`, `verdict_hidden.py` and `verdict_limits.py` into docs/verdict.md.
 
-    python benchmarks/verdict_docs.py [FOLDER]      # where verdict.md and verdict_hidden.md lie
+    python benchmarks/verdict_docs.py [FOLDER]      # where their results lie
 
 A table of the page is replaced by the one of the results whose first line it has. Of the judges one
 by one the page shows those of `SHOWN`.
@@ -49,7 +49,7 @@ def chosen(table: list[str]) -> list[str]:
 def main(folder: Path) -> int:
     """How many tables of the page were replaced."""
     made = {}
-    for name in ("verdict.md", "verdict_hidden.md"):
+    for name in ("verdict.md", "verdict_hidden.md", "verdict_limits.md"):
         made |= tables((folder / name).read_text(encoding="utf-8"))
     found = blocks(PAGE.read_text(encoding="utf-8"))
     done = 0

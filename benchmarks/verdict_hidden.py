@@ -382,15 +382,18 @@ def rare_table(sizes, panels: int, often: int, jobs: int = 1) -> list[str]:
     ]
     for systems, items in sizes:
         size, pooled = f"{systems} x {items}", {use: Counter() for use in USES}
-        for (counts, drawn), names in (
-            (rare(systems, items, panels, jobs), FAIR),
-            (by_panel(systems, items, often, jobs), BY_PANEL),
+        for (counts, drawn), names, least in (
+            (rare(systems, items, panels, jobs), FAIR, 0),
+            (by_panel(systems, items, often, jobs), BY_PANEL, SELDOM),
         ):
             for name in names:
                 each = [_cell(counts, name, use) for use in USES]
                 for use, cell in zip(USES, each, strict=True):
                     pooled[use].update(cell)
-                shown = " | ".join(share(cell["yes"], cell.total()) for cell in each)
+                shown = " | ".join(
+                    share(cell["yes"], cell.total()) if cell.total() > least * drawn else ""
+                    for cell in each
+                )
                 lines.append(f"| {size} | {drawn} | {name} | {shown} |")
         shown = " | ".join(share(pooled[use]["yes"], pooled[use].total()) for use in USES)
         lines.append(f"| {size} | | **all** | {shown} |")

@@ -1,15 +1,18 @@
-"""What no test of the verdict can tell: who answers by the question and is as noisy as a human.
+"""What no test of the verdict tells for sure: judges at a limit, and who is too noisy.
 
     python benchmarks/verdict_limits.py [--panels 150] [--jobs 2]
 
-It writes results/verdict_limits.md. As `verdict_hidden.py`, of one judge, and beside it what the
-best test there is would pass.
+It writes results/verdict_limits.md. First, as `verdict_hidden.py`, who answers by the question with
+a human's noise, and beside it what the best test there is would pass. Then SYS with narrower
+margins: what they pass of exchangeable humans, and of judges at the limit and beyond it.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -17,12 +20,19 @@ import numpy as np
 from _spread import jobs_of, option
 from verdict_hidden import FIRST, MARGINS, UNSURE, USES, case_of, run, share
 
+from voirdire.examining import simulate
 from voirdire.examining.simulate import simulate_panel
 from voirdire.examining.spec.scores.ground import ScoreGround
+from voirdire.examining.spec.scores.systems import favour
+from voirdire.stats.bias_by_system import HumanSpread, specific
 from voirdire.stats.reading_by_system import beside_items
+from voirdire.stats.sums import Jackknifed
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict_limits.md"
 SIZES = ((10, 100), (10, 200), (5, 200), (3, 200))
+#: Points that a system may be off, parts of what is allowed, and how far off judges are in it.
+SYSTEM, MARGINS_TRIED, TIMES, DRAWS = 0.4, (1.0, 0.9, 0.8, 0.75), (1.0, 1.25, 1.5), 8000
+NAMES = tuple("abcdefghij")
 
 
 def limits(sizes, panels: int, jobs: int = 1) -> list[str]:
@@ -80,6 +90,66 @@ def best_test(systems: int, unread: int, clear: float, held: float = 0.05) -> fl
     return float(np.mean(odds(judges) <= np.quantile(odds(readers), 1 - held)))
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Means of systems of which one jackknife is known: how far each system is off."""
+
+    off: Jackknifed
+
+    def jackknife(self, _):
+        return self.off
+
+
+def narrower(items: int, draws: int, seed: int = FIRST) -> list[str]:
+    """SYS of ten systems and three humans, a row a margin: what is passed by whom.
+
+    Means of systems are drawn, as `simulate` has their parts; what is allowed is estimated from
+    the drawn humans. A judge is at the limit whose true deviation in one system is what is allowed
+    by the true spread of people.
+    """
+    rng, systems, people = np.random.default_rng([seed, items]), 10, 3
+    factor, df = systems / (systems - 1), (people - 1) * (systems - 1)
+    noise = (simulate.NOISE**2 + 1 / 12) / items
+    se = np.full(systems, math.sqrt(noise * (1 + 1 / people) * factor))
+    known = HumanSpread(simulate.OWN**2, simulate.OWN, df, people)
+    beyond, inside = (known.allow(SYSTEM, factor, systems, once) for once in (0.01, 0.05))
+    yes = Counter()
+    for _ in range(draws):
+        views = rng.normal(0, simulate.OWN, (people + 1, systems))
+        own = specific(views[-1] - views[:-1].mean(axis=0))
+        spread = _spread_of(views[:-1] + rng.normal(0, math.sqrt(noise), (people, systems)), noise)
+        error = rng.normal(0, se)
+        judges = {"exchangeable": own} if np.abs(own).max() <= inside else {}
+        for times in TIMES:
+            at = own.copy()
+            at[0] = times * beyond
+            judges[times] = at
+        for name, true in judges.items():
+            yes[name] += 1
+            for part in MARGINS_TRIED:
+                scaled = replace(
+                    spread, variance=spread.variance * part**2, leniency=spread.leniency * part
+                )
+                off = Drawn(Jackknifed(true + error, se, items - 1))
+                found = favour("SYS", off, scaled, part * SYSTEM, NAMES)
+                yes[name, part] += found.state == "yes"
+    return [
+        f"| 10 x {items} | {part:.2f} | "
+        + " | ".join(f"{yes[name, part] / yes[name]:.3f}" for name in ("exchangeable", *TIMES))
+        + " |"
+        for part in MARGINS_TRIED
+    ]
+
+
+def _spread_of(means, noise: float) -> HumanSpread:
+    """The spread between people from their means (R, S), each with that variance of noise."""
+    people, systems = means.shape
+    rest = means - means.mean(axis=0)
+    rest = rest - rest.mean(axis=1, keepdims=True)
+    df = (people - 1) * (systems - 1)
+    return HumanSpread(max(float((rest**2).sum() / df) - noise, 0.0), 0.0, df, people)
+
+
 def main(panels: int, jobs: int = 1) -> str:
     """The report as Markdown."""
     lines = [
@@ -90,6 +160,13 @@ def main(panels: int, jobs: int = 1) -> str:
         "are and holds back 5 in 100 readers.",
         "",
         *limits(SIZES, panels, jobs),
+        "",
+        "SYS with a part of today's margin, and what it passes: exchangeable humans who deserve",
+        "it, and judges with one system so many times as far off as is allowed.",
+        "",
+        "| systems x items | margin | exchangeable | " + " | ".join(map(str, TIMES)) + " |",
+        "|---|---:|---:|" + "---:|" * len(TIMES),
+        *(row for items in (100, 200) for row in narrower(items, DRAWS)),
     ]
     return "\n".join(lines) + "\n"
 

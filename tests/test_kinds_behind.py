@@ -10,7 +10,6 @@ from voirdire.errors import InputError, TableError
 from voirdire.examining.annotating import annotator_agreement, read_annotations
 from voirdire.examining.changing import compare
 from voirdire.examining.correcting import correct, escalate, plan_labels
-from voirdire.examining.item import item_sections
 from voirdire.examining.juries import examine_jury
 from voirdire.examining.labels import labels_beside_chance, read_results
 
@@ -88,16 +87,6 @@ def test_a_jury_votes_on_comparisons():
         pl.DataFrame(rows), ["gpt_0", "gpt_1", "gpt_2"], "vote", reference=["human"]
     )
     assert found.results[0].worth.over_single.value > 0
-
-
-def test_one_item_is_shown_by_its_labels():
-    table, truth = labels()
-    shown = {section.title: section for section in item_sections(table, "3")}
-    assert "Ratings of item 3 by human" in shown
-    cells = dict(shown["Ratings of item 3 by human"].tables[0].rows)
-    assert [name for name, score in cells.items() if score == 1] in (
-        [truth[3]], [f"label: {truth[3]}"],
-    )  # fmt: skip
 
 
 def test_changed_labels_are_compared_share_by_share():

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.sources import Opened
+    from voirdire.schema import Finding
     from voirdire.tables.judged import LabelQuestion
 
 _KEY = ("item", "system", "rater", "run")
@@ -34,7 +35,7 @@ _SCALES = {False: {"scale": (0, 1), "step": 1}, True: {"scale": (0, 1), "step": 
 
 
 def inputs_of_labels(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]:
-    """Labels as ratings, as `labels_as_ratings`, audited."""
+    """Labels as ratings, as `labels_as_ratings`."""
     for one in labels_as_ratings(opened, reference):
         yield inputs_of(one)
 
@@ -80,7 +81,7 @@ def labels_as_ratings(
         )
         study = adjust(study, {"rubric": _SCALES[probability], "data": {"reference": people}})
         study = study.model_copy(update={"run": opened.study.run})
-        yield replace(opened, study=study, tables=rated, judgements=None)
+        yield replace(opened, study=study, tables=rated, judgements=None, found=_found(opened))
 
 
 def check_scores(opened: Opened | Inputs, what: str) -> None:
@@ -209,10 +210,14 @@ _SCALE = {"scale": (0, 1), "step": 0.5}
 
 
 def inputs_of_wins(opened: Opened, reference: Sequence[str]) -> Iterator[Inputs]:
-    """Comparisons as ratings, as `wins_as_ratings`; of the file its own findings."""
-    findings = audit_of(replace(opened, tables=None)) if opened.preferences is not None else ()
+    """Comparisons as ratings, as `wins_as_ratings`."""
     for one in wins_as_ratings(opened, reference):
-        yield replace(inputs_of(one), findings=findings)
+        yield inputs_of(one)
+
+
+def _found(opened: Opened) -> tuple[Finding, ...]:
+    """What is odd in the source, not in the numbers that are made of it."""
+    return audit_of(replace(opened, tables=None))
 
 
 def wins_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Opened]:
@@ -252,7 +257,10 @@ def wins_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Opened
         study = adjust(study, {"rubric": _SCALE})
         panel = adjust(opened.study, {"data": {"reference": people}}).panel
         study = study.model_copy(update={"panel": panel or study.panel, "run": opened.study.run})
-        yield replace(opened, study=study, tables=read, preferences=None, judgements=None)
+        yield replace(
+            opened, study=study, tables=read, preferences=None, judgements=None,
+            found=_found(opened),
+        )  # fmt: skip
 
 
 def _wins(table: pl.DataFrame) -> pl.DataFrame:

@@ -164,6 +164,8 @@ def _with_juries(study: Study, panel: Panel, ratings: pl.DataFrame) -> tuple[Pan
 
 def audit_of(opened: Opened) -> tuple[Finding, ...]:
     """What is odd in the session, its preferences, its ratings and its labels; worst first."""
+    if opened.found is not None:
+        return opened.found
     study, rated, compared = opened.study, opened.tables, opened.preferences
     findings = list(_old_keys(study))
     if opened.judgements is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from voirdire.examining.benchmarks import NamedBenchmark
+    from voirdire.schema import Finding
     from voirdire.tables import Tables
     from voirdire.tables.judged import ReadJudgements
 
@@ -39,6 +40,8 @@ class Opened:
     `tables` is None where there are no ratings, or where the study says where they lie;
     `preferences` is None where there are no comparisons. `by` is what subgroups are called.
     `firsts` are first failures that some raters named of conversations whose turns others judged.
+    `found` is what is odd in the source, where `tables` are numbers that were made of it; None
+    where it is looked for in the tables themselves.
     """
 
     study: Study
@@ -49,6 +52,7 @@ class Opened:
     judgements: ReadJudgements | None = None
     by: str = "subgroup"
     firsts: ReadJudgements | None = None
+    found: tuple[Finding, ...] | None = None
 
 
 class Opens(Protocol):

@@ -92,8 +92,11 @@ def answers(examination: Examination) -> tuple[JudgeAnswer, ...]:
     for (judge, reference), verdicts in grouped.items():
         name = name_against(judge, reference) if several else judge
         seen = [one for one in examination.evidence if one.judge == judge]
-        # Attributes may have been rated on different systems; the sentence counts the widest.
-        systems = max((len(one.systems) for one in seen), default=0)
+        # Attributes may have been rated on different systems; the sentence counts the widest of
+        # those that rank any. A probability beside comparisons has pairs in the place of systems.
+        ranked = {verdict.attribute for verdict in verdicts if verdict.use == "order"}
+        systems = max((len(o.systems) for o in seen if o.attribute in ranked or not ranked),
+                      default=0)  # fmt: skip
         # One constant on all attributes is said once; different constants are a reason each.
         constants = {one.constant for one in seen if math.isfinite(one.constant)}
         constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan

@@ -33,9 +33,11 @@ def choices_of(examination: Examination) -> tuple[str, ...]:
 
 def notes_of(examination: Examination) -> tuple[str, ...]:
     """What a reader of the results must know, then what parts and plugins noted."""
+    judged = bool(examination.results or examination.verdicts)
     exact = any(result.interval("C,1", "exact") for result in examination.results)
     lines = [
-        ONE_COLUMN if len(examination.inputs.panel.reference) == 1 else "",
+        # A key of answers is no rater: what is held against it has accuracies, and no coefficients.
+        ONE_COLUMN if len(examination.inputs.panel.reference) == 1 and judged else "",
         EXACT if exact else "",
         _borderline(examination),
     ]

@@ -38,6 +38,8 @@ def _score(one: CorrectedScore, correction: Correction) -> str:
     alone, _ = _written(made.judge.value, None, correction)
     if one.wins:
         return f"People would have preferred {one.group} in {number}{ends}; {one.judge} in {alone}."
+    if one.share and correction.gate is None:
+        return f"People would have said {one.attribute} in {number}{ends}; {one.judge} in {alone}."
     does = "passed" if correction.gate is not None else "scored"
     told = f"People would have {does} {number}{ends} on {one.attribute}"
     return f"{told}; {one.judge} says {alone}."

@@ -68,7 +68,7 @@ class CorrectedScore:
 
     `against` is the other system where the number is a difference, `group` less `against`, and
     `basis` what it rests on. `wins` says that it is a win rate: the share of comparisons in
-    which `group` is preferred.
+    which `group` is preferred. `share` says that it is how often a label is given.
     """
 
     attribute: str
@@ -78,6 +78,7 @@ class CorrectedScore:
     against: str = ""
     wins: bool = False
     basis: DifferenceBasis | None = None
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +287,7 @@ def _scores(
             human, judged, clusters=data.overall_cluster, probabilities=data.probability,
             scale=data.scale, level=level, method=_method(data, judge),
         )  # fmt: skip
-        yield CorrectedScore(attribute, judge, "", overall)
+        yield CorrectedScore(attribute, judge, "", overall, share=data.shares)
         if len(np.unique(data.group)) < 2:
             return
     by_group = prediction_powered_means(
@@ -294,7 +295,9 @@ def _scores(
         scale=data.scale, level=level, method=_method(data, judge),
     )  # fmt: skip
     for group, corrected in by_group.items():
-        yield CorrectedScore(attribute, judge, str(group), corrected, wins=data.wins)
+        yield CorrectedScore(
+            attribute, judge, str(group), corrected, wins=data.wins, share=data.shares
+        )
 
 
 def _method(data: LabelledResponses, judge: str) -> Literal["t", "strata"]:

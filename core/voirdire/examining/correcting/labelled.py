@@ -63,6 +63,8 @@ class LabelledResponses:
         first of the pair that `systems` name as "A over B".
     gate : float or None
         Where scores are passes: those at or above it are 1, the others 0.
+    shares : bool
+        Whether each attribute is a label, or the probability of one: its mean is a share.
     question : str
         Where each attribute is one label of a question: what is asked; empty otherwise.
     """
@@ -82,6 +84,7 @@ class LabelledResponses:
     findings: tuple[Finding, ...]
     wins: bool = False
     gate: float | None = None
+    shares: bool = False
     question: str = ""
 
     def as_codes(self) -> LabelledResponses:
@@ -228,7 +231,8 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
         read=read,
     )
     parts = []
-    if opened.tables is not None and (opened.preferences is None or _rates(opened, reference)):
+    scored = opened.tables is not None
+    if scored and (opened.preferences is None or _rates(opened, reference)):
         rated = [inputs_of(opened)]
     else:
         rated = list(inputs_of_labels(opened, reference))
@@ -237,7 +241,8 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
         own, shown = without_examples(own, _judges(own, judges), examples)
         part = _labelled(own, judges, by, leave_out=leave_out, within=within)
         asked = one_of_labels(opened, part.attributes)
-        part = replace(part, question=asked, findings=(*shown, *part.findings))
+        found = (*shown, *part.findings)
+        part = replace(part, shares=not scored, question=asked, findings=found)
         parts.append(replace(part, findings=(*part.findings, *used_before(part))))
     if not parts and (by != "system" or read.cluster):
         raise InputError(

@@ -17,6 +17,7 @@ from voirdire.examining.labels.errors import error_section, label_errors, reason
 from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import baselines, choice_accuracy, label_scores
 from voirdire.examining.labels.sections import accuracy_section, constant_sentence, label_sections
+from voirdire.examining.parts.exams import TITLE
 from voirdire.schema import Finding
 from voirdire.stats import joint_agreement, krippendorff_alpha
 from voirdire.store import replies_frame
@@ -124,7 +125,9 @@ def keyed_choices(
         error_section(errors, f"{title}: wrong answers"),
         *_reasons(examination, errors),
     )
-    return examination.without_judges().replace(sections=(*sections, *examination.sections))
+    # What any exam has of accuracy is here by type of question.
+    others = [section for section in examination.sections if section.title != TITLE]
+    return examination.without_judges().replace(sections=(*sections, *others))
 
 
 def _reasons(examination: Examination, errors: Sequence[pl.DataFrame]) -> tuple[Section, ...]:

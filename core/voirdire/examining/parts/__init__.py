@@ -13,6 +13,7 @@ from voirdire.examining.examination import Examination
 from voirdire.examining.inputs import TextTables
 from voirdire.examining.parts.conversations import CONVERSATIONS_PART as CONVERSATIONS_PART
 from voirdire.examining.parts.data import DATA_PART as DATA_PART
+from voirdire.examining.parts.exams import EXAMS_PART as EXAMS_PART
 from voirdire.examining.parts.juries import JURIES_PART as JURIES_PART
 from voirdire.examining.parts.labels import LABELS_PART as LABELS_PART
 from voirdire.examining.parts.preferences import PREFERENCES_PART as PREFERENCES_PART
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 #: A further part is a file beside these and its name here. Sections follow in this order; labels
 #: stand before ratings, which ask whether anything can be said without a reference.
 PARTS: tuple[ExaminationPart[Any], ...] = (
-    DATA_PART, PREFERENCES_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
+    DATA_PART, PREFERENCES_PART, EXAMS_PART, LABELS_PART, RATINGS_PART, VERDICTS_PART,
     SUBGROUPS_PART, WHOLES_PART, JURIES_PART, CONVERSATIONS_PART, TRACES_PART, PROMPTS_PART,
     PROBES_PART,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.examining.panel import check_panel
+from voirdire.examining.parts.exams import is_exam
 from voirdire.examining.parts.part import Examined
 from voirdire.examining.ratings.results import examine_ratings
 
@@ -22,8 +23,8 @@ class RatingsPart:
     """Of sources with ratings."""
 
     def needs(self, inputs: Inputs) -> bool:
-        """Whether there are ratings."""
-        return inputs.tables is not None
+        """Whether there are ratings, and not of the letters of options."""
+        return inputs.tables is not None and not (is_exam(inputs) and inputs.reference)
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[RatingsFacts]:
         """Coefficients of judges against the reference.

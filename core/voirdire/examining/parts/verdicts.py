@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
+from voirdire.examining.parts.exams import is_exam
 from voirdire.examining.parts.part import Examined
-from voirdire.examining.verdict.facts import Judged
 from voirdire.examining.verdict.gathering import judged_of
 from voirdire.examining.verdict.judging import careless_findings, copied_findings, leak_findings
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.examining.inputs import Inputs
-    from voirdire.examining.verdict.facts import Evidence
+    from voirdire.examining.verdict.facts import Evidence, Judged
     from voirdire.schema import Finding
     from voirdire.tabular import Section
 
@@ -23,31 +22,20 @@ class VerdictsPart:
     """Of sources with judgements of any kind."""
 
     def needs(self, inputs: Inputs) -> bool:
-        """Whether there are ratings, labels, probabilities or preferences."""
-        return inputs.tables is not None or inputs.judgements is not None or inputs.compared
+        """Whether there are ratings, labels, probabilities or preferences, and no letters of
+        options.
+        """
+        judged = inputs.tables is not None or inputs.judgements is not None or inputs.compared
+        return judged and not is_exam(inputs)
 
     def examine(self, inputs: Inputs, before: tuple[Any, ...]) -> Examined[Judged]:
         """Verdicts by use, and raters that answered without reading."""
         del before
-        if _is_exam(inputs):
-            return Examined(Judged())
         return examined(judged_of(inputs))
 
     def sections(self, facts: Judged) -> tuple[Section, ...]:
         """People's rankings and calibration; verdicts are what the report begins with."""
         return facts.sections
-
-
-def _is_exam(inputs: Inputs) -> bool:
-    """Whether annotators choose among lettered options of questions.
-
-    The meaning of a letter changes from item to item, so that it is no attribute, and a key of
-    answers is no rater: accuracy is what there is to say.
-    """
-    judges = [r for r in inputs.study.panel if r.kind != "human" and not r.is_jury]
-    names = [attribute.name for attribute in inputs.study.rubric.attributes]
-    letters = names == list(ascii_uppercase[: len(names)]) and len(names) > 1
-    return letters and bool(judges) and all(rater.kind == "annotator" for rater in judges)
 
 
 def examined(judged: Judged) -> Examined[Judged]:

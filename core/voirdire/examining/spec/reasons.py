@@ -210,7 +210,10 @@ for _reason in (
         _plainly("settle the rubric"),
     ),
     Reason("constant", "it gives one score whatever it is shown", first=True, instead=True),
+    Reason("one answer", "it gives one answer whatever it is shown", first=True, instead=True),
     Reason("no variance", "its scores do not vary within a system", instead=True),
+    Reason("always or never", "it says it always, or never", instead=True),
+    Reason("choices alike", "its choices do not vary within a pair of systems", instead=True),
     Reason("few such", "there are too few responses on one side of the gate", _few_such),
     Reason(
         "few failures",

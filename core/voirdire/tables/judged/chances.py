@@ -25,7 +25,8 @@ from voirdire.tables.judged.claims import (
     without_columns,
 )
 from voirdire.tables.judged.comparisons import all_numbers
-from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
+from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion, ReadJudgements
+from voirdire.tables.judged.label_columns import label_columns
 from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
 
@@ -81,6 +82,7 @@ def read_probabilities(
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if is_share(raw.frame[c])]
     if not claimed:
+        _ask_about_sureness(raw, read, free, rater)
         _ask_about_scores(raw, read, free)
         return None
     said = {c: bits for c in free if c not in claimed and (bits := _bits(raw.frame[c])) is not None}
@@ -238,6 +240,54 @@ def is_share(column: pl.Series) -> bool:
     if high <= 0 and "log" in column.name.casefold():
         return True
     return low >= 0 and high <= 100 and (high <= 1 or values.n_unique() >= _MANY)
+
+
+def _ask_about_sureness(
+    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None
+) -> None:
+    """Raise where a column says how sure a judge is of its labels, from 0 to 1: by its name alone
+    it is no probability.
+    """
+    if read.kind is not None:
+        return
+    sure = sureness(raw.frame.select(free))
+    others = [c for c in free if c not in sure and c != rater]
+    of_two = [c for c in others if _bits(raw.frame[c]) is not None]
+    words = [c.name for c in label_columns(raw, read, others) if not c.sets]
+    if not sure or len(of_two or words) < (2 if rater is None else 1):
+        return
+    if len(sure) == 1:
+        raise sure_or_probable(raw, sure[0])
+    plain = "score" if of_two else "label"
+    raise QuestionError(
+        f"{_says_how_sure(raw, sure)} (probability), or not ({plain})?",
+        "kind", ("probability", plain), 'kind = "probability"', likely=False,
+    )  # fmt: skip
+
+
+def sureness(frame: pl.DataFrame) -> list[str]:
+    """The columns that say by name how sure a judge is, from 0 to 1."""
+    named = [column for column in frame if _SURENESS.search(column.name)]
+    return [
+        column.name for column in named
+        if (is_share(column) or is_hard(column))
+        and column.cast(pl.Float64, strict=False).drop_nulls().is_between(0, 1).all()
+    ]  # fmt: skip
+
+
+def sure_or_probable(raw: RawTable, column: str) -> QuestionError:
+    """Whether what says how sure a judge is claims a probability."""
+    return QuestionError(
+        f"{_says_how_sure(raw, [column])} ({column}), or not ({NO_COLUMN})?",
+        "probability", (column, NO_COLUMN), f'probability = "{column}"', likely=False,
+    )  # fmt: skip
+
+
+def _says_how_sure(raw: RawTable, columns: Sequence[str]) -> str:
+    return (
+        f"{raw.name}: {listed(columns)} says how sure a judge is, from 0 to 1; is it the "
+        "probability that its answer is right, to be held against what people say"
+    )
 
 
 def _ask_about_scores(raw: RawTable, read: TableKeys, free: Sequence[str]) -> None:

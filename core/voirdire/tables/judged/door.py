@@ -28,7 +28,7 @@ from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
-from voirdire.tables.judged.frames import LABELS, ReadJudgements
+from voirdire.tables.judged.frames import LABELS, NO_COLUMN, ReadJudgements
 from voirdire.tables.judged.labels import parts_found, read_labels
 from voirdire.tables.judged.order import shown_first
 from voirdire.tables.judged.raters import of_judges
@@ -60,6 +60,8 @@ def _probabilities(
 
     So it is where somebody or a header says so, or where a number lies between 0 and 1.
     """
+    if read.probability == NO_COLUMN:
+        return None
     first = [column.head(_FIRST) for column in raw.frame]
     told = any(
         _lies_between(column) or any(str(cell).startswith("{") for cell in column.drop_nulls()[:1])

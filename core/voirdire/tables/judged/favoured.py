@@ -12,10 +12,16 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._names import kind_of
 from voirdire.tables._tables import STATUS
-from voirdire.tables.judged.chances import claims, is_hard, is_share
+from voirdire.tables.judged.chances import (
+    claims,
+    is_hard,
+    is_share,
+    sure_or_probable,
+    sureness,
+)
 from voirdire.tables.judged.claims import CLAIM, NO, YES, shares_of
 from voirdire.tables.judged.comparisons import rater_column
-from voirdire.tables.judged.frames import LABELS, LabelQuestion
+from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion
 from voirdire.tables.judged.winners import place_of
 
 if TYPE_CHECKING:
@@ -60,12 +66,17 @@ def side_claims(
     QuestionError
         It may be a probability of either.
     """
+    if read.probability == NO_COLUMN:
+        return None
     free = [c for c in frame.columns if c not in (*sides, *says, *read.ignore)]
     named = (
         [read.probability]
         if read.probability
         else [c for c in free if claims(c) or CLAIM.search(c)]
     )
+    sure = [] if named or read.kind is not None else sureness(frame.select(free))
+    if len(sure) == 1:
+        raise sure_or_probable(raw, sure[0])
     absent = [c for c in named if c not in frame.columns]
     if absent:
         raise TableError(

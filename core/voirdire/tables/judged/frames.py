@@ -31,6 +31,9 @@ LABELS = pl.Schema(
     }
 )
 
+#: In place of the column of probabilities: there is none, whatever headers claim.
+NO_COLUMN = "none"
+
 
 @dataclass(frozen=True, slots=True)
 class LabelQuestion:

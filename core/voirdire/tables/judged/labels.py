@@ -163,13 +163,30 @@ def _ask_about_codes(
     scores = rater is not None and is_numeric(raw.frame[rater])
     if read.kind is not None or scores or (read.score is not None and rater is None):
         return
-    coded = [c for c in free if _speaks_of_labels(c) and _are_codes(raw.frame[c])]
-    if len(coded) == 1 if rater is not None else len(coded) > 1:
+    every = [c for c in free if _are_codes(raw.frame[c])]
+    coded = [c for c in every if _speaks_of_labels(c)]
+    if not (len(coded) == 1 if rater is not None else len(coded) > 1):
+        coded = [] if rater is not None or read.columns else _like_classes(raw, every)
+    if coded:
         raise QuestionError(
             f"{raw.name}: {listed(coded)} holds whole numbers; are they classes, or grades of "
             f"which more is more?",
             "kind", ("label", "score"), 'kind = "label"', likely=False,
         )  # fmt: skip
+
+
+def _like_classes(raw: RawTable, coded: Sequence[str]) -> list[str]:
+    """The columns of raters where two people's codes show no order, else none: 1 to 5 are grades
+    until people who differ are as often four apart as one.
+    """
+    raters = [c for c in coded if names_rater(c) and not measures(c)]
+    people = [c for c in raters if is_person(c)]
+    looked = people if len(people) > 1 else raters
+    if not people or len(looked) < 2:
+        return []
+    from voirdire.tables.judged.codes import look_like_classes  # noqa: PLC0415 - for codes alone
+
+    return raters if look_like_classes([raw.frame[c] for c in looked]) else []
 
 
 def _check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) -> None:

@@ -98,8 +98,12 @@ def _question(
     counts: Counter[str] = sum((said[name] for name in people if name in said), Counter())
     if read.labels:
         by_form = {form_of(word): word for word in read.labels}
+    elif sets:
+        by_form = _spellings(counts or every)
     else:
         by_form = labels_among(counts or every, attribute, where)
+    if sets and read.empty is None:
+        _ask_about_no_label(counts or every, by_form, attribute, where)
     kept = {word: by_form[form_of(word)] for word in every if form_of(word) in by_form}
     folded = {word: label for word, label in kept.items() if word != label}
     return LabelQuestion(attribute, tuple(sorted(by_form.values())), sets, folded=folded)
@@ -114,12 +118,31 @@ def labels_among(counts: Counter[str], attribute: str, where: str) -> dict[str, 
         A word that may say that there is no label is said often.
     """
     odd = {word: n for word, n in counts.items() if is_odd(word)}
-    labels = [word for word, _ in counts.most_common() if word not in odd]
-    by_form = {form_of(word): word for word in reversed(labels)}
+    by_form = _spellings(counts)
     often = [word for word, n in odd.items() if n > OFTEN * counts.total()]
     if often:
         raise _label_or_not(where, attribute, sorted(by_form.values()), often, odd)
     return by_form
+
+
+def _spellings(counts: Counter[str]) -> dict[str, str]:
+    """Form -> its most frequent spelling, without words that may say that there is no label."""
+    return {form_of(word): word for word, _ in reversed(counts.most_common()) if not is_odd(word)}
+
+
+def _ask_about_no_label(
+    counts: Counter[str], by_form: Mapping[str, str], attribute: str, where: str
+) -> None:
+    """Raise where people write a word in place of a set: that no label applies, or no answer?"""
+    odd = {word: n for word, n in counts.items() if is_odd(word) and form_of(word) not in by_form}
+    often = [word for word, n in odd.items() if n > OFTEN * counts.total()]
+    if often:
+        raise QuestionError(
+            f"{where}: people say {_times(often, odd)} of {attribute}, whose cells are sets of "
+            f"labels; does that say that no label applies, or is it missing? (Where it is a label "
+            f"itself, name all by --labels.)",
+            "empty", ("none", "missing"), 'empty = "none"', likely=False,
+        )  # fmt: skip
 
 
 def is_odd(word: str) -> bool:
@@ -138,7 +161,7 @@ def _label_or_not(
     often: Sequence[str],
     odd: Mapping[str, int],
 ) -> QuestionError:
-    shown = ", ".join(f"{word!r} ({odd[word]:,} times)" for word in often)
+    shown = _times(often, odd)
     lists = [_by_commas(labels), _by_commas([*labels, *often])]
     line = ", ".join(f'"{label}"' for label in labels)
     return QuestionError(
@@ -146,6 +169,10 @@ def _label_or_not(
         f"labels; other words are missing.",
         "labels", tuple(lists), f"labels = [{line}]", likely=False,
     )  # fmt: skip
+
+
+def _times(often: Sequence[str], odd: Mapping[str, int]) -> str:
+    return ", ".join(f"{word!r} ({odd[word]:,} times)" for word in often)
 
 
 def _by_commas(labels: Sequence[str]) -> str:
@@ -198,6 +225,8 @@ def _off_the_list(
     found = []
     for rater, words in said.items():
         off = Counter({word: n for word, n in words.items() if form_of(word) not in forms})
+        if question.sets and read.empty == "none":  # these say that no label applies
+            off = Counter({word: n for word, n in off.items() if not is_odd(word)})
         if off.total() > MOSTLY_OFF * words.total() and not read.labels:
             raise TableError(
                 f"{where}: {rater!r} says {listed([w for w, _ in words.most_common()], 6)}, and "
@@ -246,7 +275,7 @@ def _with_labels(
             lists.append(None)
         elif question.sets:
             named = [forms[form_of(part)] for part in members(clean) if form_of(part) in forms]
-            lists.append(list(dict.fromkeys(named)))
+            lists.append(list(dict.fromkeys(named)) if named or _says_none(clean, read) else None)
         else:
             lists.append([forms[form_of(clean)]] if form_of(clean) in forms else None)
     if question.sets:
@@ -271,6 +300,12 @@ def _with_labels(
     )  # fmt: skip
 
 
+def _says_none(cell: str, read: TableKeys) -> bool:
+    """Whether a cell that names no label of the list says that none applies."""
+    words = members(cell)
+    return not words or (read.empty == "none" and all(map(is_odd, words)))
+
+
 def _empty_sets(
     block: pl.DataFrame,
     distinct: pl.Series,
@@ -288,6 +323,11 @@ def _empty_sets(
     empty = int((block["cell"].is_null() | (block["cell"].str.strip_chars() == "")).sum())
     if not empty or read.empty == "missing":
         return lists
+    if read.empty == "none" and any(
+        text is not None and is_odd(str(text)) and given == []
+        for text, given in zip(distinct, lists, strict=True)
+    ):
+        return lists  # a word says that no label applies, and what is blank does not
     if read.empty == "none":
         blanks = [text is None or not str(text).strip() for text in distinct]
         return [[] if blank else given for blank, given in zip(blanks, lists, strict=True)]

@@ -90,7 +90,7 @@ def _reading(read: PairReading, margins: Margins) -> Component:
         return untested("READ", "few clusters", count=read.beyond)
     if not read.varies:
         df = read.correlation.df
-        return Component("READ", "no", 0.0, 0.0, 0.0, 0.0, 0.0, df, 1.0, "no variance")
+        return Component("READ", "no", 0.0, 0.0, 0.0, 0.0, 0.0, df, 1.0, "choices alike")
     return above("READ", read.correlation, 0.0, margins.read, SURE_READ)
 
 

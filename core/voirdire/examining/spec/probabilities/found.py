@@ -81,7 +81,7 @@ def probability_components(
 def _slope(found: Jackknifed | None) -> Component:
     """On the plain scale, on which a slope is nearly normal."""
     if found is None:
-        return Component("CSLOPE", "no", 0.0, margin=SLOPE, reason="constant")
+        return Component("CSLOPE", "no", 0.0, margin=SLOPE, reason="one answer")
     low, high = (found.at + sign * quantile(SURE_YES, found.df) * found.se for sign in (-1, 1))
     least, most = (found.at + sign * quantile(SURE_NO, found.df) * found.se for sign in (-1, 1))
     state: State = "open"

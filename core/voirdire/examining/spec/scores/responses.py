@@ -53,6 +53,14 @@ def coverage(name: str, asked: int, answered: int, margins: Margins) -> Componen
     return Component(name, state, share, margin=margins.cover, p=p, count=asked)
 
 
+#: Kind -> why nothing is read: what is given varies somewhere, or nowhere.
+_ALIKE = {
+    "label": ("always or never", "one answer"),
+    "label set": ("always or never", "one answer"),
+    "probability": ("no variance", "one answer"),
+}
+
+
 def reading(name: str, case: Case, panel: ResponsePanel, margins: Margins) -> Component:
     """Correlation of one run with the mean human within systems."""
     table = within.reading_sums(panel)
@@ -61,7 +69,8 @@ def reading(name: str, case: Case, panel: ResponsePanel, margins: Margins) -> Co
     # Column 2 is the judge's sum of squares within systems. It is set beside the scale, a quarter
     # of whose width is a large spread: rounding must not look like reading.
     if table.total[2] < 1e-9 * (case.width / 4) ** 2:
-        reason: str = "no variance" if math.isnan(case.constant) else "constant"
+        varies, constant = _ALIKE.get(case.kind, ("no variance", "constant"))
+        reason = varies if math.isnan(case.constant) else constant
         return Component(name, "no", 0.0, 0.0, 0.0, 0.0, 0.0, len(table) - 1, 1.0, reason)
     return above(name, table.jackknife(within.ratio, "fisher"), 0.0, margins.read, SURE_READ)
 

@@ -280,7 +280,7 @@ ProbabilityOption = Annotated[
     str | None,
     typer.Option(
         "--probability",
-        help="The column of probabilities that a judge claims.",
+        help="The column of probabilities that a judge claims, or none.",
         show_default=False,
     ),
 ]

@@ -196,6 +196,7 @@ QUOTE_MEANS = USES.register(
                 "APART",
                 "FAM",
                 Wanted("PAIR", "may refuse"),
+                Wanted("LENGTH", "may refuse"),
             ),
             TO_COME: wanted("COVER", "READ", _EACH_SYSTEM, "BIAS", "LEVEL", "LEVEL+", "FAM"),
         },

@@ -256,6 +256,10 @@ def _everywhere(
     return reads_everywhere(name, rows, read.correlation, many)
 
 
+#: Errors of Fisher's z by which reading in a group lies below that of all where it looks absent.
+LOOKS_BELOW = 2.2
+
+
 def reads_everywhere(
     name: str,
     each: Sequence[tuple[str, Jackknifed, int]],
@@ -275,7 +279,7 @@ def reads_everywhere(
     rows = []
     for group, found, size in tested:
         sure = quantile(1 - (1 - SURE_NO) / many, found.df)
-        below = found.at < z / 3 and found.at < z - 2.8 / math.sqrt(max(size - 3, 1))
+        below = found.at < z / 3 and found.at < z - LOOKS_BELOW / math.sqrt(max(size - 3, 1))
         state: State = "no" if found.at + sure * found.se < least else "open" if below else "yes"
         rows.append((("no", "open", "yes").index(state), found.at, group, found, state))
     _, _, group, found, state = min(rows, key=lambda row: row[:2])

@@ -117,12 +117,22 @@ def check_labels(case, wanted, place, what):
     same([ground.one("READ")], [told["READ"][place]], what)
     contrast = label_responses.share_contrast(ground.panel, ground.humans, case.subgroups == "s")
     near(contrast.at, told["SUBSHARE_e"][place], what)
+    same_subgroup(ground, told, place, what)
     with without_later():
         single = decide(ground, AskedUse("single", THESE)).state
         # Every label, those that nobody uses included, as the reference's program has them.
         filters = [decide(ground, AskedUse("filter", THESE, label)).state for label in case.labels]
     assert STATES[single] == wanted["single"][place], what
     assert [STATES[state] for state in filters] == list(wanted["filter"][place]), what
+
+
+def same_subgroup(ground, told, place, what):
+    """SUBITEM, and SUBSHARE, which may only refuse, of the declared subgroup."""
+    refused = [part.state == "no" for part in ground.of_labels.parts.get("SUBSHARE", ())]
+    if refused:
+        assert refused == [state == STATES["no"] for state in told["SUBSHARE"][place]], what
+    if "SUBITEM" in told:
+        same([ground.one("SUBITEM")], [told["SUBITEM"][place]], f"{what} SUBITEM")
 
 
 def test_labels_beside_a_slow_twin():
@@ -305,6 +315,12 @@ def check_preferences(panel, wanted, place, what):
             same([found[name]], [told[name][place]], f"{what} {name}")
     if "PICK10" in told:
         same([found["PICK"]], [told["PICK10"][place]], what)
+        near(comparisons.picks(panel).human, told["PICK_h"], f"{what} PICK_h")
+        # At 5 points it may only refuse.
+        assert (found["PICK1"].state == "no") == (told["PICK"][place] == STATES["no"]), what
+    # It decides nothing.
+    half = preferences.inside("", comparisons.position(panel), 0.05 * width)
+    same([half], [told["POS05"][place]], f"{what} POS05")
     ground = ComparedGround(
         ComparedCase(
             "judge", "preference", tuple(map(str, range(len(panel.humans)))), panel.judge,
@@ -318,6 +334,11 @@ def check_preferences(panel, wanted, place, what):
     with without_later():
         for use, states in wanted["uses"].items():
             state = decide(ground, AskedUse(use.lower(), THESE)).state
+            # Win rates of a judge that surely goes by length are refused, which the reference's
+            # are not: of two systems x 300 it said yes to one that always takes the longer in 12 %.
+            if use == "SCORE" and found["LENGTH"].state == "no":
+                assert state in ("no", "not tested"), what
+                continue
             assert STATES[state] == states[place], f"{what} {use}"
 
 
@@ -467,7 +488,7 @@ def check_probabilities(panel, read, sub, wanted, place, what):
         panel, read, MARGINS, subgroups=np.where(sub, "s", "")
     )
     names = {"READ": "READ", "CSLOPE": "SLOPE", "CLARGE": "LARGE", "SKILL": "SKILL"}
-    flat = found["CSLOPE"].reason == "constant"
+    flat = found["CSLOPE"].reason == "one answer"
     for name, other in names.items():
         same([found[name]], [told[other][place]], f"{what} {name}")
         if not (flat and name in {"READ", "CSLOPE"}):
@@ -480,12 +501,26 @@ def check_probabilities(panel, read, sub, wanted, place, what):
         near(released.share, told[f"TOP{threshold}_n"][place], what)
         if released.count:
             near(released.right, told[f"TOP{threshold}_e"][place], what)
+            gap = released.claimed - released.right
+            near(gap, told[f"TOP{threshold}_gap"][place], what)
         for less, suffix in ((0.0, ""), (0.05, "-5")):
             part = probabilities.top(panel, threshold, threshold - less, "both")
             # An exact tail at the effective number of labels, where the reference has Student's t:
             # of 163 answers 7 are more cautious, and none is bolder.
             was = told[f"TOP{threshold}{suffix}"][place]
             assert STATES[part.state] in (was, was - 1) or part.state == "not tested", what
+    within = probability.slope_within(panel, sub)
+    if within is not None:
+        near(within.at, told["SUBSLOPE_e"][place], f"{what} SUBSLOPE")
+    # One component of both, which may only refuse, as the reference does by either. It leaves
+    # leverage out of the slope's error, and so refuses one more of 84 (20 labels, a slope of -.13
+    # with an error of .34).
+    refused = STATES["no"] in (told["SUBLARGE"][place], told["SUBSLOPE"][place])
+    if not flat and what != "n100 R1: random":
+        assert (found["CSUB"].state == "no") == refused, f"{what} CSUB"
+    large = probabilities.inside("", probability.large_contrast(panel, sub),
+                                 probabilities.LARGE_APART)  # fmt: skip
+    same([large], [told["SUBLARGE"][place]], f"{what} SUBLARGE")
     states = [found[name].state for name in (*names, "CSUB")]
     use = next(state for state in ("no", "open", "yes") if state in states)
     assert STATES[use] == wanted["use"][place], what

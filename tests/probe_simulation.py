@@ -118,6 +118,34 @@ class Placed:
         return Reply(f'{{"Calm": "{said}"}}', usage=Usage(10, 1), model=self.name)
 
 
+class Naming:
+    """A model that names the labels that a text names, with noise in one answer of ten.
+
+    It adds *grave* where experts are mentioned (`experts`), and names nothing else where it is
+    asked to read carefully (`prompt`).
+    """
+
+    def __init__(self, model_name, *, experts=False, prompt=False):
+        self.name, self.rng = model_name, random.Random(model_name)
+        self.experts, self.prompt = experts, prompt
+
+    async def complete(self, request):
+        text = request.messages[-1].content
+        named = [label for label in ("calm", "tense") if label in text.casefold()]
+        named += ["grave"] * (self.experts and "experts" in text)
+        if self.prompt and request.messages[0].content.startswith("Please read"):
+            named = ["calm"]
+        if self.rng.random() < 0.1:
+            named = ["tense"]
+        return Reply(", ".join(named), usage=Usage(10, 2), model=self.name)
+
+
+@costs_nothing
+def naming(model_name, **options):
+    """The factory of `Naming`."""
+    return Naming(model_name, **options)
+
+
 @costs_nothing
 def placed(model_name, **options):
     """The factory of `Placed`."""
@@ -135,5 +163,6 @@ def plugins():
     found = load_plugins(installed(), only="")
     found.add("model", "tests", "planted", "probe_simulation:planted")
     found.add("model", "tests", "placed", "probe_simulation:placed")
+    found.add("model", "tests", "naming", "probe_simulation:naming")
     found.add("judge", "tests", "digit", "scripted:Digit")
     return found

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.lazy import check_options
 from voirdire.protocols import SaysTask
-from voirdire.schema import Message
+from voirdire.schema import Message, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from voirdire import Plugins
     from voirdire.protocols import Judge
-    from voirdire.schema import Request, Rubric, Sampling
+    from voirdire.schema import Request, Rubric
     from voirdire.study import Study
 
 
@@ -29,15 +29,42 @@ def inner_judge(
     study: Study | None = None,
 ) -> Judge:
     """The judge of that name; a factory that takes `study` or `plugins` is handed them."""
-    factory = plugins.resolve("judge", name)
+    return _made("judge", name, (rubric,), options, sampling, plugins, study)
+
+
+def inner_annotator(
+    name: str,
+    options: Mapping[str, Any] | None,
+    sampling: Sampling | None,
+    plugins: Plugins,
+    study: Study | None = None,
+) -> Judge:
+    """The annotator of that name, as `inner_judge`."""
+    return _made("annotator", name, (), options, sampling, plugins, study)
+
+
+def _made(
+    kind: str,
+    name: str,
+    given: tuple[Any, ...],
+    options: Mapping[str, Any] | None,
+    sampling: Sampling | None,
+    plugins: Plugins,
+    study: Study | None,
+) -> Judge:
+    factory = plugins.resolve(kind, name)
     takes = inspect.signature(factory).parameters
     around = {"study": study, "plugins": plugins, "sampling": sampling}
     handed = {key: one for key, one in around.items() if one is not None and key in takes}
-    if sampling is not None:  # a judge that takes none says so
-        handed["sampling"] = sampling
-    where = f"judge {name!r}, key 'options'"
-    check_options(factory, options or {}, where, [next(iter(takes), ""), *around])
-    made: Judge = factory(rubric, **(options or {}), **handed)
+    if sampling is not None:  # one that takes none says so
+        own = takes["sampling"].default if "sampling" in takes else None
+        said = {f.name: getattr(sampling, f.name) for f in fields(sampling)}
+        said = {key: value for key, value in said.items() if value is not None}
+        # What nobody said stays as that one has it: some default to temperature 0.
+        handed["sampling"] = replace(own, **said) if isinstance(own, Sampling) else sampling
+    where = f"{kind} {name!r}, key 'options'"
+    check_options(factory, options or {}, where, [*list(takes)[: len(given)], *around])
+    made: Judge = factory(*given, **(options or {}), **handed)
     return made
 
 

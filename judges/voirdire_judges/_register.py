@@ -85,6 +85,7 @@ def voirdire_register_tools(register: Any) -> None:
 def voirdire_register_annotators(register: Any) -> None:
     """Annotators of items."""
     register("choice", "voirdire_judges.choice:make")
+    register("probed", "voirdire_judges.probes:make_annotator")
     register("labels", "voirdire_judges.labels:make")
     register("questionnaire", "voirdire_judges.questionnaire:make")
     register("yes-no", "voirdire_judges.yes_no:make")

@@ -51,7 +51,7 @@ def probe(
     source: Annotated[
         str,
         typer.Argument(
-            help="A study with items and responses, or a session.",
+            help="A study with items, and responses or annotators, or a session.",
             metavar="STUDY",
             show_default=False,
         ),
@@ -187,12 +187,19 @@ def _print_cost(suite: Suite, out: Path, max_cost: float | None, *, err: bool) -
         for rater in running.dry_run(study, out / arm, max_cost=max_cost)
     ]
     typer.echo(
-        f"{len(suite.probes)} probes, {len(suite.judges) + len(suite.comparers)} judges, "
-        f"{suite.n_responses:,} responses: "
+        f"{len(suite.probes)} probes, {', '.join(_who(suite))}: "
         f"{sum(rater.calls for rater in plan):,} calls, "
         f"cost {money(plan_cost(plan))}.",
         err=err,
     )
+
+
+def _who(suite: Suite) -> list[str]:
+    judges = len(suite.judges) + len(suite.comparers)
+    said = [f"{judges} judges", f"{suite.n_responses:,} responses"] if judges else []
+    if suite.labellers:
+        said += [f"{len(suite.labellers)} annotators", f"{suite.n_items:,} items"]
+    return said
 
 
 def _run(suite: Suite, out: Path, max_cost: float | None) -> dict[str, Path]:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from voirdire.study import Rater, Study
 
 
-def study_and_responses(path: Path) -> tuple[Study, list[Response]]:
+def study_and_responses(path: Path, *, needed: bool = True) -> tuple[Study, list[Response]]:
     """The study of a file or session, and its responses as far as they have a text.
+
+    Without responses none is given where none is `needed`.
 
     Raises
     ------
@@ -47,6 +49,8 @@ def study_and_responses(path: Path) -> tuple[Study, list[Response]]:
         raise InputError(f"{path}: there is no such study file or session")
     else:
         study = load_study(path)
+        if study.responses is None and not needed:
+            return study, []
         if study.responses is None:
             raise InputError(
                 f"{path}: it declares no [responses]; run it first and name its session"

@@ -392,7 +392,8 @@ def _made(
         # What the study does not say stays as the factory has it: some judges
         # default to temperature 0.
         default = takes["sampling"].default if "sampling" in takes else Sampling()
-        handed["sampling"] = replace(default, **sampled)
+        # One that hands it on to another has no default of its own.
+        handed["sampling"] = replace(default or Sampling(), **sampled)
     given_by_place = list(takes)[: len(given)]
     where = f"{kind} {use!r} of {spec.name!r} does not take this"
     check_options(factory, options, where, [*given_by_place, *around, "sampling"])

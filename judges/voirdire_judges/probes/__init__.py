@@ -15,7 +15,7 @@ from voirdire.probes import PairProbe, RequestProbe, ResponseProbe
 from voirdire.protocols import FollowsUp
 from voirdire.schema import Comparison, Message, Sampling, Turn
 from voirdire.units import CALL, GIVEN, RESULT, THOUGHT, transcript
-from voirdire_judges._inner import inner_judge, task_of
+from voirdire_judges._inner import inner_annotator, inner_judge, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -349,6 +349,44 @@ def make(  # noqa: PLR0913 - each is an option of the study
     if task != "comparison":
         raise PluginError(f"probe {probe!r} changes pairs, and judge {judge!r} compares none")
     return ProbedJudge(made, changed, unchanged, task)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedAnnotator(ProbedJudge):
+    """An annotator of whom a probe changes what is asked."""
+
+    task: str = "item"
+
+    @property
+    def labels(self) -> Any:
+        """Its label set, where it declares one."""
+        return getattr(self.judge, "labels", None)
+
+
+def make_annotator(
+    *,
+    judge: str,
+    probe: str,
+    options: Mapping[str, Any] | None = None,
+    sampling: Sampling | None = None,
+    study: Study | None = None,
+    plugins: Plugins | None = None,
+) -> ProbedAnnotator:
+    """The annotator of that name with its requests changed by a probe.
+
+    Raises
+    ------
+    PluginError
+        The probe changes no request, or the annotator takes several steps.
+    """
+    plugins = plugins or loaded_plugins()
+    resolved = plugins.resolve("probe", probe)
+    if not isinstance(resolved, RequestProbe):
+        raise PluginError(f"probe {probe!r} changes items, and not what an annotator asks")
+    made = inner_annotator(judge, options, sampling, plugins, study)
+    if isinstance(made, FollowsUp):
+        raise PluginError(f"annotator {judge!r} takes several steps: it cannot be probed so")
+    return ProbedAnnotator(made, unchanged, resolved.change)
 
 
 def _in_place(place: str, change: Change, task: Comparison) -> Comparison:

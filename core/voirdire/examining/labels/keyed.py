@@ -16,8 +16,12 @@ import polars as pl
 from voirdire.examining.labels.errors import error_section, label_errors, reasons_section
 from voirdire.examining.labels.matrix import matrices_against
 from voirdire.examining.labels.scores import baselines, choice_accuracy, label_scores
-from voirdire.examining.labels.sections import accuracy_section, constant_sentence, label_sections
-from voirdire.examining.parts.exams import TITLE
+from voirdire.examining.labels.sections import (
+    ACCURACY,
+    accuracy_section,
+    constant_sentence,
+    label_sections,
+)
 from voirdire.schema import Finding
 from voirdire.stats import joint_agreement, krippendorff_alpha
 from voirdire.store import replies_frame
@@ -126,7 +130,7 @@ def keyed_choices(
         *_reasons(examination, errors),
     )
     # What any exam has of accuracy is here by type of question.
-    others = [section for section in examination.sections if section.title != TITLE]
+    others = [section for section in examination.sections if section.title != ACCURACY]
     return examination.without_judges().replace(sections=(*sections, *others))
 
 

@@ -150,8 +150,12 @@ def printed_section(
     )
 
 
+#: What the section of accuracies is called where nobody calls it otherwise.
+ACCURACY = "Accuracy"
+
+
 def accuracy_section(
-    accuracies: Sequence[Accuracy], title: str = "Accuracy", people: Sequence[str] = ()
+    accuracies: Sequence[Accuracy], title: str = ACCURACY, people: Sequence[str] = ()
 ) -> Section:
     """Accuracy overall and by type; what was not answered is counted and shown both ways.
 

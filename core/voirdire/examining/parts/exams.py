@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from voirdire.examining.inputs import Inputs
     from voirdire.tabular import Section
 
-#: What the section is called; a benchmark that has its own takes this one's place.
-TITLE = "Accuracy"
-
 
 @dataclass(frozen=True, slots=True)
 class ExamFacts:
@@ -60,7 +57,7 @@ class ExamsPart:
         level = study.analysis.level
         told = [part for one in given for part in choice_accuracy(truth, one, level=level)]
         people = [r.name for r in raters if r.kind == "human"]
-        return Examined(ExamFacts((accuracy_section(told, TITLE, people),) if told else ()))
+        return Examined(ExamFacts((accuracy_section(told, people=people),) if told else ()))
 
     def sections(self, facts: ExamFacts) -> tuple[Section, ...]:
         """The table of accuracies."""

@@ -15,7 +15,7 @@ from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.changing.comparing import change_of
 from voirdire.examining.gates import GateValue
 from voirdire.examining.probing.paired import asked_pairs
-from voirdire.examining.probing.suite import IDENTITY
+from voirdire.examining.probing.suite import IDENTITY, LABELS, WHOLE
 from voirdire.files import whole
 from voirdire.probes import Expectation, PairProbe, RequestProbe
 from voirdire.schema import Finding
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.changing.comparing import Change
+    from voirdire.examining.probing.labels import ChangedAnswers
     from voirdire.examining.probing.paired import PairedRuns
     from voirdire.examining.probing.stored import StoredRatings
     from voirdire.examining.probing.suite import Suite
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 Reading = Literal[
     "robust", "small bias", "biased", "reacts", "blind", "wrong way", "not monotone", "open"
 ]
+#: Of labels: a share of 5 points.
+LABEL_MARGIN = 0.05
 #: Adjusted p values up to this show an effect.
 ALPHA = 0.05
 
@@ -154,6 +157,8 @@ def measure_probes(
                      0.05 * one.width if margin is None else margin, one.arms[:-1])
         for one in asked_pairs(suite, sessions)
     ]  # fmt: skip
+    if suite is not None and LABELS in sessions:
+        effects += _of_labels(suite, sessions[LABELS], margin)
     if stored is not None:
         effects += [
             stored_effect(probe, pairs, margin) for probe, pairs in stored.pairs
@@ -168,6 +173,34 @@ def measure_probes(
             *(_findings(suite, effects) if suite else ()), *(stored.findings if stored else ()),
         ),
     )  # fmt: skip
+
+
+def _of_labels(suite: Suite, folder: str | Path, margin: float | None) -> list[ProbeEffect]:
+    """Of annotators: the share of whole answers that change beyond the noise of asking again, and
+    each label's share.
+    """
+    from voirdire.examining.probing.labels import (  # noqa: PLC0415 - of annotators alone
+        ChangedAnswers,
+        asked_labels,
+    )
+
+    within = LABEL_MARGIN if margin is None else margin
+    return [
+        _effect(
+            one.probe, (one.judge, WHOLE), (_asked_again(one), one.changed[None]),
+            (one.changed, one.again), one.groups, within,
+        )
+        if isinstance(one, ChangedAnswers)
+        else probe_effect(
+            one.probe, one.judge, one.attribute, one.arms[-1], one.again, within
+        )
+        for one in asked_labels(suite, folder)
+    ]  # fmt: skip
+
+
+def _asked_again(one: ChangedAnswers) -> Floats:
+    """What the noise of asking again changes; of that noise itself, nothing."""
+    return (np.zeros_like(one.again) if one.probe.name == IDENTITY else one.again)[None]
 
 
 def probe_effect(
@@ -333,7 +366,8 @@ def _findings(suite: Suite, effects: Sequence[ProbeEffect]) -> Iterator[Finding]
             f"Nothing is said of {', '.join(asked)} for it.",
         )  # fmt: skip
     scored = {one.judge for one in effects if one.n}
-    silent = [judge for judge in (*suite.judges, *suite.comparers) if judge not in scored]
+    every = (*suite.judges, *suite.comparers, *suite.labellers)
+    silent = [judge for judge in every if judge not in scored]
     if silent:
         yield Finding(
             "judge_silent", "serious", "", len(silent), tuple(silent),

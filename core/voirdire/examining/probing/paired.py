@@ -15,6 +15,7 @@ from voirdire.examining.probing.stored import as_shown, by_run
 from voirdire.examining.probing.suite import (
     COMPARISONS,
     IDENTITY,
+    LABELS,
     PLACES,
     REQUESTS,
     RESPONSES,
@@ -71,7 +72,7 @@ def asked_pairs(suite: Suite, sessions: Mapping[str, str | Path]) -> Iterator[Be
     measured = {
         arm: measured_of(folder, verdicts=False)
         for arm, folder in sessions.items()
-        if arm != COMPARISONS
+        if arm not in (COMPARISONS, LABELS)
     }
     if RESPONSES in measured:
         plain = measured[RESPONSES]

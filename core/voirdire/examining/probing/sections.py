@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examining.changing.measured import measured_of
-from voirdire.examining.probing.suite import REQUESTS, RESPONSES, changed_name
+from voirdire.examining.probing.suite import REQUESTS, RESPONSES, WHOLE, changed_name
 from voirdire.examining.prompts import Worded, sections_of_prompts
 from voirdire.probes import RequestProbe
 from voirdire.tabular import Section, Table, count, interval, number, share, text
@@ -65,11 +65,17 @@ def effects_section(effects: Sequence[ProbeEffect]) -> Section:
         ),
     )  # fmt: skip
     margins = " or ".join(f"{margin:g}" for margin in dict.fromkeys(one.margin for one in effects))
+    of_labels = (
+        f" Of annotators the effect on {WHOLE} is the share of runs in which it is another, less "
+        "that on asking again; on a label, how much more often it is named."
+        if any(one.attribute == WHOLE for one in effects)
+        else ""
+    )
     return Section(
         "What the probes do",
         "An effect is the changed response's score less that of the response as it is, in points, "
         "paired on the same items. It counts as none where its 90 % interval lies within "
-        f"{margins} points. p is by Holm's method over probes, judges and attributes.",
+        f"{margins} points. p is by Holm's method over probes, judges and attributes.{of_labels}",
         (table,),
         leading=True,
     )

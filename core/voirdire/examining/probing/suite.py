@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,12 @@ AskingProbe = ResponseProbe | RequestProbe | PairProbe
 #: Between a system (or judge) and the probe that changes it.
 SEPARATOR = " ~ "
 IDENTITY = "identity"
+#: What stands in the place of a label where all that an annotator names is meant.
+WHOLE = "the whole answer"
 #: Where a response of a pair is shown.
 PLACES = ("first", "second")
-#: The sessions of a suite: changed responses, changed requests, and pairs.
-RESPONSES, REQUESTS, COMPARISONS = "responses", "requests", "comparisons"
+#: The sessions of a suite: changed responses, changed requests, pairs, and items of annotators.
+RESPONSES, REQUESTS, COMPARISONS, LABELS = "responses", "requests", "comparisons", "labels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Suite:
     Attributes
     ----------
     studies : mapping
-        ``"responses"``, ``"requests"`` where a probe changes requests, and ``"comparisons"`` where
-        judges compare -> the study.
+        ``"responses"``, ``"requests"`` where a probe changes requests, ``"comparisons"`` where
+        judges compare, and ``"labels"`` where annotators label items -> the study.
     probes : tuple
         In the order asked for, `identity` first.
     systems, judges, comparers : tuple of str
@@ -58,6 +60,10 @@ class Suite:
         change what they ask.
     untouched : mapping
         Arm -> (item, system) of the responses to which it does not apply.
+    labellers : tuple of str
+        Annotators that are probed.
+    n_items : int
+        Items that they label.
     """
 
     studies: Mapping[str, Study]
@@ -69,6 +75,8 @@ class Suite:
     skipped: Mapping[str, int] = field(default_factory=dict)
     stepwise: tuple[str, ...] = ()
     untouched: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    labellers: tuple[str, ...] = ()
+    n_items: int = 0
 
 
 def arms_of(probe: ResponseProbe) -> tuple[str, ...]:
@@ -119,7 +127,8 @@ def make_suite(
     Parameters
     ----------
     source : str or Path
-        A study file with items and responses, or a session, whose generated responses count too.
+        A study file with items, and responses or annotators, or a session, whose generated
+        responses count too.
     probes : sequence of Probe
         As `chosen_probes` gives them.
     folder : str or Path
@@ -134,13 +143,47 @@ def make_suite(
     Raises
     ------
     InputError
-        No responses, or no judge that rates or compares; more items than there are.
+        No responses, or nobody that rates, compares or labels; more items than there are.
     """
-    study, responses = study_and_responses(Path(source))
-    kept = _drawn(responses, items, seed)
     named = plugins or loaded_plugins()
-    judges, comparers = _panel(study, named, source)
+    study, responses = study_and_responses(Path(source), needed=False)
+    judges, comparers, labellers = _panel(study, named, source)
     asked = tuple(probe for probe in probes if not isinstance(probe, StoredProbe))
+    folder, draw = Path(folder), (items, seed)
+    labelled = (
+        _of_labels(study, labellers, asked, folder, source, runs, draw) if labellers else None
+    )
+    if labelled is not None and not (judges or comparers):
+        return labelled
+    if not responses:
+        study_and_responses(Path(source))  # which says what is missing
+    kept = _drawn(responses, items, seed)
+    rated = _of_responses(study, (judges, comparers), asked, kept, folder, source, runs)
+    if labelled is None:
+        return rated
+    return replace(
+        rated, studies={**rated.studies, **labelled.studies}, labellers=labelled.labellers,
+        n_items=labelled.n_items, stepwise=(*rated.stepwise, *labelled.stepwise),
+    )  # fmt: skip
+
+
+def _of_responses(
+    study: Study,
+    panel: tuple[list[_AskedProbe], list[_AskedProbe]],
+    asked: tuple[AskingProbe, ...],
+    kept: Sequence[Response],
+    folder: Path,
+    source: object,
+    runs: int,
+) -> Suite:
+    """The suite of judges of responses and of pairs.
+
+    Raises
+    ------
+    InputError
+        A probe applies to no response, or is about comparisons where nobody compares.
+    """
+    judges, comparers = panel
     if study.conversations.unit == "first":
         asked = _of_positions(asked, source)
     asked = _applying(asked, kept, source)
@@ -152,7 +195,6 @@ def make_suite(
             f"{source}: probe {of_pairs[0].name!r} is about comparisons, and no judge of its panel "
             "compares"
         )
-    folder = Path(folder)
     base = [(one.item, one.system, one.turns or one.text) for one in kept]
     # Of a conversation its last turn: what a probe changes is there, or before it.
     last = study.conversations.model_copy(update={"last": True})
@@ -172,8 +214,8 @@ def make_suite(
     if changed:
         studies[REQUESTS] = narrowed(study, _runs(changed, runs), base, path)
     if comparers:
-        panel = [one for comparer in comparers for one in _comparing(comparer, asked)]
-        pairs = narrowed(study, _runs(panel, runs), base, path)
+        every = [one for comparer in comparers for one in _comparing(comparer, asked)]
+        pairs = narrowed(study, _runs(every, runs), base, path)
         # In one order: a probe of places asks for the other one itself, and both would double the
         # cost.
         order = "random" if study.comparisons.order == "both" else study.comparisons.order
@@ -184,6 +226,63 @@ def make_suite(
         tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept),
         {name: len(there) for name, there in untouched.items() if "@" not in name},
         tuple(one.name for one in (*judges, *comparers) if not one.changeable), untouched,
+    )  # fmt: skip
+
+
+def _of_labels(
+    study: Study,
+    labellers: Sequence[_AskedProbe],
+    probes: Sequence[AskingProbe],
+    folder: Path,
+    source: object,
+    runs: int,
+    draw: tuple[int | None, int],
+) -> Suite:
+    """The suite of annotators: each item as it is and as it is changed.
+
+    Raises
+    ------
+    InputError
+        No item has a text; no probe is for labels.
+    """
+    from voirdire.examining.probing.labels import (  # noqa: PLC0415 - of annotators alone
+        changed_items,
+        study_of_items,
+    )
+
+    # What does harm to a text has no label that it should have instead.
+    asked = tuple(
+        probe for probe in probes
+        if probe.expects == "same" and not isinstance(probe, PairProbe)
+        and not (isinstance(probe, ResponseProbe) and probe.of_turns)
+    )  # fmt: skip
+    left = [probe.name for probe in probes if probe not in asked]
+    if left and all(probe.name == IDENTITY for probe in asked):
+        raise InputError(
+            f"{source}: its panel labels items, and probe {left[0]!r} says nothing of which labels "
+            "a sound annotator then names; probes whose change leaves a label as it is are for it"
+        )
+    every = [item for item, _ in read_items(study, _items(study, source)) if item.text.strip()]
+    if not every:
+        raise InputError(f"{source}: no item has a text that a probe could change")
+    kept = _drawn_items([item.id for item in every], *draw)
+    items = [item for item in every if item.id in kept]
+    odd = [item.id for item in items if SEPARATOR in item.id]
+    if odd:
+        raise InputError(f"{listed(odd)}: ids of items with {SEPARATOR!r} in them cannot be probed")
+    languages = _languages(study, {item.id: item for item in items})
+    rows, untouched = changed_items(items, asked, languages)
+    changed = [
+        _probed(one, probe)
+        for one in labellers for probe in asked
+        if isinstance(probe, RequestProbe) and one.changeable
+    ]  # fmt: skip
+    panel = _runs([*labellers, *changed], runs)
+    path = folder / "items.jsonl"
+    return Suite(
+        {LABELS: study_of_items(study, panel, rows, path)}, asked, (), (), (), 0, untouched,
+        tuple(one.name for one in labellers if not one.changeable), {},
+        tuple(one.name for one in labellers), len(items),
     )  # fmt: skip
 
 
@@ -240,8 +339,8 @@ class _AskedProbe:
 
 def _panel(
     study: Study, plugins: Plugins, source: object
-) -> tuple[list[_AskedProbe], list[_AskedProbe]]:
-    """Judges of single responses, and of pairs."""
+) -> tuple[list[_AskedProbe], list[_AskedProbe], list[_AskedProbe]]:
+    """Judges of single responses and of pairs, and annotators of items."""
     panel: dict[str, list[_AskedProbe]] = {"rating": [], "comparison": [], "item": []}
     for asker in askers(study, plugins):
         if isinstance(asker.spec, Rater):
@@ -249,13 +348,13 @@ def _panel(
             panel[asker.task].append(
                 _AskedProbe(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
             )
-    if not panel["rating"] and not panel["comparison"]:
-        raise InputError(f"{source}: no judge of its panel rates responses or compares them")
+    if not any(panel.values()):
+        raise InputError(f"{source}: nobody of its panel rates, compares or labels")
     odd = [one.name for kind in panel.values() for one in kind if SEPARATOR in one.name]
     odd += [system.name for system in study.systems if SEPARATOR in system.name]
     if odd:
         raise InputError(f"{listed(odd)}: names with {SEPARATOR!r} in them cannot be probed")
-    return panel["rating"], panel["comparison"]
+    return panel["rating"], panel["comparison"], panel["item"]
 
 
 def _comparing(one: _AskedProbe, probes: Sequence[Probe]) -> list[_AskedProbe]:
@@ -286,13 +385,18 @@ def _items(study: Study, source: object) -> ItemsSpec:
 
 
 def _drawn(responses: Sequence[Response], items: int | None, seed: int) -> list[Response]:
-    if items is None:
-        return list(responses)
     there = list(dict.fromkeys(one.item for one in responses))
-    if items > len(there):
-        raise InputError(f"--items {items}: there are {len(there)} items with responses")
-    kept = {there[k] for k in np.random.default_rng(seed).choice(len(there), items, replace=False)}
+    kept = _drawn_items(there, items, seed, " with responses")
     return [one for one in responses if one.item in kept]
+
+
+def _drawn_items(there: Sequence[str], items: int | None, seed: int, what: str = "") -> set[str]:
+    if items is None:
+        return set(there)
+    if items > len(there):
+        raise InputError(f"--items {items}: there are {len(there)} items{what}")
+    drawn = np.random.default_rng(seed).choice(len(there), items, replace=False)
+    return {there[k] for k in drawn}
 
 
 def _languages(study: Study, items: Mapping[str, Item]) -> dict[str, str]:

@@ -14,8 +14,9 @@ from voirdire.errors import InputError
 from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.changing.comparing import change_of
 from voirdire.examining.gates import GateValue
+from voirdire.examining.probing.names import IDENTITY, WHOLE
 from voirdire.examining.probing.paired import asked_pairs
-from voirdire.examining.probing.suite import IDENTITY, LABELS, WHOLE
+from voirdire.examining.probing.suite import LABELS
 from voirdire.files import whole
 from voirdire.probes import Expectation, PairProbe, RequestProbe
 from voirdire.schema import Finding

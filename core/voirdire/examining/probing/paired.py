@@ -11,16 +11,14 @@ import polars as pl
 from voirdire.errors import InputError
 from voirdire.examining.changing.measured import measured_of, shared_responses
 from voirdire.examining.preferences.table import MOST
+from voirdire.examining.probing.names import IDENTITY, arms_of, changed_name
 from voirdire.examining.probing.stored import as_shown, by_run
 from voirdire.examining.probing.suite import (
     COMPARISONS,
-    IDENTITY,
     LABELS,
     PLACES,
     REQUESTS,
     RESPONSES,
-    arms_of,
-    changed_name,
     preferences_of,
 )
 from voirdire.examining.verdict.gathering import runs_of

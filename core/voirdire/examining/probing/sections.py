@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.examining.changing.measured import measured_of
-from voirdire.examining.probing.suite import REQUESTS, RESPONSES, WHOLE, changed_name
+from voirdire.examining.probing.names import WHOLE, changed_name
+from voirdire.examining.probing.suite import REQUESTS, RESPONSES
 from voirdire.examining.prompts import Worded, sections_of_prompts
 from voirdire.probes import RequestProbe
 from voirdire.tabular import Section, Table, count, interval, number, share, text

@@ -13,6 +13,7 @@ from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import InputError, PluginError, check_allowed, listed
 from voirdire.examining.narrowing import narrowed, study_and_responses
 from voirdire.examining.preferences.table import preference_table
+from voirdire.examining.probing.names import IDENTITY, SEPARATOR, arms_of, changed_name
 from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
 from voirdire.protocols import BuildsOn, FollowsUp
 from voirdire.schema import Item, Response
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
 
 #: A probe that asks anew.
 AskingProbe = ResponseProbe | RequestProbe | PairProbe
-#: Between a system (or judge) and the probe that changes it.
-SEPARATOR = " ~ "
-IDENTITY = "identity"
-#: What stands in the place of a label where all that an annotator names is meant.
-WHOLE = "the whole answer"
 #: Where a response of a pair is shown.
 PLACES = ("first", "second")
 #: The sessions of a suite: changed responses, changed requests, pairs, and items of annotators.
@@ -77,16 +73,6 @@ class Suite:
     untouched: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     labellers: tuple[str, ...] = ()
     n_items: int = 0
-
-
-def arms_of(probe: ResponseProbe) -> tuple[str, ...]:
-    """What the strengths of a probe are called, the weakest first; the strongest bears its name.
-
-    >>> arms_of(ResponseProbe("cut", lambda item, response: None, stronger=(lambda i, r: None,)))
-    ('cut@1', 'cut')
-    """
-    weaker = [f"{probe.name}@{at}" for at in range(1, len(probe.changes))]
-    return (*weaker, probe.name)
 
 
 def chosen_probes(names: Sequence[str] = (), plugins: Plugins | None = None) -> tuple[Probe, ...]:
@@ -245,7 +231,7 @@ def _of_labels(
     InputError
         No item has a text; no probe is for labels.
     """
-    from voirdire.examining.probing.labels import (  # noqa: PLC0415 - of annotators alone
+    from voirdire.examining.probing.items import (  # noqa: PLC0415 - of annotators alone
         changed_items,
         study_of_items,
     )
@@ -483,12 +469,3 @@ def _probed(
     else:
         changes |= {"use": "probed", "options": probed}
     return _AskedProbe(spec.model_copy(update=changes))
-
-
-def changed_name(judge: str, arm: str, place: str = "") -> str:
-    """The rater that is a judge with a change, on one place of a pair.
-
-    >>> changed_name("gpt", "length", "first")
-    'gpt ~ length ~ first'
-    """
-    return SEPARATOR.join(filter(None, (judge, arm, place)))

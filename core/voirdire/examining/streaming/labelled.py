@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from voirdire.errors import InputError, TableError, listed
-from voirdire.examining.source import adjust
+from voirdire.examining.source import adjust, open_source
 from voirdire.examining.sources import Opened
+from voirdire.examining.streaming.source import MOST_IN_MEMORY
 from voirdire.files import file_hash
 from voirdire.schema import Finding
 from voirdire.study import ReadOptions
 from voirdire.tables import read_judged
+from voirdire.tables._tables import plural
 from voirdire.tables.judged.cells import members
-from voirdire.tables.judged.words import labels_among
+from voirdire.tables.judged.words import spellings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,19 +47,22 @@ def opened_labels(
     read: ReadOptions,
     changes: Mapping[str, Mapping[str, Any]],
 ) -> Opened | None:
-    """A stream of labels or label sets as counted judgements; None where it is of anything else.
+    """A stream of labels or label sets as counted judgements; None where it is of scores.
+
+    What counts of units that are alike do not tell is read whole where it fits into memory:
+    comparisons, probabilities, several questions, and labels of systems, clusters or runs.
 
     Raises
     ------
     InputError
-        Labels of systems, of clusters or in several runs: their sums over units do not add up so.
+        It is such, and too large; the message says why.
     TableError
         A rater labels an item twice.
     QuestionError
         The files may be read in two ways, as a table of them may.
     """
     read, named = _options(stream, reference, read)
-    if read.kind not in (None, "label", "label set"):
+    if read.kind == "score":
         return None
     lazy = pl.scan_parquet(list(stream.files), hive_partitioning=False, missing_columns="insert")
     sample = lazy.head(_SAMPLE).collect()
@@ -67,16 +73,10 @@ def opened_labels(
     if found is None:
         return None
     study, said = found
-    if said.preferences is not None or len(said.questions) != 1 or said.questions[0].probability:
-        return None
+    why = _not_counted(said)
+    if why:
+        return _whole(lazy, named, read, changes, stream, why)
     (question,) = said.questions
-    held = [part for part in _PARTS if said.labels[part].n_unique() > 1]
-    if held:
-        raise InputError(
-            f"{stream.name}: it holds labels by {listed(held)}, and counts of units that are "
-            "alike do not tell which belong together: leave out --streaming, or that column by "
-            "--ignore"
-        )
     alike, read = _alike(lazy, sample, said, question, read, stream)
     made = read_judged(alike.drop(COUNT), reference=said.people, read=read)
     if made is None:
@@ -87,9 +87,64 @@ def opened_labels(
         made[1], counts=counts, findings=(_card(stream, said, question, counts), *findings),
         hashes={path.name: file_hash(path) for path in stream.files},
     )  # fmt: skip
-    study = (stream.study or study).model_copy(update={"panel": study.panel})
+    of_files = study.model_copy(update={"name": Path(stream.name).stem})
+    study = (stream.study or of_files).model_copy(update={"panel": study.panel})
     changed = {**changes, "data": {**changes.get("data", {}), "reference": judged.people}}
     return Opened(adjust(study, changed, read.families), judgements=judged)
+
+
+def _not_counted(said: ReadJudgements) -> str:
+    """What a file holds of which counts of units that are alike do not tell all; else empty."""
+    if said.preferences is not None:
+        return (
+            "comparisons, of which a pair, an order and two lengths make nearly every row another"
+        )
+    if any(question.probability for question in said.questions):
+        return "probabilities, of which hardly two rows are alike"
+    if len(said.questions) > 1:
+        return "several questions, whose answers are set beside each other row by row"
+    held = [part for part in _PARTS if said.labels[part].n_unique() > 1]
+    return (
+        f"labels by {listed(held)}, and counts do not tell which rows belong together"
+        if held else ""
+    )  # fmt: skip
+
+
+def _whole(
+    lazy: pl.LazyFrame,
+    reference: Sequence[str],
+    read: ReadOptions,
+    changes: Mapping[str, Mapping[str, Any]],
+    stream: Stream,
+    why: str,
+) -> Opened:
+    """The files as one table in memory, with a note that they were.
+
+    Raises
+    ------
+    InputError
+        They have too many rows for it.
+    """
+    if stream.rows > MOST_IN_MEMORY:
+        raise InputError(
+            f"{stream.name}: it holds {why}. Such files are read whole, and {stream.rows:,} rows "
+            f"are more than the {MOST_IN_MEMORY:,} that are: examine a part of them"
+        )
+    opened = open_source(lazy.collect(), reference=reference, read=read, changes=changes)
+    note = Finding(
+        "read_whole", "note", stream.name, stream.rows, tuple(map(str, stream.files)),
+        f"{plural(len(stream.files), 'file')} with {stream.rows:,} rows were read whole: they hold "
+        f"{why}.",
+        "Nothing is lost by it but memory.",
+    )  # fmt: skip
+    study = stream.study or opened.study.model_copy(update={"name": Path(stream.name).stem})
+    study = study.model_copy(update={"panel": opened.study.panel, "data": opened.study.data})
+    said, compared = opened.judgements, opened.preferences
+    if said is not None:
+        said = replace(said, findings=(note, *said.findings))
+    elif compared is not None:
+        compared = replace(compared, findings=(note, *compared.findings))
+    return replace(opened, study=study, judgements=said, preferences=compared)
 
 
 def _options(
@@ -141,9 +196,7 @@ def _alike(
         for cell, n in wide.group_by(name).agg(pl.col(COUNT).sum()).drop_nulls().iter_rows():
             for word in members(cell) if question.sets else [str(cell).strip()]:
                 people[word] += n
-    labels = read.labels or tuple(
-        sorted(labels_among(people, question.attribute, stream.name).values())
-    )
+    labels = read.labels or tuple(sorted(spellings(people, question, stream.name).values()))
     keys: dict[str, Any] = {"kind": question.kind, "labels": labels, "item": ITEM}
     keys["ignore"] = tuple(name for name in read.ignore if name in wide.columns)
     if not by_row:

@@ -125,6 +125,17 @@ def labels_among(counts: Counter[str], attribute: str, where: str) -> dict[str, 
     return by_form
 
 
+def spellings(counts: Counter[str], question: LabelQuestion, where: str) -> dict[str, str]:
+    """Form -> its most frequent spelling, of the words of a question by how often they are said.
+
+    Raises
+    ------
+    QuestionError
+        As `labels_among`; what stands in the place of a set is asked for where the cells are.
+    """
+    return _spellings(counts) if question.sets else labels_among(counts, question.attribute, where)
+
+
 def _spellings(counts: Counter[str]) -> dict[str, str]:
     """Form -> its most frequent spelling, without words that may say that there is no label."""
     return {form_of(word): word for word, _ in reversed(counts.most_common()) if not is_odd(word)}

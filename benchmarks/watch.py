@@ -48,9 +48,9 @@ def said(values, kind):
     return np.clip(np.rint(3.6 + values), 1, 5) if kind == "grades" else values
 
 
-def shift_of(kind, deviations, spread):
+def shift_of(kind, deviations, spread, middle=0.0):
     """The latent shift that moves the mean of the scores by so many of their own deviations."""
-    points = norm.ppf((np.arange(20000) + 0.5) / 20000) * spread
+    points = middle + norm.ppf((np.arange(20000) + 0.5) / 20000) * spread
     shifts = np.linspace(-1.5, 1.5, 301)
     means = np.array([said(points + shift, kind).mean() for shift in shifts])
     scores = said(points, kind)
@@ -59,7 +59,10 @@ def shift_of(kind, deviations, spread):
 
 @lru_cache
 def moves_of(kind, system, judge):
-    return shift_of(kind, system, 1.0), shift_of(kind, judge, np.sqrt(1.49))
+    of_system = shift_of(kind, system, 1.0)
+    # The judge's, from where the system's has brought its scores: near an end of the scale the same
+    # latent shift moves them by less.
+    return of_system, shift_of(kind, judge, np.sqrt(1.49), of_system)
 
 
 def series(chance, world, *, weeks=WEEKS, at=10**6, system=0.0, judge=0.0):
@@ -118,19 +121,22 @@ MOVES = (
 
 
 def moved(chance, runs, world, how, after):
-    """Of each series the weeks to its alarm (NaN: one before the shift), and who is named first."""
+    """Of each series the weeks to its alarm (NaN: one before the shift), who is named first, and
+    whether in the end both are said to have moved, or the other as likely as not.
+    """
     found = []
     for _ in range(runs):
         told = watch(list(series(chance, world, weeks=AT + after, at=AT, **how)))
         alarms = [one.alarm for one in told]
         at = alarms.index(True) if any(alarms) else None
         if at is not None and at + BASELINE < AT:
-            found.append((np.nan, ""))
+            found.append((np.nan, "", False))
             continue
         names = [] if at is None else [one.moved for one in told[at:]]
         named = [name for name in names if name != "cannot tell"]
         delay = after + 1 if at is None else at + BASELINE - AT + 1
-        found.append((delay, "" if at is None else named[0] if named else "untold"))
+        first = "" if at is None else named[0] if named else "untold"
+        found.append((delay, first, told[-1].moved == "both" or told[-1].other >= 0.5))
     return found
 
 
@@ -150,10 +156,12 @@ def moved_table(runs, jobs, after=22):
              f"{known:.1f}", f"{np.mean(delays) / known:.2f}",
              f"{len(first) / max(len(delays), 1):.2f}", f"{good:.2f}",
              f"{np.mean([name == 'both' for name in told]) if told else np.nan:.2f}",
-             f"{1 - len(told) / max(len(first), 1):.2f}")
+             f"{1 - len(told) / max(len(first), 1):.2f}",
+             f"{np.mean([one[2] for one in own]) if own else np.nan:.2f}")
         )  # fmt: skip
     heads = ("weeks of", "moves", "series", "delay, median", "mean", "CUSUM, mean", "ratio",
-             "alarm by week 40", "named rightly", "named both", "untold by week 40")  # fmt: skip
+             "alarm by week 40", "named rightly", "named both", "untold by week 40",
+             "both held likely in week 40")  # fmt: skip
     return table(heads, rows)
 
 

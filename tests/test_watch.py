@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -115,13 +116,20 @@ def test_false_alarms_are_rare_over_a_year_and_in_dialogues():
 )
 def test_a_shift_of_a_third_of_a_deviation_is_seen_soon_and_named(system, judge, right):
     """What moves the judge's mean is seen by it; what leaves it as it was, by the labels alone."""
-    chance, named, delays = np.random.default_rng(7), [], []
+    chance, named, delays, shared = np.random.default_rng(7), [], [], 0
     for _ in range(30):
         periods = series(chance, weeks=40, at=12, system=system, judge=judge)
         found = watch(periods)
         first = next((k for k, one in enumerate(found) if one.alarm), 99)
         delays.append(first + 4 - 12 + 1)
         named += [one.moved for one in found if one.alarm and one.moved != "cannot tell"][:1]
+        last = found[-1]
+        if right == "both":
+            shared += last.moved == "both" or last.other >= 0.5
+        else:
+            shared += last.alarm and last.other >= 0.5
+    # Who moved alone is not said to have had company.
+    assert shared >= 25 if right == "both" else shared <= 2
     assert np.median(delays) <= (9 if right == "both" else 3)
     good = (right,) if right != "both" else ("both", "system", "judge")
     assert sum(one in good for one in named) >= 0.85 * len(named)
@@ -198,6 +206,11 @@ def test_a_folder_is_watched_as_it_grows_and_files_may_go(tmp_path):
     assert again.now.mean == pytest.approx(record["periods"][-1]["known"]["mean"])
     (section,) = watching_sections(again)
     assert "The system moved" in section.text
+    # Where it is as likely as not that the judge moved as well, that is said.
+    company = replace(again, periods=(*again.periods[:-1], replace(
+        again.periods[-1], known=replace(again.now, moved="system", other=0.83),
+    )))  # fmt: skip
+    assert "That the judge moved as well is 83.0 % likely." in watching_sections(company)[0].text
     gate = voirdire(*asked, "--require", "alarm<=0", cwd=tmp_path)
     assert gate.returncode == 4
 

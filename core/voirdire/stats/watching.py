@@ -153,6 +153,8 @@ class Watched(Result):
         Who moved, where there is an alarm.
     sure : float
         How sure that is; NaN without an alarm.
+    other : float
+        Where one is named, how likely the other moved as well; NaN otherwise.
 
     All numbers but the evidence, which is 1 then, are NaN as long as the labels of no period vary.
     """
@@ -170,6 +172,7 @@ class Watched(Result):
     alarm: bool
     moved: Moved
     sure: float
+    other: float = math.nan
 
     def __str__(self) -> str:
         """One line."""
@@ -250,8 +253,8 @@ def watch(
             continue
         evidence, by_mover, at = _evidence(now, baseline, looks)
         alarm = alarm or evidence >= 1 / alpha
-        moved, sure = _named(by_mover) if alarm else ("", math.nan)
-        found.append(_watched(now, baseline, at, alpha, evidence, alarm, moved, sure))
+        named = _named(by_mover) if alarm else ("", math.nan, math.nan)
+        found.append(_watched(now, baseline, at, alpha, evidence, alarm, named))
     return tuple(found)
 
 
@@ -463,16 +466,16 @@ def _ratios(moves: _Moves, precision: tuple[Floats, Floats], now: _Precision) ->
     return np.stack(found, 2)
 
 
-def _named(by_mover: Floats) -> tuple[Moved, float]:
-    """Who moved, whoever else did, and how sure that is."""
+def _named(by_mover: Floats) -> tuple[Moved, float, float]:
+    """Who moved, whoever else did; how sure that is; and how likely the other moved as well."""
     system, judge, both = (by_mover / by_mover.sum()).tolist()
     by_system, by_judge = system + both, judge + both
     sure = max(by_system, by_judge)
     if min(by_system, by_judge) >= _SURE:
-        return "both", min(by_system, by_judge)
+        return "both", min(by_system, by_judge), math.nan
     if sure < _SURE:
-        return "cannot tell", sure
-    return ("system" if by_system > by_judge else "judge"), sure
+        return "cannot tell", sure, math.nan
+    return ("system" if by_system > by_judge else "judge"), sure, min(by_system, by_judge)
 
 
 def _watched(
@@ -482,8 +485,7 @@ def _watched(
     alpha: float,
     evidence: float,
     alarm: bool,
-    moved: Moved,
-    sure: float,
+    named: tuple[Moved, float, float],
 ) -> Watched:
     mean, of_mean = now.people_since(at if alarm else 0)
     moves = now.apart(np.array([at if alarm else baseline]))
@@ -501,7 +503,7 @@ def _watched(
 
     return Watched(
         *bounds(mean, of_mean, now.people), *bounds(change, of_change, now.people),
-        *bounds(drift, of_drift, now.judge), evidence, alarm, moved, sure,
+        *bounds(drift, of_drift, now.judge), evidence, alarm, *named,
     )  # fmt: skip
 
 

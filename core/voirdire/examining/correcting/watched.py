@@ -34,6 +34,8 @@ _HOW = (
     "often one looks. A system that moves changes what people say, and the judge's scores with "
     "it; a judge that moves changes its scores alone."
 )
+#: From which chance on it is said that the other one may have moved as well.
+_LIKELY = 0.5
 
 
 def watching_sentence(watching: Watching) -> str:
@@ -67,6 +69,9 @@ def watching_sentence(watching: Watching) -> str:
             f"{sentence} One of both is {share_text(now.sure)} likely, and .95 is asked for: "
             "label more responses of the newest periods."
         )
+    other = {"system": "the judge", "judge": "the system"}.get(now.moved, "")
+    if now.other >= _LIKELY:
+        sentence += f" That {other} moved as well is {share_text(now.other)} likely."
     return (
         f"{sentence} People's mean changed by {now.change:+.2f} [{now.change_low:.2f}, "
         f"{now.change_high:.2f}], the judge beside people by {now.drift:+.2f} "

@@ -20,9 +20,17 @@ from pathlib import Path
 
 import numpy as np
 from _timing import machine, table, versions
-from scipy.stats import norm
+from scipy.special import ndtri  # the normal quantile, without the checks of scipy.stats.norm
 
-from voirdire.stats import bias, chosen_gain, differing_gain, measured_gain, pseudo_values
+from voirdire.stats import (
+    bias,
+    calibrate,
+    chosen_gain,
+    differing_gain,
+    measured_gain,
+    pseudo_values,
+)
+from voirdire.stats.calibration import rising
 from voirdire.stats.racing import heats, in_the_race
 from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
 from voirdire.stats.tuning import allotted, half_of
@@ -51,7 +59,7 @@ def judged(chance, accuracy, units, shared=SHARED, of=1):
     common = np.repeat(chance.standard_normal(-(-units // of)), of)[:units]
     own = chance.standard_normal((len(accuracy), units))
     score = np.sqrt(shared) * common + np.sqrt(1 - shared) * own
-    return (score < norm.ppf(accuracy)[:, None]).astype(float)
+    return (score < ndtri(accuracy)[:, None]).astype(float)
 
 
 def covers(estimate, truth):
@@ -159,6 +167,42 @@ def refitted(effect, units, folds=5, steps=30, climbs=CLIMBS, seed=0, own_ways=F
     return np.mean(rows, axis=0)
 
 
+#: What people say (columns) where a judge says 1 to 5 (rows), as numbers in a thousand.
+_STEP = np.array([[160, 40, 0, 0, 0], [40, 120, 40, 0, 0], [0, 40, 120, 40, 0],
+                  [0, 0, 40, 120, 40], [0, 0, 0, 40, 160]])  # fmt: skip
+JOINT = {
+    "right on every level": _STEP,
+    "half a level high": np.vstack([_STEP[0] // 2, (_STEP[:-2] + _STEP[1:-1]) // 2,
+                                    (_STEP[-2] + _STEP[-1]) // 2 + _STEP[-1] // 2]),
+    "squeezed into three levels": np.vstack([0 * _STEP[:2], _STEP[0] + _STEP[1] // 2,
+                                             _STEP[1] // 2 + _STEP[2] + _STEP[3] // 2,
+                                             _STEP[3] // 2 + _STEP[4]]),
+}  # fmt: skip
+LEVELS = np.arange(1.0, 6)
+
+
+def curved(judge, units, climbs=CLIMBS, seed=0):
+    """As `listed`: a graded judge's scores, shifted, and on a rising curve of people's scores.
+
+    The truth of the curve is that of the one which all labels draw.
+    """
+    chance, rows = np.random.default_rng(seed), []
+    joint = JOINT[judge] / JOINT[judge].sum()
+    shifts = (-2, -1, -0.5, 0.5, 1, 2)
+    for _ in range(climbs):
+        cell = chance.choice(25, units, p=joint.ravel())
+        said, people = LEVELS[cell // 5], LEVELS[cell % 5]
+        own = calibrate(said, people, method="isotonic").scores
+        ways = [said, *(np.clip(said + one, 1, 5) for one in shifts), own]
+        found = chosen_gain(1 - np.abs(np.array(ways) - people) / 4)
+        whole = [LEVELS, *(np.clip(LEVELS + one, 1, 5) for one in shifts),
+                 rising(said, people, LEVELS)]  # fmt: skip
+        close = 1 - np.abs(np.array(whole)[:, :, None] - LEVELS) / 4
+        truth = (joint * close).sum(axis=(1, 2))
+        rows.append(row_of(found.gain, found.claimed, truth[found.chosen] - truth[0]))
+    return np.mean(rows, axis=0)
+
+
 def _walk(seen, drawn, luck, seed):
     """Right on all units, the judge as it was, and the true gain: of the best on those it saw.
 
@@ -168,13 +212,13 @@ def _walk(seen, drawn, luck, seed):
     chance, (common, old) = np.random.default_rng(seed), luck
     truth, noise = np.zeros(len(drawn)), np.empty((len(drawn), len(common)))
     right, best, score = np.empty(noise.shape), 0, -1.0
-    marks = norm.ppf(OLD + drawn)
+    marks = ndtri(OLD + drawn)
     for step in range(len(drawn)):
         truth[step] = 0.0 if step == 0 else 0.5 * truth[best] + drawn[step]
         fresh = chance.standard_normal(len(common))
         noise[step] = old if step == 0 else 0.7 * noise[best] + np.sqrt(0.51) * fresh
         own = np.sqrt(SHARED) * common + np.sqrt(1 - SHARED) * noise[step]
-        mark = marks[step] if truth[step] == drawn[step] else norm.ppf(OLD + truth[step])
+        mark = marks[step] if truth[step] == drawn[step] else ndtri(OLD + truth[step])
         right[step] = own < mark
         if right[step][seen].mean() > score:
             best, score = step, right[step][seen].mean()
@@ -308,6 +352,12 @@ def _climbs(climb, sizes, **more):
     return [Cell((e, n), climb, (e, n), more) for e in EFFECTS for n in sizes]
 
 
+def _curves():
+    for judge in JOINT:
+        for n in (100, 200):
+            yield Cell((judge, n), curved, (judge, n))
+
+
 def _races():
     for effect in (*EFFECTS, "one of 6 points, most 15 worse"):
         for n in (100, 200):
@@ -342,6 +392,8 @@ PARTS = {
     "gates": ("A list of 30, by the mean of sensitivity and specificity", HEAD, _gates),
     "first": ("12 ways that cost no call, then 30 candidates where these do not suffice",
               (*HEAD, REACH), lambda: _climbs(first, (100, 200))),
+    "curves": ("A graded judge, its scores shifted or on a rising curve of people's",
+               ("judge", *HEAD[1:]), _curves),
     "refitted": ("An optimizer of 30 steps by all labels, and again without each of five folds",
                  HEAD, lambda: _climbs(refitted, (50, 100, 200))),
     "own": ("The same where it draws other candidates each time", HEAD,

@@ -51,6 +51,10 @@ class Asking:
         Member -> what it has used, after the last time it was asked.
     said : DataFrame or None
         People's labels of items, 0 or 1: ``item, rater, attribute, score``.
+    labelled : frozenset
+        (item, system), or of pairs (item, system, system), of all that people labelled.
+    barred : tuple of str
+        Systems that some candidate may not judge.
     """
 
     study: Study
@@ -63,6 +67,8 @@ class Asking:
     used: dict[str, tuple[int, float | None]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
     said: pl.DataFrame | None = None
+    labelled: frozenset[tuple[str, ...]] = frozenset()
+    barred: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, path: Path, study: Study, subject: Subject, out: Path, max_cost: float | None,

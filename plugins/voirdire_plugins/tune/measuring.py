@@ -21,7 +21,7 @@ from voirdire_plugins.tune.subjects import KEYS
 from voirdire_plugins.tune.units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -78,18 +78,21 @@ class Drawn:
 
 
 def unlabelled(asking: Asking, units: Units) -> list[tuple[str, ...]]:
-    """(item, system) of all that nobody labelled; of pairs (item, system, system)."""
-    labelled = set(units.systems)
-    if "other" not in units.keys.columns:
-        return [key for key in asking.responses if key not in labelled]
-    systems: dict[str, list[str]] = {}
-    for item, system in asking.responses:
-        systems.setdefault(item, []).append(system)
-    pairs = (
-        (item, *pair) for item, own in systems.items() for pair in combinations(sorted(own), 2)
-        if asking.compares(pair)
-    )  # fmt: skip
-    return [pair for pair in pairs if pair not in labelled]
+    """(item, system) of all that nobody labelled; of pairs (item, system, system).
+
+    What some candidate may not judge is left out.
+    """
+    keys: Iterable[tuple[str, ...]] = asking.responses
+    if "other" in units.keys.columns:
+        systems: dict[str, list[str]] = {}
+        for item, system in asking.responses:
+            systems.setdefault(item, []).append(system)
+        keys = (
+            (item, *pair) for item, own in systems.items() for pair in combinations(sorted(own), 2)
+            if asking.compares(pair)
+        )  # fmt: skip
+    known, barred = asking.labelled, set(asking.barred)
+    return [key for key in keys if key not in known and not barred & set(key[1:])]
 
 
 def stock(asking: Asking, units: Units) -> Units:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.examining import changing
+from voirdire.examining.changing.freezing import freeze_each
 from voirdire.files import file_stems, write_text
 from voirdire.schema import Finding
 from voirdire.study import Criterion, Data, Humans, study_in, study_to_toml
@@ -117,8 +117,8 @@ def _lock_all(names: Sequence[str], asking: Asking, people: Sequence[str]) -> di
     if len(names) < 2:
         return {}
     folder.mkdir(parents=True, exist_ok=True)
+    locks = freeze_each(str(asking.session), names, reference=people)
     for name, stem in file_stems(names, "candidate").items():
-        with suppress(InputError):
-            lock = changing.freeze(str(asking.session), judges=(name,), reference=people)
-            changing.write_lock(folder / f"{stem}.lock", lock)
+        if name in locks:
+            changing.write_lock(folder / f"{stem}.lock", locks[name])
     return {"locks": str(folder)}

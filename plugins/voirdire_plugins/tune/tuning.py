@@ -36,7 +36,15 @@ from voirdire_plugins.tune.racing import raced
 from voirdire_plugins.tune.results import Moved, Tuned, Way
 from voirdire_plugins.tune.shots import set_aside, shown_by
 from voirdire_plugins.tune.subjects import subject_of
-from voirdire_plugins.tune.units import of_known, of_others, people_agree, read_units, with_labels
+from voirdire_plugins.tune.units import (
+    barred,
+    decided,
+    of_known,
+    of_others,
+    people_agree,
+    read_units,
+    with_labels,
+)
 from voirdire_plugins.tune.work import Choice, Work
 
 if TYPE_CHECKING:
@@ -155,20 +163,17 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
             f"{judge} judges {subject.name}: it is tuned --for {' or '.join(subject.uses)}"
         )
     labelled = with_labels(declared, labels, reference)
-    units = read_units(labelled, attributes, use, subject)
-    units, unknown = of_known(units, known, judge)
+    asking = Asking.of(Path(study), labelled, subject, folder, max_cost, max_calls, quiet=quiet)
+    units, left = _labelled(asking, attributes, use, known, judge)
     at = None if declared.gate is None or known else declared.gate.at
     marks = check_gate(at, use, *_ends(declared, subject))
-    asking = Asking.of(Path(study), labelled, subject, folder, max_cost, max_calls, quiet=quiet)
-    units, left = asking.with_text(units)
     other, unasked = forms(member, declared) if ask_forms else ((), ())
     more = read_candidates(member, candidates, declared.folder) + other
-    asking.said = units.said() if subject.name == "items" else None
     # A jury's members are left out one by one.
-    units, kin = of_others(units, () if member.is_jury else (member, *more), declared)
-    findings = (
-        *unknown, *left, *unasked, *kin, *people_agree(units, level), *looked_before(units, asking)
-    )  # fmt: skip
+    tried = () if member.is_jury else (member, *more)
+    asking.barred = tuple(barred(tried, declared))
+    units, kin = of_others(units, tried, declared)
+    findings = (*left, *unasked, *kin, *people_agree(units, level), *looked_before(units, asking))
     if shots:
         pool, units = set_aside(units, seed)
         scale = _scale(declared) if subject.name == "responses" else None
@@ -195,6 +200,20 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
     alone = declared.model_copy(update={"data": declared.data.model_copy(update={"sources": ()})})
     files = with_labels(alone, measure, tuned.people) if measure else None
     return replace(tuned, drawn=_drawn(work, tuned, differ, files, say))
+
+
+def _labelled(
+    asking: Asking, attributes: Sequence[str], use: str, known: Sequence[str], judge: str
+) -> tuple[Units, tuple[Finding, ...]]:
+    """The units that people labelled and that can be judged; what they labelled is noted."""
+    units, unknown = of_known(
+        read_units(asking.study, attributes, use, asking.subject), known, judge
+    )
+    units, left = asking.with_text(units)
+    asking.labelled = frozenset(units.systems)
+    units = decided(units) if use == "pick" else units
+    asking.said = units.said() if asking.subject.name == "items" else None
+    return units, (*unknown, *left)
 
 
 def _with_curve(tuned: Tuned, work: Work, choice: Choice) -> Tuned:
@@ -307,7 +326,7 @@ def _drawn(
         people = write_people(asking.study, asking, work.units.people, attributes, known)
         return replace(made, people=people)
     return measure_drawn(
-        read_units(labels, (), tuned.use, asking.subject, decided=False), both, asking.out,
+        read_units(labels, (), tuned.use, asking.subject), both, asking.out,
         work.level,
     )  # fmt: skip
 

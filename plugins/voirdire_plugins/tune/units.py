@@ -152,12 +152,8 @@ def with_labels(study: Study, labels: Sequence[str | Path], reference: Sequence[
     return study.model_copy(update={"data": data})
 
 
-def read_units(
-    study: Study, attributes: Sequence[str], use: str, subject: Subject, *, decided: bool = True
-) -> Units:
+def read_units(study: Study, attributes: Sequence[str], use: str, subject: Subject) -> Units:
     """The labelled units of a study; its own sources hold what people said.
-
-    Pairs on which people are in two minds choose nothing, and are kept where `decided` is false.
 
     Raises
     ------
@@ -210,11 +206,23 @@ def read_units(
         # What belongs to no declared cluster is one of its own.
         cluster = found.fill_null(keys["item"]).to_numpy().astype(str)
     kept: NDArray[np.bool_] = np.asarray(~np.isnan(humans).all(axis=1))
-    if use == "pick" and decided:
-        kept = np.asarray(kept & (np.nanmean(np.where(kept[:, None], humans, 0.0), axis=1) != 0))
     if not kept.any():
-        raise InputError(f"--for {use}: people decided nothing between two systems of one item")
+        raise InputError(f"--for {use}: people labelled no two systems of one item")
     return Units(keys, humans, cluster, tuple(people)).taken(kept)
+
+
+def decided(units: Units) -> Units:
+    """The pairs on which people take a side: of two minds they choose nothing.
+
+    Raises
+    ------
+    InputError
+        None is.
+    """
+    kept: NDArray[np.bool_] = np.asarray(np.nanmean(units.humans, axis=1) != 0)
+    if not kept.any():
+        raise InputError("--for pick: people decided nothing between two systems of one item")
+    return units.taken(kept)
 
 
 def of_known(units: Units, known: Sequence[str], judge: str) -> tuple[Units, tuple[Finding, ...]]:
@@ -255,12 +263,11 @@ def of_others(
     InputError
         Nothing is left.
     """
-    members = [member_of(one, study) for one in panel]
-    systems = sorted({name for one in members for name in one.excluded})
+    systems = barred(panel, study)
     own = units.of_systems(systems)
     if not own.any():
         return units, ()
-    who = listed([one.name for one in members if one.excluded])
+    who = listed([one.name for one in panel if member_of(one, study).excluded])
     if own.all():
         raise InputError(
             f"all labels are of {listed(systems)}, which {who} may not judge: its own family, or "
@@ -272,6 +279,11 @@ def of_others(
         "They measure nothing, as in an examination.",
     )  # fmt: skip
     return units.taken(~own), (finding,)
+
+
+def barred(panel: Sequence[Rater], study: Study) -> list[str]:
+    """Systems that some of these may not judge."""
+    return sorted({name for one in panel for name in member_of(one, study).excluded})
 
 
 def _pairs(keys: pl.DataFrame) -> pl.DataFrame:

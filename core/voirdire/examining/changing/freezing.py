@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +97,37 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
             f"{looks if one_in is None else one_in}"
         )
     measured = measured_of(source, reference=reference, read=read, judges=judges, verdicts=False)
+    return _frozen(
+        measured, source, read, items=items, margin=margin, alpha=alpha, looks=looks,
+        one_in=one_in, cascade=cascade, seed=seed,
+    )  # fmt: skip
+
+
+def freeze_each(
+    source: AnySource, judges: Sequence[str], *, reference: Sequence[str] = ()
+) -> dict[str, Lock]:
+    """A lock for each of some judges of a source, which is read once.
+
+    A judge that has no score has none.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the source; a judge that is not there.
+    """
+    measured = measured_of(source, reference=reference, judges=judges, verdicts=False)
+    made = {}
+    for judge in judges:
+        with suppress(InputError):
+            made[judge] = _frozen(replace(measured, judges=(judge,)), source, None)
+    return made
+
+
+def _frozen(  # noqa: PLR0913 - those of `freeze`
+    measured: Measured, source: object, read: ReadOptions | None, *, items: int | None = None,
+    margin: float | None = None, alpha: float = 0.05, looks: int = LOOKS,
+    one_in: int | None = None, cascade: CascadeCertificate | None = None, seed: int = 0,
+) -> Lock:  # fmt: skip
     for judge in measured.judges:
         if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
             raise InputError(

@@ -455,7 +455,8 @@ def exports() -> list[Made]:
             [5000 + n, r, v, stamp(n), i, round(p.draw.uniform(2, 40), 3), f"Text {i}", stamp(n)]
         )
     made.append(Made("labelstudio-csv", "exports", text("project-3-at-2026-05-04.csv", delimited(rows)),
-                     "3,4", "label", t))  # fmt: skip
+                     "3,4", "label", {(i, s, f"annotator {r}" if r in "34" else r, a): v
+                                       for (i, s, r, a), v in t.items()}))  # fmt: skip
 
     p = Panel(9402)
     items = [f"{p.draw.getrandbits(64):016x}" for _ in range(50)]
@@ -466,8 +467,9 @@ def exports() -> list[Made]:
         rows.append([i, sentence(p.draw), sentence(p.draw), sentence(p.draw), int(t[i, "", "human_correctness", ""]),
                      int(t[i, "", "llm_correctness", ""]), "", round(p.draw.uniform(.3, 5), 2), "success",
                      p.draw.randint(50, 400)])  # fmt: skip
+    t = {(i, s, f"feedback.{r}", a): v for (i, s, r, a), v in t.items()}
     made.append(Made("langsmith-csv", "exports", text("experiment.csv", delimited(rows)),
-                     "feedback.human_correctness", "score", t, own_names=False))  # fmt: skip
+                     "feedback.human_correctness", "score", t))  # fmt: skip
 
     p = Panel(9403)
     items = names("t", 50)
@@ -527,6 +529,14 @@ def exports() -> list[Made]:
              for r in ("human", "llm-rubric")]}}
         for i in items for k, s in enumerate(systems)
     ]  # fmt: skip
+    # promptfoo's own names: a person's grade is the pass and the score of an answer, and what it
+    # would have said without that grade stands beside it.
+    own: dict[Any, Any] = {}
+    for (i, s, r, _), v in t.items():
+        who = "by hand" if r == "human" else "promptfoo"
+        own |= {(i, s, who, what): v for what in ("pass", "score")}
+        own |= {} if r == "human" else {(i, s, "promptfoo grader", "llm-rubric"): v}
+    t = own
     content = json.dumps(
         {"evalId": "eval-x", "results": {"version": 3, "results": results}, "config": {}}
     )

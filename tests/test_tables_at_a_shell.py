@@ -1,5 +1,5 @@
-"""Two further sets of made files at a command line: read rightly at once, or one question whose
-command works as it stands; and none read wrongly without a word.
+"""Made files at a command line: read rightly at once, or one question whose command works as it
+stands; and none read wrongly without a word.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from reading_check_7 import at_the_shell, outcome
 from reading_files_7 import sixty
-from reading_files_8 import cases
+from reading_files_8 import cases as thirty
+from reading_files_9 import cases
 
 from voirdire.study import ReadOptions
 from voirdire.tables import read_file, read_judged
@@ -19,44 +20,51 @@ if TYPE_CHECKING:
 
     from reading_files_7 import Made
 
-SIXTY, THIRTY = sixty(), cases()
+SIXTY = cases()
 #: What is not read at the first command is asked about.
 ASKED = {
-    "shares-parquet", "camel-json", "de-dates", "de-formulas", "de-sheet-a-version", "fr-hidden",
-    "fr-words", "survey", "heads-pt", "heads-tr", "heads-uk", "ragas-expert", "trulens-sme",
-    "severity", "graded", "signs",
-    "reviewers-parquet", "fr-long-words", "de-no-answer", "pandas-index", "heads-ja", "heads-id",
-    "ragas-lines",
+    "halves-csv", "de-overview-first", "de-merged-items", "de-marks", "fr-sheet-a-criterion",
+    "fr-broken-heads", "fr-percent", "file-a-system", "heads-zh", "heads-fi", "heads-vi",
+    "wandb-table", "agreement", "codes-long", "ones-twos",
 }  # fmt: skip
+#: Of the sets before it what is asked about, and what was once read wrongly without a word; all of
+#: them are counted by benchmarks/reading.py.
+ASKED_BEFORE = {
+    "shares-parquet", "camel-json", "de-dates", "de-formulas", "de-sheet-a-version", "fr-hidden",
+    "heads-pt", "ragas-expert", "trulens-sme", "severity", "graded", "reviewers-parquet",
+    "fr-long-words", "de-no-answer", "pandas-index", "signs",
+}  # fmt: skip
+READ_BEFORE = {"es-pairs", "sets", "nested-jsonl", "derived-tsv", "arena", "survey"}
 #: The first answer of a question that nothing in the file answers is not its writer's: a 0 on a
 #: scale from 1 to 10 may be a score or a missing one.
 OTHER_ANSWER = {"fr-sheets-shuffled"}
+BEFORE = [
+    made for made in (*sixty(), *thirty())
+    if made.name in ASKED_BEFORE | READ_BEFORE | OTHER_ANSWER
+]  # fmt: skip
 #: One of each kind of question, and two that are read at once, are typed as people type them.
-TYPED = {
-    "de-dates", "survey", "severity", "graded", "arena",
-
-}  # fmt: skip
+TYPED = {"de-dates", "severity", "graded", "arena", "file-a-system"}
 
 
-@pytest.mark.parametrize("made", [*SIXTY, *THIRTY], ids=lambda made: f"{made.family} {made.name}")
+@pytest.mark.parametrize("made", [*SIXTY, *BEFORE], ids=lambda made: f"{made.family} {made.name}")
 def test_a_file_is_read_rightly_or_asked_about(made: Made, tmp_path: Path):
     found, why = outcome(made, tmp_path)
     expected = "wrong answer" if made.name in OTHER_ANSWER else "right"
-    assert found == ("asked" if made.name in ASKED else expected), why
+    assert found == ("asked" if made.name in ASKED | ASKED_BEFORE else expected), why
 
 
 def test_so_many_are_read_at_the_first_command():
-    assert len(SIXTY) == 60
-    assert len(SIXTY) - sum(made.name in ASKED for made in SIXTY) >= 45
-    assert len(THIRTY) == 30
+    assert len(SIXTY) == len({made.name for made in SIXTY}) == 60
+    assert sum(made.name not in ASKED for made in SIXTY) >= 45
+    assert len(BEFORE) == len(ASKED_BEFORE | READ_BEFORE | OTHER_ANSWER)
 
 
 @pytest.mark.parametrize(
-    "made", [m for m in (*SIXTY, *THIRTY) if m.name in TYPED], ids=lambda made: made.name
+    "made", [m for m in (*SIXTY, *BEFORE) if m.name in TYPED], ids=lambda made: made.name
 )
 def test_the_command_of_a_question_works_as_it_stands(made: Made, tmp_path: Path):
     found, printed = at_the_shell(made, tmp_path)
-    assert found == ("asked" if made.name in ASKED else "right"), printed
+    assert found == ("asked" if made.name in ASKED | ASKED_BEFORE else "right"), printed
 
 
 @pytest.mark.parametrize("head", ["ticket,Build", "case,arm", "Fall,Fassung", "N°,version"])

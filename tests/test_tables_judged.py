@@ -180,6 +180,11 @@ def test_words_that_may_be_no_answer_are_asked_about():
     with pytest.raises(QuestionError, match="is that a label, or no answer") as asked:
         read(table)
     assert asked.value.choices == ("down, up", "down, up, n/a")
+    # What the judge says as well is a class.
+    both = wide(human_1=["up", "down", "unknown"] * 9, gpt=["up", "down", "unknown"] * 9)
+    with pytest.raises(QuestionError, match="is that a label, or no answer") as asked:
+        read(both)
+    assert asked.value.choices == ("down, up, unknown", "down, up")
     assert read(table, labels=("up", "down")).labels["status"].to_list().count("out_of_scale") == 9
 
 

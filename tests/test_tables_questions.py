@@ -366,10 +366,12 @@ def _no_names(folder: Path) -> list[object]:
 
 
 def _form(folder: Path) -> list[object]:
-    """A row a person, who is named in no usual column, and a column a thing that was rated."""
+    """A row a person, who is named in no usual column, and a column a thing that was rated: fewer
+    of these than rows, so that they may be attributes as well.
+    """
     rows = "".join(
         f"{who},{','.join(str((at * 7 + k) % 5 + 1) for k in range(12))}\n"
-        for at, who in enumerate(("ada", "ben", "gpt-4o"))
+        for at, who in enumerate(("ada", "ben", "gpt-4o", *(f"p{n}" for n in range(12))))
     )
     head = ",".join(f"Q{k}" for k in range(12))
     return [_written(folder / "r.csv", f"respondent,{head}\n{rows}"), "ada"]
@@ -398,6 +400,50 @@ def _field_of_items(folder: Path) -> list[object]:
         for at in range(20)
     ]  # fmt: skip
     return [_written(folder / "run.jsonl", "\n".join(map(json.dumps, events))), "human"]
+
+
+def _compared(folder: Path, *said: str, **more: tuple[str, str]) -> list[object]:
+    """Forty comparisons of two systems by a person and a judge, who say one of these words."""
+    head = ",".join(("item", "model_a", "model_b", "human", "gpt_judge", *more))
+    rows = "".join(
+        f"q{at},m,n,{said[at % len(said)]},{said[at * 3 % 5 % len(said)]}"
+        + "".join(f",{cells[at % 2]}" for cells in more.values()) + "\n"
+        for at in range(40)
+    )  # fmt: skip
+    return [_written(folder / "r.csv", f"{head}\n{rows}"), "human"]
+
+
+def _strange_order(folder: Path) -> list[object]:
+    return _compared(folder, "A", "B", "tie", shown_first=("yes", "no"))
+
+
+def _maybe_order(folder: Path) -> list[object]:
+    return _compared(folder, "A", "B", "tie", upper=("m", "n"))
+
+
+def _signs(folder: Path) -> list[object]:
+    return _compared(folder, ">", "<", "=")
+
+
+def _places(folder: Path) -> list[object]:
+    return _compared(folder, "1", "2", "0")
+
+
+def _files_of_labels(folder: Path) -> list[object]:
+    for name, words in (("ann", WORDS), ("bot", SHIFTED)):
+        lines = [json.dumps({"key": i, "label": [w]}) for i, w in zip(IDS, words, strict=True)]
+        _written(folder / f"{name}.jsonl", "\n".join(lines))
+    return [folder / "ann.jsonl", "", folder / "bot.jsonl"]
+
+
+def _files_of_systems(folder: Path) -> list[object]:
+    for name, off in (("old", 0), ("new", 1)):
+        rows = "".join(
+            f"q{at},{min(5, h + off)},{j}\n"
+            for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
+        )
+        _written(folder / f"{name}.csv", f"item,human,gpt_judge\n{rows}")
+    return [folder / "old.csv", "human", folder / "new.csv"]
 
 
 #: Where a question is raised, by file and function -> files that raise it; the second word, where
@@ -445,6 +491,12 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_questions._repeated_or_replaced": _versions,
     "_questions.item_column": _which_item,
     "_questions.one_row_a_rating": lambda folder: [*_form(folder), "--layout", "raters-by-items"],
+    "order.first_in": _strange_order,
+    "order.ask_about_order": _maybe_order,
+    "winners.ask_about_signs": _signs,
+    "winners._ask_about_places": _places,
+    "_several.ask_what_files_are": _files_of_systems,
+    "_several.ask_whose_files": _files_of_labels,
     "_unnamed.ask_for_items": _no_ids,
     "_unnamed.ask_for_reference": _no_names,
     "_unnamed.ask_about_a_form": _form,

@@ -42,6 +42,8 @@ def all_at_once(
             except QuestionError as further:
                 if any((q.key, q.question) == (further.key, further.question) for q in questions):
                     break
+                if first.key == "reference" and further.has_blanks:
+                    break  # with that named the file may be of another kind
                 questions.append(further)
             except InputError:
                 break  # what is wrong besides is said once the first questions are answered

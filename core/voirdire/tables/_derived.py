@@ -11,11 +11,15 @@ import polars as pl
 
 from voirdire.late import dataclass, pattern
 from voirdire.tables._names import kind_of
+from voirdire.tables._numbers import to_scores
+from voirdire.tables._values import is_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from voirdire.tables._files import RawTable
 
     Floats = NDArray[np.float64]
 
@@ -187,3 +191,40 @@ def _is_mode(made: Floats, parts: Floats) -> bool:
     counts = (parts[:, None, :] == parts[None, :, :]).sum(axis=1)
     own = (parts == made).sum(axis=0)
     return bool((own == counts.max(axis=0)).all())
+
+
+def made_of_others(raw: RawTable, columns: Sequence[str], raters: Sequence[str]) -> list[str]:
+    """Those of columns that are the mean of two raters' columns or more, or a difference of two
+    columns: no judgements of their own.
+
+    Of a difference its parts are others' judgements, or means of these.
+    """
+    scored = {c: to_scores(raw.frame[c]).values for c in dict.fromkeys(raters) if is_score(raw, c)}
+    if len(scored) < 3:
+        return []
+    values = {name: cells.cast(pl.Float64).to_numpy() for name, cells in scored.items()}
+    found: list[str] = []
+    for column in (c for c in columns if c in values):
+        others = [name for name in values if name not in (column, *found)][:_MOST]
+        own = values[column]
+        sizes = range(len(others), 1, -1)
+        groups = [names for size in sizes for names in combinations(others, size)]
+        how = (_function(own, [values[name] for name in names]) for names in groups)
+        pairs = combinations((name for name in values if name != column), 2)
+        if ((own % 1 > 0).any() and "the mean" in how) or any(
+            _differ_by(own, values[one], values[other]) for one, other in pairs
+        ):
+            found.append(column)
+    return found
+
+
+def _differ_by(made: Floats, one: Floats, other: Floats) -> bool:
+    """Whether a column is the difference of two others, either way or without its sign."""
+    off = one - other
+    whole = np.isfinite(made) & np.isfinite(off)
+    if whole.sum() < _LEAST or not (off[whole] != 0).any():
+        return False
+    made, off = made[whole], off[whole]
+    # What is never below 0 may be a rater's, of whom another column is the difference.
+    ways = (off, -off) if (made < 0).any() else (np.abs(off),)
+    return any((np.abs(made - way) <= _ROUNDED).all() for way in ways)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import TableError, listed, not_rated
+from voirdire.errors import QuestionError, TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
@@ -44,6 +44,7 @@ from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._same import ask_which_are_the_same, with_one_name
+from voirdire.tables._several import as_called, ask_what_files_are, ask_whose_files
 from voirdire.tables._tables import SourceTables, finding, on_scale
 from voirdire.tables._values import Known
 from voirdire.tables.readers import Reading
@@ -91,7 +92,8 @@ def draft_study(
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
     looked = _looked_at(files, at, reference, read or ReadOptions())
-    study, _ = _draft(looked, reference, files[0].stem)
+    ask_what_files_are(looked)
+    study, _ = _draft(looked, _as_called(looked, tuple(reference)), files[0].stem)
     return study.model_copy(update={"folder": str(at)})
 
 
@@ -122,7 +124,13 @@ def read_file(
     def attempt(
         named: tuple[str, ...], options: ReadOptions
     ) -> tuple[list[Looked], tuple[Study, tuple[Finding, ...]]]:
-        looked = _looked_at(files, folder, named, options)
+        try:
+            looked = _looked_at(files, folder, named, options)
+        except TableError as error:
+            ask_whose_files(error, files, named)
+            raise
+        ask_what_files_are(looked)
+        named = _as_called(looked, named)
         return looked, _draft(looked, named, files[0].stem, options.judge)
 
     looked, (study, notes) = all_at_once(attempt, reference, read)
@@ -136,6 +144,12 @@ def read_file(
     ]
     del looked  # what is tidy is held once
     return study, tables_from(study, raws, hashes, notes=notes)
+
+
+def _as_called(looked: Sequence[Looked], named: tuple[str, ...]) -> tuple[str, ...]:
+    """The reference as the only file calls it, where another tool wrote that."""
+    only = looked[0].raw if len(looked) == 1 else None
+    return as_called(only.raters, named) if isinstance(only, Reading) else named
 
 
 def _once_read(each: Looked, source: Source, study: Study) -> SourceTables | None:
@@ -277,7 +291,20 @@ def _looked(
         # Which sheet it was may rest on who was named.
         own = ready.source.model_copy(update={"sheet": ready.source.sheet or raw.sheets[0]})
         ready = replace(ready, source=own)
-    part = with_one_name(read_part(ready, _ANY), source.same)
+    try:
+        part = with_one_name(read_part(ready, _ANY), source.same)
+    except QuestionError:
+        raise
+    except TableError as error:
+        if alone and not reference:
+            from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
+
+            ask_for_reference(ready.table, error)
+        raise
+    if part.problems and alone and not reference:
+        from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
+
+        ask_for_reference(ready.table, TableError(part.problems[0]))
     return Looked(ready.raw, ready.table, ready.source, ready.how, part, ready.roles)
 
 

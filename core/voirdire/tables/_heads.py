@@ -10,8 +10,10 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._keys import are_versions, says_system
+from voirdire.tables._names import SYNONYMS, plain_word
+from voirdire.tables._numbers import are_texts
 from voirdire.tables._tables import finding
-from voirdire.tables._values import beside, is_score
+from voirdire.tables._values import beside, common_prefix, is_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +49,7 @@ def systems_as_rows(raw: RawTable, source: Source, named: Sequence[str]) -> tupl
         return raw, plain if source.layout == "attributes" else source
     columns = [c for c in raw.frame.columns if c not in source.ignore]
     grid = {} if set(named) & set(columns) else _grid(raw, columns, named)
+    grid = _without_common_start(grid)
     parts = list(dict.fromkeys(part for _, part in grid.values()))
     if source.layout == "systems" and not parts:
         raise TableError(
@@ -55,7 +58,8 @@ def systems_as_rows(raw: RawTable, source: Source, named: Sequence[str]) -> tupl
         )
     if len(parts) < _FEWEST or source.system is not None:
         return raw, plain
-    if source.layout == "auto" and not are_versions(pl.Series(parts)):
+    told = are_versions(pl.Series(parts)) or _have_answers(raw, columns, parts)
+    if source.layout == "auto" and not told:
         if not _are_numbered(parts) or source.assume:
             return raw, source
         raise QuestionError(
@@ -88,6 +92,29 @@ def _grid(
     if not set(named) & set(held) or len(whole) < _FEWEST:
         return {}
     return {c: (rater, part) for c, (rater, part) in grid.items() if rater in whole}
+
+
+def _without_common_start(grid: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[str, str]]:
+    """The grid without what all other parts begin with: ``outputs.v1`` and ``outputs.v2``."""
+    start = common_prefix(sorted({part for _, part in grid.values()}))
+    return {c: (rater, part.removeprefix(start)) for c, (rater, part) in grid.items()}
+
+
+def _have_answers(raw: RawTable, columns: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether a column of texts stands beside the scores of each part, as what a system answered
+    does, and an attribute never has.
+    """
+    texts = [c for c in columns if are_texts(raw.frame[c])]
+    return all(any(_holds_answer(column, part) for column in texts) for part in parts)
+
+
+def _holds_answer(column: str, part: str) -> bool:
+    """Whether a header is made of a part and a word for an answer: ``outputs.base.text``."""
+    at = re.search(rf"(?:^|[\s._:-]){re.escape(part)}(?=$|[\s._:-])", column)
+    if at is None:
+        return False
+    rest = re.split(r"[\s._:-]+", column[: at.start()] + column[at.end() :])
+    return any(plain_word(word) in (*SYNONYMS["response"], "text", "content") for word in rest)
 
 
 def _are_numbered(parts: Sequence[str]) -> bool:

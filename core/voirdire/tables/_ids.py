@@ -106,7 +106,8 @@ def plain_name(name: str) -> str:
     >>> plain_name("\ufeff human\u00a0a ")
     'human a'
     """
-    return re.sub(_BLANKS, " ", name).strip().strip(_UNSEEN).strip()
+    on_one_line = re.sub(r"\s*[\r\n]+\s*", " ", re.sub(_BLANKS, " ", name))
+    return on_one_line.strip().strip(_UNSEEN).strip()
 
 
 def match_ids(left: Sequence[object] | pl.Series, right: Sequence[object] | pl.Series) -> IdMatch:

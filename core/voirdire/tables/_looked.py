@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire.late import dataclass
-from voirdire.tables._names import is_human
+from voirdire.tables._judging import speaks_of_models
+from voirdire.tables._names import is_human, kind_of
 from voirdire.tables._reading import is_form
 from voirdire.tables.readers import Reading
 
@@ -48,7 +49,11 @@ class Looked:
             kinds = self.raw.raters.filter(pl.col("kind") == "human")
             return set(kinds["rater"])
         if is_form(self.source):
-            return set(self.ratings["rater"].unique())
+            # Whoever filled in a form is a person, but for a model that has a row of its own.
+            names = self.ratings["rater"].unique().to_list()
+            return {
+                name for name in names if not (kind_of(name) == "judge" or speaks_of_models(name))
+            }
         column = self.how.rater if self.how else None
         judges = self.roles.judges if self.roles else ()
         return {

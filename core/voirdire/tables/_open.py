@@ -9,6 +9,7 @@ import polars as pl
 
 from voirdire.errors import TableError, check_allowed, listed
 from voirdire.tables._files import PLAIN, RawTable, read_raw
+from voirdire.tables._several import with_file_name
 from voirdire.tables._tables import (
     RATERS,
     RATINGS,
@@ -56,7 +57,12 @@ def open_files(
         raws[places[0]] = raw
         for at in places[1:]:
             raws[at] = _nothing_of(raw) if isinstance(raw, Reading) else raw
-    return [raws[at] for at in range(len(paths))]
+    return [
+        with_file_name(raw, path, source) if isinstance(raw, RawTable) and len(paths) > 1 else raw
+        for path, source, raw in zip(
+            paths, sources, (raws[at] for at in range(len(paths))), strict=True
+        )
+    ]
 
 
 def _nothing_of(reading: Reading) -> Reading:

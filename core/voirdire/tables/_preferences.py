@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.late import dataclass
-from voirdire.tables._names import is_person
+from voirdire.late import dataclass, pattern
+from voirdire.tables._names import is_person, plain_word
 from voirdire.tables._numbers import fold, folded, is_numeric
 
 if TYPE_CHECKING:
@@ -27,12 +29,34 @@ SECOND = frozenset(
      "derecha", "zweite", "destra", "second", "segundo", "segunda")
 )  # fmt: skip
 TIE = frozenset(
-    ("tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "tie (bothbad)",
+    ("tie", "ties", "tied", "draw", "equal", "equals", "same", "both", "neither", "no difference",
+     "tie (bothbad)",
      "both bad", "both good", "no preference", "unentschieden", "gleich", "égalité", "empate",
      "a=b", "a~b", "=", "≈", "pareggio", "remis", "gelijk")
 )  # fmt: skip
 #: Words for a comparison without an answer: two orders that disagree are no tie.
 MISSING = frozenset(("error", "inconsistent", "n/a", "na", "none", "skip"))
+#: The same words without blanks; beside a letter for each of both, C is a tie.
+_FIRST, _SECOND, _TIE = (
+    frozenset(re.sub(r"[\s_-]", "", word) for word in words)
+    for words in (FIRST, SECOND, TIE | {"c", "none"})
+)
+_CLEAR = frozenset(("a>>b", "b>>a", ">>", "<<"))
+_BRACKETS = pattern(r"^\[+|\]+$")
+#: Words of a sentence on two responses beside the one that names a place, or neither.
+_AROUND = pattern(
+    r"\b(?:is|are|was|were|a|an|the|about|roughly|bit|little|much|far|clearly|slightly|somewhat"
+    r"|strongly|significantly|better|best|preferred|prefer|wins?|won|winner|one|equally|good|bad"
+    r"|ist|sind|viel|etwas|deutlich|besser|bevorzugt|est|un|peu|beaucoup|meilleure?|es|mejor|mucho)\b",
+    re.IGNORECASE,
+)  # fmt: skip
+#: What stands between two systems that are compared.
+_VERSUS = pattern(r"\s+(?:vs?\.?|versus|gegen|contre|contra)\s+|\s*\|\s*", re.IGNORECASE)
+#: Headers of the better and of the worse of two.
+_BETTER = (
+    ("chosen", "rejected"), ("winner", "loser"), ("better", "worse"), ("preferred", "rejected"),
+    ("preferred", "other"), ("won", "lost"), ("best", "worst"),
+)  # fmt: skip
 #: A column of systems has at most so many names.
 _MOST_SYSTEMS = 500
 #: So many of the cells of a column must be words for a winner.
@@ -76,14 +100,9 @@ def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
         if frame[c].dtype == pl.String and not (is_person(c) or is_numeric(frame[c]))
     ]  # fmt: skip
     names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
-    able = [c for c in texts if 1 < len(names[c]) <= min(_MOST_SYSTEMS, max(2, frame.height / 2))]
+    able = [c for c in texts if _few_enough(names[c], frame)]
     for first, second in combinations(able, 2):
-        shared = names[first] & names[second]
-        # Two systems compare with each other, and none with itself: raters' labels are often equal.
-        if 2 * len(shared) < min(len(names[first]), len(names[second])):
-            continue
-        same = frame.select((pl.col(first) == pl.col(second)).mean()).item()
-        if same is None or same > 0.01:
+        if not _share_names(frame, first, second, names[first], names[second]):
             continue
         words = words_of(first, second)
         winners = tuple(
@@ -93,6 +112,115 @@ def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
         if winners:
             return ComparisonColumns(first, second, winners)
     return None
+
+
+def better_and_worse(frame: pl.DataFrame) -> tuple[str, str] | None:
+    """The columns of the better and of the worse system, where they are called so; else None.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"Chosen": ["m", "n", "m", "n"], "Rejected": ["n", "m", "n", "m"]})
+    >>> better_and_worse(frame)
+    ('Chosen', 'Rejected')
+    """
+    plain = {plain_word(name): name for name in reversed(frame.columns)}
+    called = ((plain[a], plain[b]) for a, b in _BETTER if a in plain and b in plain)
+    return next((sides for sides in called if name_two_systems(frame, *sides)), None)
+
+
+def with_pairs_apart(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with two columns in place of one that names both systems in each cell: as a list
+    (``["m", "n"]``), or with a sign or *vs* between them; as it is where no column does.
+
+    Examples
+    --------
+    >>> rows = [("m vs n", "m"), ("n vs m", "n"), ("m vs n", "n"), ("n vs m", "m")]
+    >>> with_pairs_apart(pl.DataFrame(rows, schema=["pair", "best"], orient="row")).columns
+    ['pair.1', 'pair.2', 'best']
+    """
+    for column in frame.columns:
+        cells = frame[column]
+        if cells.dtype != pl.String or cells.null_count() or not len(cells):
+            continue
+        if _two_in(cells[0]) is None or cells.n_unique() > _MOST_SYSTEMS:
+            continue
+        pairs = {cell: _two_in(cell) for cell in cells.unique()}
+        whole = {cell: two for cell, two in pairs.items() if two is not None}
+        if len(whole) < len(pairs):
+            continue
+        sides = [f"{column}.{k + 1}" for k in (0, 1)]
+        apart = [cells.replace_strict({c: two[k] for c, two in whole.items()}).alias(sides[k])
+                 for k in (0, 1)]  # fmt: skip
+        at = frame.columns.index(column)
+        kept = frame.get_columns()
+        made = pl.DataFrame([*kept[:at], *apart, *kept[at + 1 :]])
+        # Two labels of a set look so too: a third column has to say which of both is better.
+        found = compared_in(made)
+        if found is not None and {found.first, found.second} == set(sides):
+            return made
+    return frame
+
+
+def _two_in(cell: str) -> tuple[str, str] | None:
+    """Two different names in a cell; None where it holds anything else."""
+    parts: list[str] = []
+    if cell[:1] == "[":
+        try:
+            given = json.loads(cell)
+        except ValueError:
+            return None
+        parts = given if isinstance(given, list) and all(isinstance(g, str) for g in given) else []
+    else:
+        parts = [part.strip() for part in _VERSUS.split(cell)]
+    return (parts[0], parts[1]) if len(parts) == 2 and parts[0] != parts[1] and all(parts) else None
+
+
+def name_two_systems(frame: pl.DataFrame, first: str, second: str) -> bool:
+    """Whether two columns hold names of the same systems, never the same one in a row.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"chosen": ["m", "n", "m", "n"], "rejected": ["n", "m", "n", "m"]})
+    >>> name_two_systems(frame, "chosen", "rejected")
+    True
+    """
+    if frame[first].dtype != pl.String or frame[second].dtype != pl.String:
+        return False
+    one, other = (set(frame[c].drop_nulls().unique().to_list()) for c in (first, second))
+    able = _few_enough(one, frame) and _few_enough(other, frame)
+    return able and _share_names(frame, first, second, one, other)
+
+
+def _few_enough(names: set[str], frame: pl.DataFrame) -> bool:
+    return 1 < len(names) <= min(_MOST_SYSTEMS, max(2, frame.height / 2))
+
+
+def _share_names(
+    frame: pl.DataFrame, first: str, second: str, one: set[str], other: set[str]
+) -> bool:
+    # Two systems compare with each other, and none with itself: raters' labels are often equal.
+    if 2 * len(one & other) < min(len(one), len(other)):
+        return False
+    same = frame.select((pl.col(first) == pl.col(second)).mean()).item()
+    return same is not None and same <= 0.01
+
+
+def place_of(text: str) -> float | None:
+    """What a cell says of two: 1 (2: clearly) the first, -1 the second, 0 a tie; None otherwise.
+
+    >>> place_of("model_a"), place_of("[[B>>A]]"), place_of("tie (bothbad)"), place_of("error")
+    (1.0, -2.0, 0.0, None)
+    """
+    bare = _BRACKETS.sub("", text.strip()).casefold()
+    if " " in bare and _AROUND.search(bare):  # *A is slightly better* says A, *about the same* same
+        bare = _AROUND.sub(" ", bare)
+    word = re.sub(r"\(.*\)|[\s_.!-]", "", bare)
+    if word in _TIE:
+        return 0.0
+    size = 2.0 if word in _CLEAR else 1.0
+    if word in _FIRST:
+        return size
+    return -size if word in _SECOND else None
 
 
 def words_of(first: str, second: str) -> dict[str, float | None]:
@@ -115,8 +243,11 @@ def _says_winner(
     if len(distinct) > _MOST_SYSTEMS:
         return False
     by_name = (text == folded(frame[systems[0]])) | (text == folded(frame[systems[1]]))
-    both = {words.get(word) for word in distinct} >= {1.0, -1.0} or bool(by_name.any())
-    known = text.is_in(list(words)) | by_name.fill_null(value=False)
+    told = {word: words[word] if word in words else place_of(word) for word in distinct}
+    signs = {(place > 0) - (place < 0) for place in told.values() if place is not None}
+    both = signs >= {1, -1} or bool(by_name.any())
+    said = [word for word, place in told.items() if place is not None or word in words]
+    known = text.is_in(said) | by_name.fill_null(value=False)
     share = known.filter(text.is_not_null()).mean()
     return both and isinstance(share, float) and share >= _WINNERS
 

@@ -16,9 +16,11 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.late import pattern
 from voirdire.study import Source
+from voirdire.tables._derived import made_of_others
 from voirdire.tables._guess import ask_of_whom
 from voirdire.tables._judging import (
     are_shares,
+    few_words,
     is_persons,
     joined_names,
     judges_like,
@@ -46,7 +48,7 @@ from voirdire.tables._names import (
 from voirdire.tables._role import ColumnRole, NamedRaters, Role, Roles, Sure
 from voirdire.tables._row_roles import attribute_by_name, row_roles
 from voirdire.tables._tables import plural
-from voirdire.tables._values import beside, replies_in
+from voirdire.tables._values import beside, is_score, replies_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +63,10 @@ _EVALUATES = pattern(
     r"|bewert|urteil|note|évalu|puntu|voto|betyg|ocen|cijfer|评|評",
     re.IGNORECASE,
 )
+#: The column that says from which sheet a row is.
+_SHEET = "sheet"
+#: What stands between the parts of a header.
+_BETWEEN_PARTS = pattern(r"\s*[_:.\u2013\u2014/-]\s*")
 #: More raters than this are hardly named in a column.
 _MOST_RATERS = 2_000
 
@@ -88,6 +94,7 @@ def roles_of(
     if not asked.reference:
         # Nobody is named: headers that are people's stand for the reference until it is chosen.
         people = tuple(c for c in columns if is_person(c) and is_persons(raw, c))
+        people = people or people_spoken_of(raw)
         if not people or find("rater", columns, None, raw.name) or not judges:
             return Roles(source)  # by names alone it is told, or asked, who people are
         asked = NamedRaters(people, asked.judges)
@@ -101,6 +108,25 @@ def roles_of(
     if grid.columns or (rater is None and alone):
         return grid
     return row_roles(raw, source, rater, asked)
+
+
+def people_spoken_of(raw: RawTable) -> tuple[str, ...]:
+    """Names of people in the cells of a column of few words, or in the headers of several columns
+    of scores: ``source`` with *human* and *judge*, or ``gpt4o.human`` beside ``gpt4o.llm``.
+    """
+    frame = raw.frame
+    for column in frame.columns:
+        if frame[column].dtype == pl.String and few_words(frame[column]):
+            names = frame[column].drop_nulls().unique(maintain_order=True).to_list()
+            people = tuple(name for name in names if is_person(name))
+            if people and len(people) < len(names):
+                return people
+    parts: dict[str, int] = {}
+    for column in frame.columns:
+        if is_score(raw, column):
+            for part in dict.fromkeys(_BETWEEN_PARTS.split(column)):
+                parts[part] = parts.get(part, 0) + is_person(part)
+    return tuple(part for part, count in parts.items() if count > 1)[:1]
 
 
 def _rated(raw: RawTable, column: str) -> bool:
@@ -208,6 +234,11 @@ class _Wide:
         attribute = source.attribute or attribute_by_name(raw, free)
         beside = [c for c in (source.run, attribute) if c]
         keys = keys_of(raw, source, [c for c in free if c != attribute], beside)
+        if keys is None and attribute is None and _SHEET in free and raw.together:
+            # Sheets with the same columns that are no system's: each is of an attribute.
+            others = [c for c in free if c != _SHEET]
+            keys = keys_of(raw, source, others, [*beside, _SHEET], attributes=True)
+            attribute = None if keys is None else _SHEET
         if keys is None:
             return Roles(source)  # the rules by names find ids, or ask
         item, system = keys
@@ -285,6 +316,8 @@ class _Wide:
         # A name alone speaks against these: another column is not the only one that is left.
         doubtful = [c for c in left if names_rater(c) and on_scale(raw, c, scale)]
         left = [c for c in left if not why_not(raw, c, keys)]
+        made = made_of_others(raw, left, [*people, *left])
+        left = [c for c in left if c not in made] or left
         fits = [c for c in left if labels or on_scale(raw, c, scale)]
         alone = not doubtful or self.source.assume
         if len(left) == 1 and alone and (fits or self.source.assume):
@@ -292,7 +325,9 @@ class _Wide:
             return [ColumnRole(left[0], kind, reason, "only")]
         if not left:
             return []
-        likely = fits or [c for c in left if within_usual(raw, c) or are_shares(raw, c)] or left
+        told = [c for c in left if words and says_these(raw, c, words)]
+        usual = [c for c in left if within_usual(raw, c) or are_shares(raw, c)]
+        likely = told or fits or usual or left
         likely = [c for c in likely if speaks_of_models(c)] or [
             c for c in likely if _EVALUATES.search(c)
         ] or likely  # fmt: skip

@@ -135,7 +135,8 @@ def _attribute_by_numbers(
             continue
         rest = [c for c in free if c != column]
         keys = keys_of(raw, source, rest, [*beside, column], attributes=True)
-        if keys is not None:
+        # More things are judged than attributes of them.
+        if keys is not None and raw.frame[column].n_unique() < raw.frame[keys[0]].n_unique():
             found[column] = keys
     if len(found) > 1:
         found = {c: keys for c, keys in found.items() if keys[1] and says_system(keys[1])} or found

@@ -20,19 +20,22 @@ from voirdire.tables._keys import (
     may_be_id,
     may_be_scores,
 )
-from voirdire.tables._names import find, is_usual, kind_of, measures, plain_word
-from voirdire.tables._numbers import are_texts, folded, is_ordered
-from voirdire.tables._tables import plural
+from voirdire.tables._names import find, is_usual, kind_of, measures, names_rater, plain_word
+from voirdire.tables._numbers import are_texts, folded, is_numeric, is_ordered
+from voirdire.tables._tables import finding, plural
 from voirdire.tables._values import is_score, is_small
 from voirdire.tables._words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
 #: So many columns are offered.
 _MOST_CHOICES = 8
+#: Of objects so many are looked into, and a text longer than a word is no judgement.
+_FEW_ROWS, _WORD = 50, 30
 #: A form asks about several things.
 _FEWEST_ANSWERS = 2
 
@@ -85,11 +88,15 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     able = [
         c for c in frame.columns
         if is_score(raw, c) and is_small(raw, c) and not is_counter(frame[c])
-        and not (measures(c) or is_usual(c) or are_versions(frame[c])) and frame[c].n_unique() > 1
+        and (names_rater(c) or not (measures(c) or is_usual(c) or are_versions(frame[c])))
+        and frame[c].n_unique() > 1
     ]  # fmt: skip
     levels = {c: set(frame[c].drop_nulls().cast(pl.String).unique()) for c in able}
     # Two raters use the same levels.
     able = [c for c in able if any(levels[c] <= levels[o] for o in able if o != c)] or able
+    named = find("rater", frame.columns, None, raw.name)
+    if len(able) < _FEWEST_ANSWERS or (named is not None and not is_numeric(frame[named])):
+        able = _names_in(raw) or able
     # A model is no reference where anything else is.
     able.sort(key=lambda c: (kind_of(c) != "human", kind_of(c) == "judge", speaks_of_models(c)))
     if len(able) < _FEWEST_ANSWERS:
@@ -101,6 +108,75 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
         "reference", tuple(map(quoted, able[:_MOST_CHOICES])),
         f"reference = {json.dumps(able[:1])}", likely=False,
     )  # fmt: skip
+
+
+def _names_in(raw: RawTable) -> list[str]:
+    """What may be raters where no columns are: names within objects, or in the cells of a column
+    that tells the rows of an item apart; people first, and of cells the likeliest column.
+    """
+    inside: dict[str, None] = {}
+    for column in raw.nested:
+        for cell in raw.frame[column].drop_nulls().head(_FEW_ROWS):
+            inside |= dict.fromkeys(_names_within(cell))
+    if inside:
+        return [*inside]
+    frame = raw.frame
+    texts = [c for c in frame.columns if frame[c].dtype == pl.String and not is_numeric(frame[c])]
+    texts = [c for c in texts if not are_texts(frame[c]) and not frame[c].null_count()]
+    held = {c: frame[c].unique(maintain_order=True).to_list() for c in texts}
+    held = {c: names for c, names in held.items() if 1 < len(names) <= MOST_SYSTEMS}
+    speaking = {
+        c: names for c, names in held.items()
+        if find("rater", [c], None, "") or any(kind_of(name) is not None for name in names)
+    }  # fmt: skip
+    return next(iter(speaking.values()), min(held.values(), key=len, default=[]))
+
+
+def _names_within(cell: str) -> list[str]:
+    """Names under which a number or a word stands in an object, and the words of its lists."""
+    try:
+        value = json.loads(cell)
+    except (TypeError, ValueError):
+        return []
+    found: dict[str, None] = {}
+    left = [value]
+    while left:
+        one = left.pop(0)
+        if isinstance(one, dict):
+            told = {k: v for k, v in one.items() if isinstance(v, int | float | str)}
+            # A list of ratings says who by a word; else the names are those of what is said.
+            names = [v for v in told.values() if isinstance(v, str) and kind_of(v) is not None]
+            found |= dict.fromkeys(names or (
+                k for k, v in told.items() if not measures(k) and len(str(v)) <= _WORD
+            ))  # fmt: skip
+            left += [v for v in one.values() if isinstance(v, dict | list)]
+        elif isinstance(one, list):
+            left += one
+    return [*found]
+
+
+def with_raters_in_rows(
+    raw: RawTable, source: Source, named: Sequence[str]
+) -> tuple[RawTable, Source]:
+    """The layout of a table in which each rater who is named has one row, and the columns are
+    items: there are more of these than rows, so that they are no attributes of one item.
+    """
+    frame = raw.frame
+    if not named or set(named) & set(frame.columns) or frame.width <= frame.height + 1:
+        return raw, source
+    who = _who_filled_in(raw, named)
+    if who is None or not set(named) <= set(frame[who].cast(pl.String).unique()):
+        return raw, source
+    rest = [c for c in frame.columns if c != who]
+    scored = [c for c in rest if is_score(raw, c) and is_small(raw, c)]
+    if len(scored) <= frame.height or 2 * len(scored) < len(rest):
+        return raw, source
+    note = finding(
+        "raters_in_rows", "note", raw.name, [who],
+        f"{who!r} names a rater in each row: the {len(scored)} columns of scores are items.",
+        "Say --layout scores if they are attributes.",
+    )  # fmt: skip
+    return raw.noted(note), source.model_copy(update={"layout": "raters-by-items", "rater": who})
 
 
 def ask_about_a_form(raw: RawTable, named: Sequence[str]) -> None:

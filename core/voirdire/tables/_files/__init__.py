@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -27,6 +28,7 @@ from voirdire.tables._files._folder import files_of, flat, is_dataset, read_fold
 from voirdire.tables._files._raw import RawTable, build
 from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
+from voirdire.tables.packed import plain_path, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,6 +54,8 @@ _MAGIC = (
 _CONTENT = (((".xls",), (_OLD,)), (_EXCEL, (_ZIP,)), (_PARQUET, ("Parquet",)))
 #: How a data set is named that the `datasets` library loads.
 BY_NAME = "datasets:"
+#: So many bytes of a packed file are unpacked: more is a bomb, or is better unpacked by hand.
+MOST_BYTES = 2_000_000_000
 SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
 
 
@@ -86,10 +90,36 @@ def read_raw(
     if path.is_dir():
         raise TableError(f"{path}: is a folder where a file of ratings is needed")
     try:
+        if plain_path(path).suffix.lower() in SUFFIXES and plain_path(path) != path:
+            return _packed(path, sheet, skip_bad_lines, named)
         raw = _by_suffix(path, sheet, skip_bad_lines, named)
         return raw if raw.size else replace(raw, size=path.stat().st_size)
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _packed(path: Path, sheet: str | None, skip_bad_lines: bool, named: Sequence[str]) -> RawTable:
+    """A table that is packed by gzip or zstd, unpacked into a file of its own that is deleted.
+
+    Raises
+    ------
+    TableError
+        It is damaged, or unpacks to more than is read.
+    """
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / plain_path(path).name
+        with unpacked(path) as packed, plain.open("wb") as file:
+            size = 0
+            while piece := packed.read(2**20):
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise TableError(
+                        f"{path.name}: unpacks to more than {MOST_BYTES:,} bytes; unpack it first"
+                    )
+                file.write(piece)
+        raw = _by_suffix(plain, sheet, skip_bad_lines, named)
+        notes = tuple(replace(note, table=path.name) for note in raw.findings)
+        return replace(raw, name=path.name, size=raw.size or size, findings=notes)
 
 
 def _read_by_name(name: str) -> RawTable:
@@ -195,7 +225,15 @@ def _read_parquet(path: Path) -> RawTable:
         raise TableError(f"{path.name}: cannot be read as Parquet ({cause})") from None
     if frame.height == 0:
         raise TableError(f"{path.name}: there are no rows")
-    return build(path.name, frame.columns, [flat(c) for c in frame.get_columns()], first=1)
+    raw = build(path.name, frame.columns, [flat(c) for c in frame.get_columns()], first=1)
+    return replace(raw, nested=frozenset(plain_name(c.name) for c in frame if _of_objects(c.dtype)))
+
+
+def _of_objects(dtype: pl.DataType) -> bool:
+    """Whether cells are objects, or lists of them."""
+    return isinstance(dtype, pl.Struct) or (
+        isinstance(dtype, pl.List | pl.Array) and isinstance(dtype.inner, pl.Struct)
+    )
 
 
 def _read_jsonl(path: Path, *, skip_bad_lines: bool = False) -> RawTable:
@@ -272,12 +310,16 @@ def _size_of(value: object) -> int:
 def _rows_in(value: dict[str, Any]) -> Any:
     """The only list of objects in an object, or the rows of its columns; else the object.
 
-    Columns are lists of one length, or objects with the keys "0", "1", ... as pandas writes them.
+    Columns are lists of one length, or objects with the keys "0", "1", ... as pandas writes them;
+    or their names stand once, beside rows of cells.
     Of an object an item the keys are their ids.
     """
     parts = list(value.values())
     if keyed_by_item(value):
         return [{"id": key, **part} for key, part in value.items()]
+    names, rows = value.get("columns"), value.get("data", value.get("rows"))
+    if _are_rows(names, rows):  # as pandas ("split"), Weights & Biases and notebooks write it
+        return [dict(zip(names or (), row, strict=True)) for row in rows or ()]
     lists = [part for part in parts if isinstance(part, list) and part]
     of_objects = [part for part in lists if all(isinstance(row, dict) for row in part)]
     if len(of_objects) == 1:
@@ -288,6 +330,17 @@ def _rows_in(value: dict[str, Any]) -> Any:
     if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
         return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
     return lists[0] if len(lists) == 1 else value
+
+
+def _are_rows(names: Any, rows: Any) -> bool:
+    """Whether names of columns stand beside rows of as many cells."""
+    return (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and bool(names and rows)
+        and all(isinstance(name, str) for name in names)
+        and all(isinstance(row, list) and len(row) == len(names) for row in rows)
+    )
 
 
 def keyed_by_item(value: object) -> bool:

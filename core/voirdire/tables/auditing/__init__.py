@@ -107,7 +107,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
     - ``keys_unread``, ``pages_unread``: parts of a file, or of an export, that hold no rows
     - ``objects_opened``: records whose objects were made columns, and lists of ratings rows
     - ``labels_folded``: spellings of a label that were read as one
-    - ``systems_in_headers``, ``people_of_items``: headers and fields of items that hold ratings
+    - ``systems_in_headers``, ``people_of_items``: headers and fields of items that hold ratings;
+      ``raters_in_rows``: a row a rater and a column an item
     - ``raters_measured``: a rater in cells whose name and values are those of a measure
     - ``raters_derived``: a mean, a majority or an agreed label that is no rater of its own
     - ``rater_unread``: columns named like a rater that hold no numbers

@@ -27,7 +27,7 @@ from voirdire.tables.judged.claims import (
 from voirdire.tables.judged.comparisons import all_numbers
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion, ReadJudgements
 from voirdire.tables.judged.label_columns import label_columns
-from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
+from voirdire.tables.judged.labels import facts_of, judges_there, parts_found, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def read_probabilities(
     roles = parts_found(columns, read, raw.name)
     free = [c for c in columns if c not in roles.values()]
     rater = find("rater", columns, read.rater if read.rater in columns else None, raw.name)
+    # `reviewer` over scores is a rater's column, and no column of raters.
+    rater = None if rater in reference or judges_there(raw, rater, columns) else rater
     texts = {roles["response"], roles["context"]} - {None}
     if (
         rater is not None

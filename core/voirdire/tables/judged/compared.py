@@ -11,13 +11,17 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.kinds import Cells
 from voirdire.kinds._column import text_of
+from voirdire.study import Source
 from voirdire.tables._names import find, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
     ComparisonColumns,
+    better_and_worse,
     compared_in,
+    place_of,
     signed_grades,
 )
+from voirdire.tables._roles import rater_column as rater_named
 from voirdire.tables.judged.comparisons import rater_column, ready
 from voirdire.tables.judged.order import (
     ask_about_order,
@@ -31,7 +35,6 @@ from voirdire.tables.judged.winners import (
     all_numbers,
     ask_about_signs,
     declared_words,
-    place_of,
     says_who,
     with_scores,
 )
@@ -73,7 +76,7 @@ def read_preferences(
     plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
     if "score" in plain and ("systema" in plain or {"rank", "status"} <= set(plain)):
         return None  # a standard table, which is read as it is
-    for shape in (_chosen_rejected, _ranked, _of_two_systems, _of_two_places):
+    for shape in (_chosen_rejected, _better_worse, _ranked, _of_two_systems, _of_two_places):
         found = shape(raw, read, plain, reference)
         if found is not None:
             return found
@@ -312,6 +315,31 @@ def _base(
 
 def _fact(frame: pl.DataFrame, column: str | None) -> pl.Series | pl.Expr:
     return pl.lit(None, pl.String) if column is None else frame[column].cast(pl.String)
+
+
+def _better_worse(
+    raw: RawTable, read: TableKeys, plain: dict[str, str], reference: Sequence[str]
+) -> ReadJudgements | None:
+    """`chosen, rejected` (or `winner, loser`) that hold names of systems, a row a judgement."""
+    sides = better_and_worse(raw.frame)
+    if sides is None:
+        return None
+    frame = raw.frame.filter(pl.all_horizontal(pl.col(side).is_not_null() for side in sides))
+    better, worse = (frame[side].cast(pl.String) for side in sides)
+    # No column says which stood first: the systems of a row are put in the order of their names.
+    pair = frame.with_columns(
+        pl.min_horizontal(better, worse).alias("system_a"),
+        pl.max_horizontal(better, worse).alias("system_b"),
+    )
+    names = ("system_a", "system_b")
+    base = _base(raw, pair, read, plain, names, order_column(replace(raw, frame=pair), read, names))
+    table = base.with_columns((pl.when(better < worse).then(1.0).otherwise(-1.0)).alias("score"))
+    reason = f"{sides[0]!r} names the better of two systems, and {sides[1]!r} the other"
+    rater = rater_column(raw, read)
+    if rater is None and reference:
+        rater = rater_named(raw, Source(path=raw.name), reference)
+        table = table if rater is None else table.with_columns(frame[rater].alias("rater"))
+    return ready(table, raw, read, reference, reason, rater)
 
 
 def _chosen_rejected(

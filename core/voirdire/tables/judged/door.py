@@ -23,10 +23,17 @@ from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human, plain_word
 from voirdire.tables._open import means_the_table, with_short_names
-from voirdire.tables._preferences import compared_in
+from voirdire.tables._preferences import (
+    ComparisonColumns,
+    better_and_worse,
+    compared_in,
+    with_pairs_apart,
+)
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
+from voirdire.tables._several import FILE, as_called, names_files
+from voirdire.tables._values import is_score
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, ReadJudgements
 from voirdire.tables.judged.labels import parts_found, read_labels
@@ -148,7 +155,7 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
         raw, read, people = joined
     # One question after the other, with the answers before it taken: all are asked at once.
     seen, found = all_at_once(
-        lambda named, options: _looked_at(raw, options, named or people), reference, read,
+        lambda named, options: _understood(raw, options, named or people), reference, read,
     )  # fmt: skip
     if found is None:
         return None
@@ -191,6 +198,26 @@ def _parts_of(raw: RawTable, read: ReadOptions) -> tuple[str, ...]:
     return tuple(name for name in found if name is not None and name not in read.ignore)
 
 
+def _understood(
+    raw: RawTable, read: ReadOptions, reference: Sequence[str]
+) -> tuple[RawTable, ReadJudgements | None]:
+    """As `_looked_at`; where nobody is named and it cannot be read, who is the reference is asked:
+    with that known its columns are understood by their cells.
+    """
+    try:
+        return _looked_at(raw, read, reference)
+    except TableError as error:
+        # Whoever is offered is nobody of the table, where all of it is of one who is called as it.
+        nobody = isinstance(error, QuestionError) and error.choices[0] in ("", Path(raw.name).stem)
+        if isinstance(error, QuestionError) and not (error.key == "reference" and nobody):
+            raise
+        if not reference and read.rater is None and read.item is None:
+            from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
+
+            ask_for_reference(raw, error)
+        raise
+
+
 def _looked_at(
     raw: RawTable, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[RawTable, ReadJudgements | None]:
@@ -200,11 +227,22 @@ def _looked_at(
 
         raw = opened_up(raw, read, (*reference, *read.judge))
     raw = with_short_names(raw, (*reference, *read.judge))
+    raw = _pairs_apart(raw, read)
     seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
         raise open_question  # of ratings it is asked together with the others
     return seen, found
+
+
+def _pairs_apart(raw: RawTable, read: ReadOptions) -> RawTable:
+    """The table with two systems that stand in one cell as two columns."""
+    if read.kind not in (None, "preference"):
+        return raw
+    frame = with_pairs_apart(raw.frame)
+    if frame is raw.frame:
+        return raw
+    return replace(raw, frame=frame, headers={c: raw.headers.get(c, c) for c in frame.columns})
 
 
 def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | None]:
@@ -231,6 +269,7 @@ def _of_a_tool(
 ) -> ReadJudgements | None:
     """Comparisons or labels of a tool's file; None where it holds ratings."""
     people = reading.raters.filter(pl.col("kind") == "human")["rater"].to_list()
+    reference = as_called(reading.raters, reference)
     if reading.preferences is not None:
         names = reading.preferences["rater"].unique(maintain_order=True).to_list()
         # A file of judges alone tells win rates, and asks for nobody.
@@ -320,7 +359,11 @@ def recognised(
 
 def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[str, str]:
     """The columns of a table that its cells tell, whatever they are called."""
-    compared = None if read.kind not in (None, "preference") else compared_in(raw.frame)
+    compared = better = None
+    if read.kind in (None, "preference"):
+        compared, better = compared_in(raw.frame), better_and_worse(raw.frame)
+    if better is not None:
+        compared = ComparisonColumns(*better, ())
     if compared is None:
         return parts_of(raw, read, NamedRaters(tuple(reference), read.judge))
     names = raw.frame.columns
@@ -381,11 +424,41 @@ def _raw(
         table = pl.concat(frames, how="diagonal")
         return build(files[0].name, table.columns, table.get_columns(), first=1)
     if len(files) > 1:
-        return None
+        return _of_several(files, read, reference)
     try:
         return read_raw(files[0], sheet=read.sheet, named=reference)
     except TableError:
         return None  # whoever reads it as ratings says what is wrong with it
+
+
+def _of_several(
+    files: Sequence[Path], read: ReadOptions, reference: Sequence[str]
+) -> RawTable | None:
+    """Files with the same columns as one table, where their names are raters', or some part's."""
+    stems = {path: path.stem for path in files}
+    raters = bool(reference) and set(reference) <= set(stems.values())
+    if len(set(stems.values())) < len(files) or not (raters or names_files(read)):
+        return None
+    try:
+        tables = [read_raw(path, sheet=read.sheet, named=reference) for path in files]
+    except TableError:
+        return None  # as above
+    # Scores of raters in files of their own are joined where scores are read.
+    columns = ((table, c) for table in tables for c in table.frame.columns)
+    if any(is_score(t, c) and t.frame[c].n_unique() < t.frame.height for t, c in columns):
+        return None
+    column = "rater" if raters else FILE
+    if len({tuple(t.frame.columns) for t in tables}) > 1 or column in tables[0].frame.columns:
+        return None
+    named = [
+        table.frame.with_columns(pl.lit(path.stem).alias(column))
+        for path, table in zip(files, tables, strict=True)
+    ]
+    frame = pl.concat(named, how="vertical_relaxed")
+    made = build(files[0].name, frame.columns, frame.get_columns(), first=1)
+    size = sum(table.size for table in tables)
+    notes = tuple(note for table in tables for note in table.findings)
+    return replace(made, size=size, findings=(*made.findings, *notes), nested=tables[0].nested)
 
 
 def read_nested(path: Path, read: ReadOptions) -> pl.DataFrame | None:

@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._names import kind_of
+from voirdire.tables._preferences import place_of
 from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.chances import (
     claims,
@@ -22,7 +23,6 @@ from voirdire.tables.judged.chances import (
 from voirdire.tables.judged.claims import CLAIM, NO, YES, shares_of
 from voirdire.tables.judged.comparisons import rater_column
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion
-from voirdire.tables.judged.winners import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

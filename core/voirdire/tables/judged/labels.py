@@ -72,10 +72,10 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     rater = find("rater", columns, _column(read.rater, columns), raw.name)
     # A header that is a person's name, such as `expert`, stands over that person's labels, and
     # `judge` beside it over a judge's.
-    rater = None if rater in (*reference, *said) or _judges(raw, rater, columns) else rater
+    rater = None if rater in (*reference, *said) or judges_there(raw, rater, columns) else rater
     # Where the reference is a column of labels, `annotator` says who filled in the row.
     rater = None if said and read.rater is None and not _holds(raw, rater, reference) else rater
-    if read.system is None and _judges(raw, roles["system"], columns):
+    if read.system is None and judges_there(raw, roles["system"], columns):
         roles["system"] = None
     free = [c for c in columns if c not in {*roles.values(), rater}]
     raw = _codes_as_names(raw, read, free)
@@ -134,11 +134,16 @@ def parts_found(columns: Sequence[str], read: TableKeys, where: str) -> dict[str
     }
 
 
-def _judges(raw: RawTable, column: str | None, columns: Sequence[str]) -> bool:
+def judges_there(raw: RawTable, column: str | None, columns: Sequence[str]) -> bool:
     """Whether a column called as raters or systems are holds judgements: numbers, or a person's
     words.
     """
-    people = [raw.frame[c] for c in columns if c != column and (is_person(c) or holds_labels(c))]
+    others = [c for c in columns if c != column]
+    people = [raw.frame[c] for c in others if is_person(c) or holds_labels(c)]
+    numbers = column is not None and is_numeric(raw.frame[column])
+    # Beside another rater's numbers they are this one's.
+    if numbers and any(names_rater(c) and is_numeric(raw.frame[c]) for c in others):
+        return True
     if column is None or not people:
         return False
     own = set(folded(raw.frame[column].cast(pl.String)).drop_nulls().unique())

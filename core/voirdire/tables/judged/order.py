@@ -12,8 +12,7 @@ from voirdire.errors import QuestionError, check_columns, listed
 from voirdire.late import pattern
 from voirdire.tables._names import names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
-from voirdire.tables._preferences import words_of
-from voirdire.tables.judged.winners import place_of
+from voirdire.tables._preferences import place_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

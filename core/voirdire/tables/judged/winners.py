@@ -9,13 +9,10 @@ import polars as pl
 
 from voirdire.errors import QuestionError, listed
 from voirdire.kinds import Cells
-from voirdire.late import pattern
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
-    FIRST,
-    SECOND,
-    TIE,
     ComparisonColumns,
+    place_of,
     signed_grades,
     strange_words,
     words_of,
@@ -28,20 +25,8 @@ if TYPE_CHECKING:
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
 
-#: The same words without blanks; beside a letter for each of both, C is a tie.
-_FIRST, _SECOND, _TIE = (
-    frozenset(re.sub(r"[\s_-]", "", word) for word in words)
-    for words in (FIRST, SECOND, TIE | {"c", "none"})
-)
-
-
 #: Signs alone, which may be read as *better than* or as an arrow.
 _SIGNS = {">": 1.0, ">>": 2.0, "<": -1.0, "<<": -2.0}
-_CLEAR = frozenset(("a>>b", "b>>a", ">>", "<<"))
-
-
-#: Which of two, by what a cell says: 1 or 2 the first, -1 or -2 the second, 0 a tie.
-_BRACKETS = pattern(r"^\[+|\]+$")
 
 
 def says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
@@ -50,7 +35,7 @@ def says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> 
     if not cells.texts:
         return False
     if all_numbers(column):
-        graded = signed_grades(column) or _top_grade(column)
+        graded = signed_grades(column) or _top_grade(column) or _place_numbers(column)
         return bool(graded) or _is_one_to_two(column)
     names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
     known = sum(
@@ -76,6 +61,13 @@ def _top_grade(column: pl.Series) -> int | None:
     return 5 if high <= 5 else 7
 
 
+def _place_numbers(column: pl.Series) -> tuple[int, ...]:
+    """1, 2 and 0 or 3 where cells are such numbers of a place, and of neither; none else."""
+    values = column.drop_nulls().cast(pl.Float64).unique().to_list()
+    known = {1.0, 2.0} <= set(values) <= {0.0, 1.0, 2.0} or set(values) == {1.0, 2.0, 3.0}
+    return tuple(sorted(map(int, values))) if known else ()
+
+
 def _ends(column: pl.Series) -> tuple[float, float]:
     values = column.drop_nulls().cast(pl.Float64)
     return float(values.min() or 0), float(values.max() or 0)  # type: ignore[arg-type]
@@ -87,22 +79,6 @@ def all_numbers(column: pl.Series) -> bool:
         return False
     numbers = column.cast(pl.Float64, strict=False)
     return numbers.null_count() == column.null_count()
-
-
-def place_of(text: str) -> float | None:
-    """What a cell says of two: 1 (2: clearly) the first, -1 the second, 0 a tie; None otherwise.
-
-    >>> place_of("model_a"), place_of("[[B>>A]]"), place_of("tie (bothbad)"), place_of("error")
-    (1.0, -2.0, 0.0, None)
-    """
-    bare = _BRACKETS.sub("", text.strip()).casefold()
-    word = re.sub(r"\(.*\)|[\s_-]", "", bare)
-    if word in _TIE:
-        return 0.0
-    size = 2.0 if word in _CLEAR else 1.0
-    if word in _FIRST:
-        return size
-    return -size if word in _SECOND else None
 
 
 def declared_words(
@@ -163,6 +139,10 @@ def _ask_about_grades(
     raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str
 ) -> None:
     """Raise where nobody said which of two the grades -2 to 2, or 1 to 5 or 7, favour."""
+    places = _place_numbers(raw.frame[column])
+    if places:
+        _ask_about_places(raw, read, compared, column, places)
+        return
     signed, top = signed_grades(raw.frame[column]), _top_grade(raw.frame[column])
     grades: Sequence[float] = signed or (range(1, top + 1) if top else ())
     if all(f"{grade:g}" in read.words for grade in grades):
@@ -185,6 +165,24 @@ def _ask_about_grades(
     )  # fmt: skip
 
 
+def _ask_about_places(
+    raw: RawTable, read: TableKeys, compared: ComparisonColumns, column: str, places: Sequence[int]
+) -> None:
+    """Raise where nobody said which of two 1 and 2 are, and what 0 or 3 says."""
+    if all(str(place) in read.words for place in places) or read.assume:
+        return
+    neither = [place for place in places if place not in (1, 2)]
+    # By their names the columns may be numbered as the cells are; else by their order.
+    ahead: Words = {**read.words, "1": 1.0, "2": -1.0, **{str(place): 0.0 for place in neither}}
+    other: Words = {**read.words, "1": -1.0, "2": 1.0, **{str(place): 0.0 for place in neither}}
+    tie = f", and {neither[0]} neither" if neither else ""
+    raise QuestionError(
+        f"{raw.name}: {column!r} says {listed(list(map(str, places)))} of {compared.first!r} and "
+        f"{compared.second!r}; is 1 the first and 2 the second{tie}?",
+        "words", (as_option(ahead), as_option(other)), as_line(ahead),
+    )  # fmt: skip
+
+
 def with_scores(
     base: pl.DataFrame, column: pl.Series, said: dict[str, float | None]
 ) -> pl.DataFrame:
@@ -193,7 +191,7 @@ def with_scores(
         numbers = column.cast(pl.Float64)
         if _is_one_to_two(column):
             numbers = 3 - 2 * numbers
-        elif signed_grades(column) or _top_grade(column):
+        elif signed_grades(column) or _top_grade(column) or _place_numbers(column):
             grades = {float(grade): value for grade, value in said.items() if _is_grade(grade)}
             numbers = numbers.replace_strict(grades, default=None, return_dtype=pl.Float64)
         return base.with_columns(numbers.alias("score"))

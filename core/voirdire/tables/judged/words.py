@@ -17,7 +17,7 @@ from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
 from voirdire.tables.judged.people import people_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from voirdire.schema import Finding
     from voirdire.study import TableKeys
@@ -101,7 +101,8 @@ def _question(
     elif sets:
         by_form = _spellings(counts or every)
     else:
-        by_form = labels_among(counts or every, attribute, where)
+        judged = {word for name, words in said.items() if name not in people for word in words}
+        by_form = labels_among(counts or every, attribute, where, judged)
     if sets and read.empty is None:
         _ask_about_no_label(counts or every, by_form, attribute, where)
     kept = {word: by_form[form_of(word)] for word in every if form_of(word) in by_form}
@@ -109,7 +110,9 @@ def _question(
     return LabelQuestion(attribute, tuple(sorted(by_form.values())), sets, folded=folded)
 
 
-def labels_among(counts: Counter[str], attribute: str, where: str) -> dict[str, str]:
+def labels_among(
+    counts: Counter[str], attribute: str, where: str, judged: Collection[str] = ()
+) -> dict[str, str]:
     """Form -> its most frequent spelling, of words by how often they are said.
 
     Raises
@@ -121,7 +124,7 @@ def labels_among(counts: Counter[str], attribute: str, where: str) -> dict[str, 
     by_form = _spellings(counts)
     often = [word for word, n in odd.items() if n > OFTEN * counts.total()]
     if often:
-        raise _label_or_not(where, attribute, sorted(by_form.values()), often, odd)
+        raise _label_or_not(where, attribute, sorted(by_form.values()), often, odd, judged)
     return by_form
 
 
@@ -171,9 +174,13 @@ def _label_or_not(
     labels: Sequence[str],
     often: Sequence[str],
     odd: Mapping[str, int],
+    judged: Collection[str],
 ) -> QuestionError:
     shown = _times(often, odd)
     lists = [_by_commas(labels), _by_commas([*labels, *often])]
+    # What judges say too mostly is a label: *none* of the categories, *unknown* of an aspect.
+    if set(often) <= set(judged):
+        lists, labels = lists[::-1], [*labels, *often]
     line = ", ".join(f'"{label}"' for label in labels)
     return QuestionError(
         f"{where}: people say {shown} of {attribute}; is that a label, or no answer? Name the "

@@ -73,6 +73,10 @@ def says_system(header: str) -> bool:
     return SYSTEMS.search(plain) is not None
 
 
+#: A number at the end of a name.
+_NUMBERED = re.compile(r"[\s_.-]+\d+$")
+
+
 def are_versions(cells: pl.Series) -> bool:
     """Whether each value of a column can only be a version or a model: nothing was judged by it.
 
@@ -80,7 +84,12 @@ def are_versions(cells: pl.Series) -> bool:
     (True, False)
     """
     values = cells.drop_nulls().unique().cast(pl.String).to_list()
-    return bool(values) and all(_VERSION.fullmatch(v.strip()) or is_model(v) for v in values)
+    # `Bot 3` and `Bot 4`: one word for a system, and its numbers.
+    bare = {_NUMBERED.sub("", value.strip()) for value in values}
+    numbered = len(values) > 1 == len(bare) and says_system(next(iter(bare)))
+    return numbered or (
+        bool(values) and all(_VERSION.fullmatch(v.strip()) or is_model(v) for v in values)
+    )
 
 
 def is_counter(cells: pl.Series) -> bool:

@@ -26,6 +26,7 @@ from voirdire.tables._judging import (
     judges_like,
     labels_of,
     may_judge,
+    numbers_of_column,
     on_scale,
     says_these,
     scale_of,
@@ -318,6 +319,8 @@ class _Wide:
         left = [c for c in left if not why_not(raw, c, keys)]
         made = made_of_others(raw, left, [*people, *left])
         left = [c for c in left if c not in made] or left
+        # Numbers beyond a hundred are on no scale that people judge by, unless the reference is.
+        left = [c for c in left if self._may_be_a_scale(c, scale)] or left
         fits = [c for c in left if labels or on_scale(raw, c, scale)]
         alone = not doubtful or self.source.assume
         if len(left) == 1 and alone and (fits or self.source.assume):
@@ -340,6 +343,12 @@ class _Wide:
             f"judge's: {spans}.",
             "judge", choices, f"judge = {json.dumps(list(likely))}",
         )  # fmt: skip
+
+    def _may_be_a_scale(self, column: str, scale: Scale | None) -> bool:
+        if not is_score(self.raw, column) or on_scale(self.raw, column, scale):
+            return True
+        numbers = numbers_of_column(self.raw, column)
+        return not len(numbers) or float(numbers.abs().max() or 0) <= 100  # type: ignore[arg-type]
 
     def _is_one_persons(self, column: str) -> bool:
         """Whether a column called as people are holds one value: who filled in the rows."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from voirdire.study import Source
     from voirdire.tables._files import RawTable
 
+#: What else objects may be.
+_OF_REPLIES = " Where the objects are what a judge replied, --layout replies reads them so."
 #: So many columns are offered.
 _MOST_CHOICES = 8
 #: Of objects so many are looked into, and a text longer than a word is no judgement.
@@ -104,7 +106,8 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     said = why.question if isinstance(why, QuestionError) else f"{str(why).partition('; ')[0]}."
     raise QuestionError(
         f"{said} Nobody said either whose judgements are the reference, by which columns are "
-        f"understood; {listed(able[:_MOST_CHOICES])} may be people's.",
+        f"understood; {listed(able[:_MOST_CHOICES])} may be people's."
+        + (_OF_REPLIES if raw.nested else ""),
         "reference", tuple(map(quoted, able[:_MOST_CHOICES])),
         f"reference = {json.dumps(able[:1])}", likely=False,
     )  # fmt: skip

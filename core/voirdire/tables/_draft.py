@@ -44,7 +44,6 @@ from voirdire.tables._reading import LAYOUTS, declared_by, is_form
 from voirdire.tables._rescale import ask_about_scales, rescaled
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._same import ask_which_are_the_same, with_one_name
-from voirdire.tables._several import as_called, ask_what_files_are, ask_whose_files
 from voirdire.tables._tables import SourceTables, finding, on_scale
 from voirdire.tables._values import Known
 from voirdire.tables.readers import Reading
@@ -91,8 +90,7 @@ def draft_study(
     """
     files = _paths(paths)
     at = Path(files[0].parent if folder is None else folder)
-    looked = _looked_at(files, at, reference, read or ReadOptions())
-    ask_what_files_are(looked)
+    looked = _looked_together(files, at, reference, read or ReadOptions())
     study, _ = _draft(looked, _as_called(looked, tuple(reference)), files[0].stem)
     return study.model_copy(update={"folder": str(at)})
 
@@ -124,12 +122,7 @@ def read_file(
     def attempt(
         named: tuple[str, ...], options: ReadOptions
     ) -> tuple[list[Looked], tuple[Study, tuple[Finding, ...]]]:
-        try:
-            looked = _looked_at(files, folder, named, options)
-        except TableError as error:
-            ask_whose_files(error, files, named)
-            raise
-        ask_what_files_are(looked)
+        looked = _looked_together(files, folder, named, options)
         named = _as_called(looked, named)
         return looked, _draft(looked, named, files[0].stem, options.judge)
 
@@ -149,7 +142,11 @@ def read_file(
 def _as_called(looked: Sequence[Looked], named: tuple[str, ...]) -> tuple[str, ...]:
     """The reference as the only file calls it, where another tool wrote that."""
     only = looked[0].raw if len(looked) == 1 else None
-    return as_called(only.raters, named) if isinstance(only, Reading) else named
+    if not isinstance(only, Reading):
+        return named
+    from voirdire.tables._several import as_called  # noqa: PLC0415 - of a tool's file alone
+
+    return as_called(only.raters, named)
 
 
 def _once_read(each: Looked, source: Source, study: Study) -> SourceTables | None:
@@ -222,6 +219,26 @@ def from_frame(
 def _paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
     one = isinstance(paths, str | Path)
     return [Path(path) for path in ([paths] if one else paths)]  # type: ignore[union-attr,arg-type]
+
+
+def _looked_together(
+    files: Sequence[Path], folder: Path, reference: Sequence[str], read: ReadOptions
+) -> list[Looked]:
+    """As `_looked_at`; of several files it is asked what each of them stands for."""
+    if len(files) < 2:
+        return _looked_at(files, folder, reference, read)
+    from voirdire.tables._several import (  # noqa: PLC0415 - of several files alone
+        ask_what_files_are,
+        ask_whose_files,
+    )
+
+    try:
+        looked = _looked_at(files, folder, reference, read)
+    except TableError as error:
+        ask_whose_files(error, files, reference)
+        raise
+    ask_what_files_are(looked)
+    return looked
 
 
 def _looked_at(

@@ -263,7 +263,8 @@ def made_ready(
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source)
-    if asked is not None and source.layout == "auto":
+    elsewhere = asked is not None and not set(asked.reference) & set(raw.frame.columns)
+    if asked is not None and asked.reference and elsewhere and source.layout == "auto":
         from voirdire.tables._unnamed import with_raters_in_rows  # noqa: PLC0415 - for forms alone
 
         raw, source = with_raters_in_rows(raw, source, asked.reference)

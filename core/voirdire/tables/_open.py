@@ -9,7 +9,6 @@ import polars as pl
 
 from voirdire.errors import TableError, check_allowed, listed
 from voirdire.tables._files import PLAIN, RawTable, read_raw
-from voirdire.tables._several import with_file_name
 from voirdire.tables._tables import (
     RATERS,
     RATINGS,
@@ -57,11 +56,14 @@ def open_files(
         raws[places[0]] = raw
         for at in places[1:]:
             raws[at] = _nothing_of(raw) if isinstance(raw, Reading) else raw
+    opened_files = [raws[at] for at in range(len(paths))]
+    if len(paths) < 2:
+        return opened_files
+    from voirdire.tables._several import with_file_name  # noqa: PLC0415 - of several files alone
+
     return [
-        with_file_name(raw, path, source) if isinstance(raw, RawTable) and len(paths) > 1 else raw
-        for path, source, raw in zip(
-            paths, sources, (raws[at] for at in range(len(paths))), strict=True
-        )
+        with_file_name(raw, path, source) if isinstance(raw, RawTable) else raw
+        for path, source, raw in zip(paths, sources, opened_files, strict=True)
     ]
 
 

@@ -32,7 +32,6 @@ from voirdire.tables._preferences import (
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
-from voirdire.tables._several import FILE, as_called, names_files
 from voirdire.tables._values import is_score
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, ReadJudgements
@@ -269,6 +268,8 @@ def _of_a_tool(
 ) -> ReadJudgements | None:
     """Comparisons or labels of a tool's file; None where it holds ratings."""
     people = reading.raters.filter(pl.col("kind") == "human")["rater"].to_list()
+    from voirdire.tables._several import as_called  # noqa: PLC0415 - of a tool's file alone
+
     reference = as_called(reading.raters, reference)
     if reading.preferences is not None:
         names = reading.preferences["rater"].unique(maintain_order=True).to_list()
@@ -435,6 +436,8 @@ def _of_several(
     files: Sequence[Path], read: ReadOptions, reference: Sequence[str]
 ) -> RawTable | None:
     """Files with the same columns as one table, where their names are raters', or some part's."""
+    from voirdire.tables._several import FILE, names_files  # noqa: PLC0415 - for these alone
+
     stems = {path: path.stem for path in files}
     raters = bool(reference) and set(reference) <= set(stems.values())
     if len(set(stems.values())) < len(files) or not (raters or names_files(read)):

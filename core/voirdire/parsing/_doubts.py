@@ -22,6 +22,7 @@ from voirdire.parsing._hearing import (
 )
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import SAYS_DRAFT
 
@@ -33,18 +34,15 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 # What a sentence about the verdict denies, or whoever gave it does to it.
-_DENIES = Phrases("not", "cannot", "no longer", "never", "neither", "nor", "nobody", "nothing")
+_DENIES = Phrases(*rule("denies_verdict"))
 _DOES = re.compile(
     r"(?:^|[,;:]|\band)\W*(?:i(?:['’](?:m|ll|d|ve)|\s+(?:am|will|would|have|must|should|now|hereby))?"
     r"|please|kindly)?\s+(?:\w+ly\s+)?(?P<verb>[^\W\d]+)(?:\s+(?:back|out|of|from|on|away|up))?\s*$",
     re.IGNORECASE,
 )
 # "Please ignore", "Withdrawn.", "Sorry, I mixed them up", "I abstain": how such a sentence begins.
-_WITHDRAWS = Phrases(
-    *("ignore", "disregard", "discard", "scrap", "withdrawn", "retracted", "please ignore"),
-    *("please disregard", "sorry i", "apologies i", "oops i"),
-)
-_IS_TO = Phrases("should be", "must be", "ought to", "needs to", "is to")
+_WITHDRAWS = Phrases(*rule("withdraws"))
+_IS_TO = Phrases(*rule("is_to"))
 _ABSTAINS = Phrases("i abstain", "with neither")
 # Without one of these an English sentence speaks of no verdict and takes none back.
 _NOUNS = ("rating", "score", "grade", "label", "verdict", "judgement", "judgment", "number")

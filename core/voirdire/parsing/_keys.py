@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import of_heads
 from voirdire.parsing._json import Cut, pairs_of, read_json
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import MARKS
 from voirdire.parsing._words import FINAL_MARKS
 
@@ -18,28 +19,15 @@ if TYPE_CHECKING:
 
 # "Overall score", "overall_score" and "overall-score" are one key.
 _SEPARATORS = re.compile(rf"(?:[^\w{MARKS}]|_)+")
-_SCORE_KEYS = (
-    *("score", "rating", "value", "grade", "points", "level", "answer", "label", "result"),
-    *("finalscore", "overallscore", "finalrating", "overallrating", "present", "choice", "option"),
-    *("letter", "winner", "verdict", "preference", "preferred"),
-)
+_SCORE_KEYS = rule("score_keys")
 # Beside a score these hold its last version, or a flag; "updated" may be a day.
 _LAST_KEYS = ("final", "revised", "corrected")
 #: What stands under these explains an answer and is none, whatever it names.
-ASIDES = frozenset(
-    {"reason", "reasons", "reasoning", "explanation", "rationale", "justification", "evidence"}
-    | {"note", "notes", "thought", "thoughts", "remark", "remarks", "comment", "comments"}
-    | {"confidence", "analysis", "text", "quote"}
-)
+ASIDES = frozenset(rule("asides"))
 _TOP_KEYS = frozenset({"max", "maxscore", "maximum", "outof", "of"})
-_NAME_KEYS = frozenset(
-    {"name", "attribute", "criterion", "criteria", "dimension", "metric", "category", "aspect"}
-)
+_NAME_KEYS = frozenset(rule("name_keys"))
 #: Of several wrappers at one level these hold the answer (a *draft* or *weights* does not).
-_ANSWER_KEYS = frozenset(
-    {"scores", "score", "ratings", "rating", "final", "finalscores", "finalratings", "finalanswer"}
-    | {"answer", "output", "result", "results", "evaluation"}
-)
+_ANSWER_KEYS = frozenset(rule("answer_keys"))
 #: "finalscore", "calmfinal", "answerafterreview": a key in its plain form, marked as final.
 MARKED_FINAL = re.compile(
     rf"(?:{'|'.join(FINAL_MARKS)})(?P<behind>.+)"

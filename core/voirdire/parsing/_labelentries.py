@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import denies, denies_any
 from voirdire.parsing._names import name_at
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Words, words_of
 
 if TYPE_CHECKING:
@@ -22,35 +23,15 @@ _BREAK = re.compile(r"[,;|/&+\n]|\band\b|\bor\b|\bvs\b|\bversus\b|\bas well as\b
 OR = frozenset({"or", "vs", "versus"})
 _JOINS = OR | {"and"}
 # In running text a one-word label behind these is a verb: "I fear", "I am labeling".
-_SUBJECTS = frozenset({"i", "we", "you", "he", "she", "they", "am", "i'm", "i'd", "would", "will"})
+_SUBJECTS = frozenset(rule("subjects"))
 _BEFORE, _BEHIND = ("non-", "anti-", "self-"), "-free"
-NOT = frozenset(
-    ("not", "no", "never", "without", "neither", "nor", "nothing", "rather", "instead", "cannot"),
-) | {
-    *("isn't", "aren't", "doesn't", "don't", "wasn't", "can't", "unlikely", "absent", "excluded"),
-}
+NOT = frozenset(rule("not"))
 # These deny in a sentence; in a list they may be part of an entry (*lack of empathy*).
-DENYING = (
-    NOT
-    | {"lacks", "lack", "lacking", "absence", "less", "hardly", "rules", "ruled"}
-    | {
-        *("missing", "lacked", "undetected", "unseen", "nowhere", "barely", "scarcely", "neither"),
-    }
-)
+DENYING = NOT | frozenset(rule("denying"))
 # Words of a sentence: an entry of a list does not hold them.
-_SENTENCE = (
-    NOT
-    | {"i", "you", "he", "she", "we", "they", "it", "this", "that", "there", "the", "my", "your"}
-    | {"is", "are", "was", "were", "be", "has", "have", "had", "does", "do", "did", "seems"}
-    | {"user", "text", "post", "appears", "please", "sorry", "here", "because", "which", "who"}
-    | {"between"}
-    | {"if", "whether", "unless", "would", "could", "might", "may", "means", "either", "glance"}
-)
+_SENTENCE = NOT | frozenset(rule("of_sentence"))
 # "Response A shows Anger, Response B shows Joy": labels of several texts are the labels of none.
-_TEXTS = frozenset(
-    {"response", "reply", "answer", "text", "post", "output", "assistant", "model", "system"}
-    | {"comment", "message", "item", "turn"}
-)
+_TEXTS = frozenset(rule("texts"))
 # The stop stays with its clause: a look behind takes no sign away.
 _CLAUSES = re.compile(r"(?<=[.;,!?])\s+|\n")
 #: More words make a sentence of an entry, or of what follows a label in it.

@@ -26,6 +26,7 @@ from voirdire.parsing._labelentries import (
 from voirdire.parsing._labelverdicts import headed_aside, verdict
 from voirdire.parsing._languages import predicates
 from voirdire.parsing._names import name_at, names_any
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._ticks import BOX, is_ticked
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
@@ -71,41 +72,17 @@ _CONFIDENCE = re.compile(
 # "Free of anger" denies it.
 _FREE_OF = re.compile(r"\bfree\s+(?:of|from)\b", re.IGNORECASE)
 # "Secondary: None" speaks of a second place.
-_FURTHER = frozenset(
-    {"second", "secondary", "third", "tertiary", "other", "others", "additional", "further"}
-)
+_FURTHER = frozenset(rule("further"))
 # Heads of labels that are there, by their place or by what they are.
-_OF_LABELS = (
-    *("first", "second", "third", "tertiary", "primary", "main", "other", "label", "emotion"),
-    "answer",
-)
+_OF_LABELS = rule("of_labels")
 # Heads of what is not the answer: "Ruled out: Fear", "Labels considered: Anger, Fear".
-_NO_ANSWER = frozenset(
-    {"no", "not", "absent", "excluded", "rejected", "ruled out", "considered", "possible", "format"}
-    | {"available", "candidate", "candidates", "without", "unlikely", "template", "example"}
-    | {"examples", "worst", "wrong", "incorrect", "least"}
-)
+_NO_ANSWER = frozenset(rule("no_answer"))
 # "The text shows none of these": no label, whatever is listed behind.
-_SHOWS = ("show", "contain", "feel", "ha", "have", "find", "found", "see", "exhibit", "display")
+_SHOWS = rule("shows")
 # "Mind Reading is a distortion", "Anger means hostility": what a label is, not where it applies.
-_DEFINES = Phrases(
-    *("is a", "is an", "is when", "is defined", "means", "refers", "involves"),
-    *(
-        "describes",
-        "occurs",
-        "applies when",
-        "applies if",
-    ),
-)
+_DEFINES = Phrases(*rule("defines"))
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
-_SUPPOSES = Phrases(
-    *("if", "unless", "whether", "could", "might", "may", "possibly", "perhaps", "maybe"),
-    *("at first", "considered", "choose from", "choose among", "between", "either"),
-    *(
-        "for example",
-        "e g",
-    ),
-)
+_SUPPOSES = Phrases(*rule("supposes"))
 # What explains a label names none, and its "would" supposes nothing of it.
 _BECAUSE = re.compile(r"(?:,?\s+(?:because|since)\b|,\s+as\s).*", re.IGNORECASE)
 # "Another judge would say: Fear": a head that leaves the answer to somebody else.
@@ -122,18 +99,13 @@ _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE
 _CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
 # "Anger (he may hide)": what brackets say behind a label.
 _REMARK = re.compile(r"[ \t*_`]{0,4}[(（](?P<told>[^()（）\n]{1,200})[)）]")
-_WEIGHED = frozenset(
-    {"considered", "possible", "unclear", "uncertain", "too", "tempting", "wrong", "incorrect"}
-)
+_WEIGHED = frozenset(rule("weighed"))
 _STATES = frozenset({"is", "are", "was", "were", "there"})
 #: These deny nothing.
 _NOT_ONLY = ("not only", "Not only", "not just", "Not just")
 #: Words of `_TURNED` and `_BECAUSE`: without one of them neither finds anything.
 _TURNS = frozenset({"not", "than", "instead", "opposed", "because", "since", "as"})
-_DEGREES = frozenset(
-    {"low", "high", "medium", "moderate", "mild", "possibly", "maybe", "partly"}
-    | {"none", "nil", "na", "n", "x", "unclear", "unknown"}
-)
+_DEGREES = frozenset(rule("degrees"))
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 #: A sentence has at least so many words; *non-factual* is an entry.
 _FEWEST = 3

@@ -8,6 +8,7 @@ from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import ASIDES, MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelverdicts import verdicts_on
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import spelled
 from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS
 from voirdire.parsing.yesno import said_yes
@@ -23,13 +24,13 @@ NO_ENTRY = NONE | {"", "na"}
 #: Beside others these keys hold the answer, and a flag of these denies the label beside it.
 _ANSWERS = (FINAL_MARKS, ("answer",), ("labels",))
 # "initial_answer", "draftLabels": a key of what was not kept.
-_FIRST_TRY = ("", "label", "answer", "verdict", "choice", "category", "categorie", "classe")
+_FIRST_TRY = rule("first_try")
 #: Keys of an object that hold the one answer: with two values it is none.
 _KEYS = ("answer", "finalanswer", "label", "labels", "finallabel", "finallabels")
 #: Keys of an object that names one label, and of the verdict on it.
-_NAMES = frozenset({"label", "name", "emotion", "category", "class", "type"})
-_TOLD = frozenset({"value", "score", "probability", "answer", "verdict", "rating"})
-_FLAGS = frozenset({"present", "ispresent", "applies", "applicable", "detected", "selected"})
+_NAMES = frozenset(rule("label_keys"))
+_TOLD = frozenset(rule("told_keys"))
+_FLAGS = frozenset(rule("flag_keys"))
 _MAX_DEPTH = 8
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._hearing import hedges
 from voirdire.parsing._keys import ASIDES, plain_key
 from voirdire.parsing._names import names_in
+from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._statements import Statement
@@ -45,18 +46,14 @@ _FIELD_ENDS = ("\n", "</", "|")
 _REMARKS = frozenset({"open", "dash", "plain"})
 #: A value of more words explains, and so does a shorter one that speaks of people: *he shouts*.
 _FEW = 3
-_PEOPLE = frozenset({"he", "she", "they", "his", "her", "their", "user", "speaker", "writer"})
+_PEOPLE = frozenset(rule("people"))
 _LONGEST, _MOST = 300, 500
 #: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
 _NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
 
 
 # "Hard to say without context", "not sure whether this is anger".
-_UNSURE = Phrases(
-    *("unclear", "unsure", "uncertain", "maybe", "perhaps", "possibly"),
-    *("not sure", "not clear", "not certain", "hard to", "difficult to", "impossible to"),
-    *(f"{cannot} {tell}" for cannot in ("cannot", "can't") for tell in ("say", "tell", "judge")),
-)
+_UNSURE = Phrases(*rule("unsure"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import LONGEST, denies_any, hear, may_hold, truth
 from voirdire.parsing._names import EASTERN
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import DENIED, TURNS_TO, other_values
@@ -28,26 +29,13 @@ _BREAK = re.compile(r"[.,:](?=\D|\Z)|[!?;\n()。！？；：，、،؛।—]|\s
 _JOINED_BEHIND = re.compile(r"\s*(?:[分点점]|です|だ|が|이|가|更|比|吧|로|으로)")
 # Words of a clause that set its value against the one that counts, or make it the number of
 # something.
-_DENIES = frozenset(
-    {"not", "no", "never", "nor", "neither", "if", "unless", "between", "only"}
-    | {
-        *("wrong", "incorrect", "false", "worse", "than"),
-    }
-)
-_SET_AGAINST = _DENIES | {
-    *("than", "below", "above", "under", "short", "from", "beyond", "reach", "unlike", "like"),
-    *("considered", "would", "could", "might", "to", "with", "by", "against", "of", "for", "about"),
-    *("both", "turn", "turns", "step", "item", "items", "question", "point", "message", "line"),
-    *("level", "levels", "part", "section", "paragraph", "example", "case", "number", "response"),
-}
+_DENIES = frozenset(rule("denies_value"))
+_SET_AGAINST = _DENIES | frozenset(rule("set_against"))
 _ADDS = frozenset({"also", "too", "well", "both", "and"})
 #: Behind a value, where they end its clause: *B after all.*
 REPLACES = re.compile(r",?\s+(?:after\s+all|instead|rather|it\s+is|then)\W*", re.IGNORECASE)
 # Behind a number these say something of it; another word is what it counts: "2 questions".
-_SAYS = Phrases(
-    *("is", "it", "fits", "seems", "feels", "would", "will", "then", "instead", "after", "rather"),
-    *("suits", "works"),
-)
+_SAYS = Phrases(*rule("says"))
 #: How far behind a statement, and before the end of a reply, its author's second thoughts stand.
 _SOON, _LATE = 200, 100
 #: Words of a clause beside its value; where it is led to, behind it.

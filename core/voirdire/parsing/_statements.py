@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._names import LAST, FoundName, SpelledNames, names_in
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._tables import cells, rows_of, tables, unmarked
 from voirdire.parsing._ticks import ticks
@@ -110,23 +111,7 @@ _MARKED_RANKS: dict[str, Rank] = {
     **dict.fromkeys(map(plain_key, DRAFT_NOUNS), "draft"),
 }
 #: What may lead to a verdict word in its line; another word makes it another thing's.
-_OPENERS = frozenset(
-    {"", "final", "overall", "the", "my", "a", "an", "this", "of", "so", "and", "but", "its", "is"}
-    | {
-        "our",
-        "own",
-        "hence",
-        "thus",
-        "therefore",
-        "now",
-        "then",
-        "or",
-        "correct",
-        "best",
-        "new",
-        "edit",
-    }
-)
+_OPENERS = frozenset(rule("openers"))
 
 
 @dataclass(frozen=True, slots=True)

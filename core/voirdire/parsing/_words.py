@@ -10,6 +10,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, last_part, words_of
 
 if TYPE_CHECKING:
@@ -20,24 +21,13 @@ if TYPE_CHECKING:
 Rank = Literal["draft", "said", "rival", "apart", "final"]
 
 #: Nouns of a verdict: what stands behind one and a sign is what the reply decides.
-VERDICTS = (
-    *("score", "rating", "grade", "level", "result", "answer", "verdict", "decision", "judgement"),
-    *("judgment", "conclusion", "assessment", "evaluation", "overall", "mark", "total rating"),
-    *("choice", "label", "preference", "winner"),
-)
+VERDICTS = rule("verdicts")
 #: These stand for a noun of verdict too: ``Final: 4``, ``Draft: 2``.
-FINAL_NOUNS = (
-    *("final", "finally", "revised", "corrected", "correction", "updated", "amended"),
-    *("edit", "update", "final call", "on balance", "in conclusion", "all things considered"),
-    *("all in all", "bottom line", "everything considered", "taken together", "in the end"),
-    *("ultimately", "in sum", "to sum up", "on the whole", "at the end of the day"),
-)
-DRAFT_NOUNS = ("draft", "initial", "initially", "preliminary", "tentative", "tentatively")
+FINAL_NOUNS = rule("final_nouns")
+DRAFT_NOUNS = rule("draft_nouns")
 #: Joined to a noun by a sign they say the same: ``final_answer``, ``<revised_score>``.
-FINAL_MARKS = ("final", "revised", "corrected", "updated", "amended", "adjusted")
-DRAFT_MARKS = (
-    *("draft", "initial", "preliminary", "tentative", "first", "old", "original", "previous"),
-)
+FINAL_MARKS = rule("final_marks")
+DRAFT_MARKS = rule("draft_marks")
 #: Any of these marks, as a fragment.
 MARK = "|".join((*FINAL_MARKS, *DRAFT_MARKS))
 _FINAL = (
@@ -124,9 +114,7 @@ TURNS = re.compile(
     re.IGNORECASE,
 )
 #: The sentence right behind a statement, in a reply that was cut, weighs something against it.
-_TURNS_AT_ONCE = Phrases(
-    *("however", "but", "yet", "still", "although", "though", "that said", "on the")
-)
+_TURNS_AT_ONCE = Phrases(*rule("turns_at_once"))
 # One more look, a closer reading, a second check; looking again, checked twice; re-reading.
 _LOOK = (
     r"(?:(?:one\s+(?:more|last|final)|another|an?\s+(?:more\s+careful)|(?:an?\s+)?(?:second|third|last|closer|further|fresh|new"
@@ -265,10 +253,7 @@ _OF_HEADINGS = frozenset("#*_:：")
 # A heading below which the final answer stands.
 _SAYS_FINAL = Phrases(*FINAL_MARKS)
 #: Words of a heading, or a head of a line, below which a draft stands.
-SAYS_DRAFT = Phrases(
-    *("draft", "initial", "preliminary", "tentative", "provisional", "first pass", "first draft"),
-    *("first guess", "first impression", "first impressions"),
-)
+SAYS_DRAFT = Phrases(*rule("says_draft"))
 _SECTION = 2_000
 # "At first I thought 2, but now 4": behind these words the draft is over.
 _NOT_DRAFT = Phrases("but", "now")

@@ -12,6 +12,7 @@ from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import ASIDES, RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
+from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     ReplySource,
@@ -54,14 +55,10 @@ _INLINE = re.compile(rf"[,;][ \t]*(?={_WORD}?[ .#]{{0,2}}\d{{1,3}}[ \t]*[:=])", 
 # A table whose columns are the items: its rows are no items.
 _SIDEWAYS = re.compile(r"^[ \t]*\|[ \dQq|]{3,200}\n[ \t]*\|[-: |]{3,}", re.MULTILINE)
 _RANGE = re.compile(r"\W*\d\s*[-–]\s*\d\W*")  # an echo of the levels to choose from
-_ITEM_KEYS = frozenset(
-    {"item", "itemnumber", "number", "id", "serial", "serialnumber", "question", "symptom"}
-)
+_ITEM_KEYS = frozenset(rule("item_keys"))
 _VALUES = frozenset({"score", "answer", "rating", "value", "response"})
 _TOTALS = frozenset({"total", "totalscore", "sum"})
-_NOT_RATABLE = frozenset(
-    {"notratable", "notrateable", "nr", "na", "notapplicable", "cannotberated"}
-)
+_NOT_RATABLE = frozenset(rule("not_ratable"))
 _NO_NUMBER = ("not_numeric", "empty", "not_yes_no", "null")
 _MAX_DEPTH = 6
 # The last so many: no questionnaire has more items.

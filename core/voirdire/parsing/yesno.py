@@ -12,6 +12,7 @@ from voirdire.parsing._hearing import LONGEST, answer_words, is_taken_back, open
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
+from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import InText, Settled, in_text, with_text_behind
 from voirdire.parsing._source import (
     ReplySource,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from voirdire.schema import FinishReason, Parsed
 
-_YES = frozenset({"yes", "y", "yeah", "yep", "true", "1", "present", "positive"})
-_NO = frozenset({"no", "n", "nope", "false", "0", "absent", "negative"})
+_YES = frozenset(rule("yes"))
+_NO = frozenset(rule("no"))
 # What says that something is there, or is not, without a yes or a no.
 _PRESENCE = re.compile(
     r"\W*(?P<no>no\s+(?:\w+\s+){0,2}(?:signs?|evidence|indications?|symptoms?|traces?)\b(?!\s+(?:either|but))"

@@ -8,7 +8,7 @@ its label, which is missing then; a longer text behind a label explains it, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import hedges
@@ -69,41 +69,30 @@ class Verdicts:
     conflict: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _VerdictEntry:
-    """A label, the text that says whether it applies, and how they are joined."""
-
-    label: str
-    text: str
-    at: int
-    end: int
-    sign: str
-
-
 def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     """The verdicts that a text lists; None where it lists none."""
     in_tables = list(_cells(text, labels))
     entries = [*in_tables, *_entries(text, labels, in_tables)]
-    entries = [each for each in entries if each.label not in (labels.none, labels.other)]
+    entries = [each for each in entries if each.key not in (labels.none, labels.other)]
     if not entries:
         return None
     # T and F are true and false where all verdicts are one of them.
     if {each.text.upper() for each in entries} in ({"T", "F"}, {"F"}):
-        entries = [replace(e, text="true" if e.text.upper() == "T" else "false") for e in entries]
+        entries = [e._replace(text="true" if e.text.upper() == "T" else "false") for e in entries]
     values = {id(each): verdict(each.text) for each in entries}
-    told = {each.sign for each in entries if isinstance(values[id(each)], bool)}
+    told = {each.form for each in entries if isinstance(values[id(each)], bool)}
     denied = any(values[id(each)] is False for each in entries)
     listed = [
         each
         for each in entries
         if values[id(each)] != "explained"
-        and (each.sign not in _REMARKS or (each.sign in told and denied))
+        and (each.form not in _REMARKS or (each.form in told and denied))
     ]
     if not listed or (len(listed) == 1 and values[id(listed[0])] is None and len(entries) > 1):
         return None
     # In a list of verdicts a label with an explanation is there: "Fear (no), Anger (he may hide)".
-    signs = {each.sign for each in listed} | {"colon"}
-    kept = [e for e in entries if e in listed or (e.sign in signs and values[id(e)] == "explained")]
+    signs = {each.form for each in listed} | {"colon"}
+    kept = [e for e in entries if e in listed or (e.form in signs and values[id(e)] == "explained")]
     return _settled(kept, text)
 
 
@@ -131,14 +120,11 @@ def verdict(text: str) -> bool | str | None:
     return None if _UNSURE.among(forms) or hedges(text) else "explained"
 
 
-def _settled(entries: Sequence[_VerdictEntry], text: str) -> Verdicts:
+def _settled(entries: Sequence[Statement], text: str) -> Verdicts:
     yes, no, unknown, conflict = list[str](), list[str](), list[str](), False
-    for label in dict.fromkeys(each.label for each in entries):
-        stated = [
-            Statement(label, e.text, e.at, e.end, rank_of(text, e.at, e.end), closed=True)
-            for e in entries
-            if e.label == label
-        ]
+    for label in dict.fromkeys(each.key for each in entries):
+        here = [each for each in entries if each.key == label]
+        stated = [each._replace(rank=rank_of(text, each.at, each.end)) for each in here]
         settles = settled(stated, text, _told, cut=False)
         value = settles.value if settles else None
         conflict |= bool(settles and settles.conflict)
@@ -151,10 +137,14 @@ def _told(text: str) -> str:
     return "unknown" if value is None else "no" if value is False else "yes"
 
 
-def _cells(text: str, labels: LabelSet) -> Iterator[_VerdictEntry]:
+def _cells(text: str, labels: LabelSet) -> Iterator[Statement]:
     """Verdicts in tables: labels in a column beside one of verdicts, or as the head of columns."""
     for cell in cells(text, lambda cell: labels.forms.get(spelled(cell)), _said):
-        yield _VerdictEntry(cell.name, cell.text, cell.start, cell.end, "cell")
+        yield _entry(cell.name, cell.text, cell.start, cell.end, "cell")
+
+
+def _entry(label: str, text: str, at: int, end: int, form: str) -> Statement:
+    return Statement(label, text, at, end, closed=True, form=form)
 
 
 def _said(text: str) -> bool | None:
@@ -163,9 +153,7 @@ def _said(text: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _entries(
-    text: str, labels: LabelSet, in_tables: Sequence[_VerdictEntry]
-) -> Iterator[_VerdictEntry]:
+def _entries(text: str, labels: LabelSet, in_tables: Sequence[Statement]) -> Iterator[Statement]:
     """Verdicts in lines and tags."""
     inside = [(each.at, each.end) for each in in_tables]
     begun = [
@@ -183,9 +171,8 @@ def _entries(
         named = labels.forms.get(spelled(value))
         # A label that says *none* may be spelled as *no*; "Anger: Fear" is no verdict on anger.
         if named is None or (named == labels.none and verdict(value) is False):
-            yield _VerdictEntry(
-                label, value, at, end + len(value), "colon" if sign == "tag" else sign
-            )
+            form = "colon" if sign == "tag" else sign
+            yield _entry(label, value, at, end + len(value), form)
 
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._rivals import rivals
 from voirdire.parsing._statements import (
+    READ,
     Statement,
     last_words,
     names_another,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-#: Stands for an object among statements: no reply states it.
-_OBJECT = "\0"
 #: Characters around a value in which second thoughts about it are looked for.
 _AROUND, _SECTION, _INTO = 300, 2_000, 30
 
@@ -85,7 +84,7 @@ def settled(
         thoughts of it are not about these statements.
     """
     order = sorted(stated, key=lambda each: (each.at, each.end))
-    values = [(each, value) for each in order if (value := read(each.text)) is not None]
+    values = [(each, value) for each in order if (value := _value(each, read)) is not None]
     if cut and order and _falls_to_the_cut(order, values, text, read):
         return Settled(None, "cut")
     others = _rivals(values, text, read, bare) if bare is not None else []
@@ -115,6 +114,12 @@ def settled(
     if fallen or all(each.rank == "rival" for each, _ in live):
         return Settled(None, "ambiguous")
     return _of_live(live)
+
+
+def _value(stated: Statement, read: Callable[[str], T | None]) -> T | None:
+    """What a statement states, read already or out of its text."""
+    value: T | None = stated.value
+    return read(stated.text) if value is None else value
 
 
 def _rivals(
@@ -246,14 +251,15 @@ def with_last_words(
             [e for e in stated if e.final], reading.behind, read, cut=not source.keep_cut
         )
     around = reading.before[-_AROUND:]
-    rank = rank_of(f"{around}{_OBJECT}{reading.behind[:_AROUND]}", len(around), len(around) + 1)
-    whole = Statement("", _OBJECT, -1, 0, "apart" if rank == "said" else rank, closed=True)
+    rank = rank_of(f"{around}{READ}{reading.behind[:_AROUND]}", len(around), len(around) + 1)
+    rank = "apart" if rank == "said" else rank
+    whole = Statement("", READ, -1, 0, rank, closed=True, value=value)
     if rank == "draft" and not stated:
         return Settled(value)  # nothing replaced it
     return settled(
         [whole, *stated],
         reading.behind,
-        lambda text: value if text == _OBJECT else read(text),
+        read,
         cut=not source.keep_cut,
         bare=bare,
         of_others=of_others,
@@ -336,7 +342,7 @@ def _falls_to_the_cut(
     """Whether the last statement reaches the end of a cut text, or the text turns behind it."""
     last = order[-1]
     if last.end >= len(text.rstrip()) and not last.closed:
-        value = read(last.text)
+        value = _value(last, read)
         # Without its last word it says something else: that word may be half of one.
         torn = not text[-1:].isspace() and read(last.text.rpartition(" ")[0]) != value
         if torn or (value is None and (values or not last.text)):

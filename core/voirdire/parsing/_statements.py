@@ -7,10 +7,10 @@ r"""One grammar of statements: what a reply says behind a key, a verdict word, i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
@@ -110,18 +110,21 @@ _MARKED_RANKS: dict[str, Rank] = {
     **dict.fromkeys(map(plain_key, FINAL_NOUNS), "final"),
     **dict.fromkeys(map(plain_key, DRAFT_NOUNS), "draft"),
 }
+#: Text of a statement whose value has been read already: no reply holds it.
+READ = "\0"
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(rule("openers"))
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A key, the text behind it to the end of its line or field, and how far it goes.
 
     `at` and `end` are its places in the text. `section` is all that stands before the next key:
     ``Empathy: warm`` may have its ``Score: 4`` below. `before` is the word that leads to the key
     in its line: *confidence* score. `closed`: a bracket or tag ends the value, so that no further
     text could lengthen it. `begins` is the place of the value, where it is not that of the key.
+    `value` is what it states, where that has been read already, as of an object; `form` is the
+    sign that joins key and value, where it matters.
     """
 
     key: str
@@ -133,6 +136,8 @@ class Statement:
     before: str = ""
     closed: bool = False
     begins: int | None = None
+    value: Any = None
+    form: str = ""
 
     @property
     def value_at(self) -> int:
@@ -312,7 +317,7 @@ def set_apart(text: str) -> list[Statement]:
     >>> [(each.text, each.rank) for each in set_apart("Draft: [[2]]. Final: \\boxed{4}")]
     [('2', 'draft'), ('4', 'final')]
     """
-    stated = [replace(cell, key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
+    stated = [cell._replace(key="", rank=_of_cell(cell.key)) for cell in _verdict_cells(text)]
     # The search tries each place of a text: few texts hold a box.
     may = "[" in text or "<" in text or "box" in text.casefold()
     boxes = list(_APART.finditer(text))[-_MOST:] if may else []

@@ -29,7 +29,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import FULL_WIDTH, spelled
-from voirdire.parsing._statements import Statement, set_apart, statements
+from voirdire.parsing._statements import READ, Statement, set_apart, statements
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
@@ -195,38 +195,34 @@ def _decided(
     """What cues and boxes settle on: letters, or the reason why they are none."""
     standing = [cue for cue in cues if not cue.retracted]
     # Where all are retracted they are what was said: the reply is ambiguous, and not silent.
-    stated, values = _claims(standing or cues, text, asked)
-    return settled(stated, text, _or_letter(values, asked), cut=cut, bare=asked.by.bare)
+    stated = _claims(standing or cues, text, asked)
+    return settled(stated, text, _letter(asked), cut=cut, bare=asked.by.bare)
 
 
-def _or_letter(
-    values: Mapping[str, Chosen], asked: _QuestionOptions
-) -> Callable[[str], Chosen | None]:
-    """What a cue chose, by its name, or a letter that stands without one."""
+def _letter(asked: _QuestionOptions) -> Callable[[str], Chosen | None]:
+    """A letter that stands without a cue."""
 
     def read(text: str) -> Chosen | None:
         letter = text.strip("([*\"')]")
-        return values.get(text) or ((letter,) if letter in asked.letters else None)
+        return (letter,) if letter in asked.letters else None
 
     return read
 
 
-def _claims(
-    cues: list[Cue], text: str, asked: _QuestionOptions
-) -> tuple[list[Statement], dict[str, Chosen]]:
-    """Cues and boxes as statements, whose texts are the keys of what they choose."""
-    claims: list[tuple[Statement, Chosen | None]] = [
-        (Statement("", "", cue.at, cue.end, cue.rank, closed=cue.alone), _of_cue(cue, asked))
-        for cue in cues
-    ]
+def _claims(cues: list[Cue], text: str, asked: _QuestionOptions) -> list[Statement]:
+    """Cues and boxes as statements, with what they choose."""
+    claims = [_claim(cue, asked) for cue in cues]
     for box in set_apart(text):
         # A box without a letter is kept without a value: at a cut it may be the beginning of one.
         inside = strong_cues(box.text, asked.by) if asked.by.alone.fullmatch(box.text) else []
-        claims += [(box, _of_cue(cue, asked)) for cue in inside[-1:]] or [(box, None)]
-    names = [f"\0{number}" for number in range(len(claims))]  # no option has such a name
-    stated = [replace(each, text=name) for (each, _), name in zip(claims, names, strict=True)]
-    values = zip(names, (value for _, value in claims), strict=True)
-    return stated, {name: value for name, value in values if value is not None}
+        value = _of_cue(inside[-1], asked) if inside else None
+        claims.append(box._replace(text=READ, value=value))
+    return claims
+
+
+def _claim(cue: Cue, asked: _QuestionOptions) -> Statement:
+    value = _of_cue(cue, asked)
+    return Statement("", READ, cue.at, cue.end, cue.rank, closed=cue.alone, value=value)
 
 
 def _of_cue(cue: Cue, asked: _QuestionOptions) -> Chosen:
@@ -271,11 +267,12 @@ def _from_object(source: ReplySource, asked: _QuestionOptions) -> Settled[Chosen
     behind = source.reading.behind
     if not behind.strip():
         return Settled(chosen, conflict=conflict)
-    stated, values = _claims(strong_cues(behind, asked.by), behind, asked)
+    stated = _claims(strong_cues(behind, asked.by), behind, asked)
     answer = None if chosen == "no_answer" else chosen
     final = [each for each in stated if each.final]
-    read = _or_letter(values, asked)
-    settles: Settled[Chosen] | None = with_last_words(answer, source, final, read, asked.by.bare)
+    settles: Settled[Chosen] | None = with_last_words(
+        answer, source, final, _letter(asked), asked.by.bare
+    )
     settles = settles or Settled(chosen)
     return replace(settles, conflict=settles.conflict or conflict)
 

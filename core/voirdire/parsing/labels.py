@@ -33,7 +33,7 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import WORD, spelled, word_form, words_of
-from voirdire.parsing._statements import set_apart, verdict_keys, verdicts
+from voirdire.parsing._statements import READ, set_apart, verdict_keys, verdicts
 from voirdire.parsing._words import (
     SAYS_DRAFT,
     TAKES_BACK,
@@ -45,7 +45,7 @@ from voirdire.parsing._words import (
 from voirdire.schema import Flag, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from voirdire.parsing._labelset import LabelSet
     from voirdire.parsing._statements import Statement
@@ -205,38 +205,37 @@ def _is_data(source: ReplySource) -> bool:
 def _decided(source: ReplySource, labels: LabelSet) -> Settled[_Named] | None:
     """What final statements and boxes settle on; plain ones may each name a label of several."""
     text, cut = source.text, not source.keep_cut
-    boxes = set_apart(text)
+    boxes = [_read_already(each, labels) for each in set_apart(text)]
     # Plain statements count only at a cut: "Label: Anger" on each of three
     # lines names three labels.
-    stated = [*boxes, *verdicts(text, verdict_keys(*_HEADS))]
-    if not stated:
-        return None
-    # "Final answer: Anger. Fear after all.": the last clause is another statement.
-    values = {each.text: _of_line(_LAST_CLAUSE.sub("", each.text), labels) for each in stated}
-    naming = [each for each in stated if values[each.text] is not None]
+    told = verdicts(text, verdict_keys(*_HEADS))
+    stated = [*boxes, *(_read_already(each, labels) for each in told)]
+    naming = [each for each in stated if each.value is not None]
     marked = any(each.final or each in boxes for each in naming) or (
         naming
         and (
             TURNS_TO.search(text, min(each.at for each in naming))
-            or (len(naming) == 1 and _is_followed(naming[0], values, text, labels))
+            or (len(naming) == 1 and _is_followed(naming[0], text, labels))
         )
     )
     if not marked and not (cut and len(stated) > 1 and naming):
         return None
-    read = lambda line: values[line] if line in values else _of_line(line, labels)  # noqa: E731
-    return settled(stated, text, read, cut=cut, bare=labels.bare)
+    return settled(stated, text, partial(_of_line, labels=labels), cut=cut, bare=labels.bare)
 
 
-def _is_followed(
-    stated: Statement, values: Mapping[str, _Named | None], text: str, labels: LabelSet
-) -> bool:
+def _read_already(stated: Statement, labels: LabelSet) -> Statement:
+    # "Final answer: Anger. Fear after all.": the last clause is another statement.
+    value = _of_line(_LAST_CLAUSE.sub("", stated.text), labels)
+    unread = value is None and stated.text
+    return stated._replace(text=READ if unread else stated.text, value=value)
+
+
+def _is_followed(stated: Statement, text: str, labels: LabelSet) -> bool:
     """Whether another label is claimed behind the one that a plain statement names."""
-    value = values[stated.text]
-    start = labels.bare.behind(
-        value, text, stated.value_at, stated.end, partial(_of_line, labels=labels)
-    )
+    read = partial(_of_line, labels=labels)
+    start = labels.bare.behind(stated.value, text, stated.value_at, stated.end, read)
     return any(
-        (other := _of_line(each.text, labels)) is not None and other != value
+        (other := read(each.text)) is not None and other != stated.value
         for each in rivals(text, start, len(text), labels.bare)
     )
 

@@ -188,7 +188,7 @@ _FIRST_ENDS = re.compile(r"[.!?;。！？]\s|\n")
 def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
     """The level that verdicts and boxes settle on, or on which all of the text agrees."""
     apart = [
-        replace(each, text="tie" if each.text.upper() == "C" else each.text)
+        each._replace(text="tie" if each.text.upper() == "C" else each.text)
         for each in set_apart(text)
     ]
     stated = [*apart, *verdicts(text)]
@@ -200,9 +200,8 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
     end = _FIRST_ENDS.search(text)
     if not isinstance(level, float) or end is None or cut:
         return Settled(level)
-    first = Statement("", text, 0, end.start(), closed=True)
-    read = lambda each: level if each == text else _read(each)  # noqa: E731
-    again: Settled[float | str] | None = settled([first], text, read, cut=False, bare=_BARE)
+    first = Statement("", text, 0, end.start(), closed=True, value=level)
+    again: Settled[float | str] | None = settled([first], text, _read, cut=False, bare=_BARE)
     return again or Settled(level)
 
 

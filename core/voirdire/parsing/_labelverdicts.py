@@ -17,7 +17,7 @@ from voirdire.parsing._names import names_in
 from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
-from voirdire.parsing._statements import Statement
+from voirdire.parsing._stated import Statement
 from voirdire.parsing._tables import cells
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes
@@ -71,7 +71,7 @@ class Verdicts:
 
 def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
     """The verdicts that a text lists; None where it lists none."""
-    in_tables = list(_cells(text, labels))
+    in_tables = list(cells(text, lambda cell: labels.forms.get(spelled(cell)), _said))
     entries = [*in_tables, *_entries(text, labels, in_tables)]
     entries = [each for each in entries if each.key not in (labels.none, labels.other)]
     if not entries:
@@ -137,16 +137,6 @@ def _told(text: str) -> str:
     return "unknown" if value is None else "no" if value is False else "yes"
 
 
-def _cells(text: str, labels: LabelSet) -> Iterator[Statement]:
-    """Verdicts in tables: labels in a column beside one of verdicts, or as the head of columns."""
-    for cell in cells(text, lambda cell: labels.forms.get(spelled(cell)), _said):
-        yield _entry(cell.name, cell.text, cell.start, cell.end, "cell")
-
-
-def _entry(label: str, text: str, at: int, end: int, form: str) -> Statement:
-    return Statement(label, text, at, end, closed=True, form=form)
-
-
 def _said(text: str) -> bool | None:
     """The verdict of a cell; what explains, or is neither yes nor no, is none."""
     value = verdict(text)
@@ -172,7 +162,7 @@ def _entries(text: str, labels: LabelSet, in_tables: Sequence[Statement]) -> Ite
         # A label that says *none* may be spelled as *no*; "Anger: Fear" is no verdict on anger.
         if named is None or (named == labels.none and verdict(value) is False):
             form = "colon" if sign == "tag" else sign
-            yield _entry(label, value, at, end + len(value), form)
+            yield Statement(label, value, at, end + len(value), closed=True, form=form)
 
 
 def _begun(text: str, labels: LabelSet) -> Iterator[tuple[str, int, int, str]]:

@@ -18,6 +18,7 @@ from voirdire.parsing._names import EASTERN
 from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
+from voirdire.parsing._stated import Statement
 from voirdire.parsing._words import DENIED, TURNS_TO, other_values
 
 if TYPE_CHECKING:
@@ -102,24 +103,14 @@ NUMBERS = Bare(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A claim behind a statement; `turned`: words lead to it from the statement."""
-
-    text: str
-    at: int
-    end: int
-    turned: bool
-
-
 def rivals(
     text: str, start: int, end: int, bare: Bare, *, apart: bool = False, led: bool = False
-) -> Iterator[Rival]:
+) -> Iterator[Statement]:
     """The claims between two places of a text.
 
     Looked for shortly behind the first place and at the end of the text. `apart`: the statement
     ends at the first place, so that no clause of its own goes on there. `led`: only those to which
-    words lead.
+    words lead. Words that lead to a claim make it final; it is a rival without them.
     """
     soon, leads = min(end, start + _SOON), None
     for begins, upto in ((start, soon), (max(soon, len(text) - _LATE), end)):
@@ -141,7 +132,7 @@ def rivals(
                 and (_is_claim(text, match, start, bare) or _heads(text, match, start, bare))
             )
             if claims:
-                yield Rival(match.group(), match.start(), match.end(), turned)
+                yield Statement("", match.group(), *match.span(), "final" if turned else "rival")
 
 
 def _may_lead(text: str) -> bool:

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._rivals import rivals
-from voirdire.parsing._statements import (
-    READ,
-    Statement,
-    last_words,
-    names_another,
-    set_apart,
-    statements,
-    verdicts,
-)
+from voirdire.parsing._stated import READ, Statement
+from voirdire.parsing._statements import last_words, names_another, set_apart, statements, verdicts
 from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, TURNS, rank_of, turns_at_once
 
 if TYPE_CHECKING:
@@ -32,7 +25,6 @@ if TYPE_CHECKING:
     from voirdire.parsing._names import SpelledNames
     from voirdire.parsing._rivals import Bare
     from voirdire.parsing._source import ReplySource
-    from voirdire.parsing._words import Rank
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -142,8 +134,7 @@ def _rivals(
     for each in rivals(text, start, end, bare, apart=closed, led=not values):
         other = read(each.text)
         if other is not None and not (value is not None and bare.agree(other, value)):
-            rank: Rank = "final" if each.turned else "rival"
-            found.append((Statement("", each.text, each.at, each.end, rank), other))
+            found.append((each, other))
     return found
 
 

@@ -10,13 +10,14 @@ import re
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._names import LAST, FoundName, SpelledNames, names_in
 from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
+from voirdire.parsing._stated import Statement
 from voirdire.parsing._tables import cells, rows_of, tables, unmarked
 from voirdire.parsing._ticks import ticks
 from voirdire.parsing._words import (
@@ -110,46 +111,8 @@ _MARKED_RANKS: dict[str, Rank] = {
     **dict.fromkeys(map(plain_key, FINAL_NOUNS), "final"),
     **dict.fromkeys(map(plain_key, DRAFT_NOUNS), "draft"),
 }
-#: Text of a statement whose value has been read already: no reply holds it.
-READ = "\0"
 #: What may lead to a verdict word in its line; another word makes it another thing's.
 _OPENERS = frozenset(rule("openers"))
-
-
-class Statement(NamedTuple):
-    """A key, the text behind it to the end of its line or field, and how far it goes.
-
-    `at` and `end` are its places in the text. `section` is all that stands before the next key:
-    ``Empathy: warm`` may have its ``Score: 4`` below. `before` is the word that leads to the key
-    in its line: *confidence* score. `closed`: a bracket or tag ends the value, so that no further
-    text could lengthen it. `begins` is the place of the value, where it is not that of the key.
-    `value` is what it states, where that has been read already, as of an object; `form` is the
-    sign that joins key and value, where it matters.
-    """
-
-    key: str
-    text: str
-    at: int = 0
-    end: int = 0
-    rank: Rank = "said"
-    section: str = ""
-    before: str = ""
-    closed: bool = False
-    begins: int | None = None
-    value: Any = None
-    form: str = ""
-
-    @property
-    def value_at(self) -> int:
-        """Where second thoughts about the value may begin."""
-        if self.closed:
-            return self.end
-        return self.at if self.begins is None else self.begins
-
-    @property
-    def final(self) -> bool:
-        """Whether it says that it is final."""
-        return self.rank == "final"
 
 
 class _NamedCue(NamedTuple):
@@ -183,16 +146,10 @@ def statements(
     marked = list[Statement]()
     if "|" in text or "[" in text or not text.isascii():  # it may hold a table or a box
         name_of = partial(match_key, forms=key_forms(keys))
-        marked = [
-            Statement(cell.name, cell.text, cell.start, cell.end, closed=True)
-            for cell in cells(text, name_of, read)
-        ]
+        marked += cells(text, name_of, read)
         for cell in marked:  # a table's words are no cues
             text = _without(text, cell)
-        marked += [
-            Statement(each.name, "yes" if each.ticked else "no", each.start, each.end, closed=True)
-            for each in ticks(text, name_of)
-        ]
+        marked += ticks(text, name_of)
     return [*marked, *_in_lines(text, _keys(tuple(keys)))]
 
 

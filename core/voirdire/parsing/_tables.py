@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from voirdire.parsing._keys import key_forms, match_key
 from voirdire.parsing._spelling import words_of
+from voirdire.parsing._stated import Statement
 from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS, mark_rank
 
 if TYPE_CHECKING:
@@ -23,20 +24,11 @@ _SCORES = key_forms(["score", "rating", "grade", *FINAL_MARKS, *DRAFT_MARKS])
 _FEW = 3
 
 
-class TableCell(NamedTuple):
-    """A cell that speaks of a key, and where its table stands."""
-
-    name: str
-    text: str
-    start: int
-    end: int
-
-
 def cells(
     text: str,
     name_of: Callable[[str], str | None],
     read: Callable[[str], object] | None = None,
-) -> Iterator[TableCell]:
+) -> Iterator[Statement]:
     """What the tables of a text say of keys: in columns under them, or in rows beside them.
 
     `name_of` gives the key that a cell names. `read` gives the value of a cell, None where it holds
@@ -46,7 +38,7 @@ def cells(
         return
     for table in tables(text):
         for name, cell in _cells_of(table.group(), name_of, read):
-            yield TableCell(name, cell, table.start(), table.end())
+            yield Statement(name, cell, *table.span(), closed=True, form="cell")
 
 
 def tables(text: str) -> Iterator[re.Match[str]]:

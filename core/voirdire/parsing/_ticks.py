@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from voirdire.parsing._stated import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,23 +17,15 @@ BOX = re.compile(
 )
 
 
-class Tick(NamedTuple):
-    """A key beside a box, whether it is ticked, and where its line stands."""
-
-    name: str
-    ticked: bool
-    start: int
-    end: int
-
-
-def ticks(text: str, name_of: Callable[[str], str | None]) -> Iterator[Tick]:
+def ticks(text: str, name_of: Callable[[str], str | None]) -> Iterator[Statement]:
     """The keys behind a box, each in its line: ``[x] calm``."""
     if "[" not in text and text.isascii():  # nearly always
         return
     at = 0
     for line in text.splitlines(keepends=True)[:_MOST_LINES]:
         if (box := BOX.match(line)) and (name := name_of(line[box.end() :].strip())):
-            yield Tick(name, is_ticked(box), at, at + len(line))
+            says = "yes" if is_ticked(box) else "no"
+            yield Statement(name, says, at, at + len(line), closed=True)
         at += len(line)
 
 

@@ -29,7 +29,8 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import FULL_WIDTH, spelled
-from voirdire.parsing._statements import READ, Statement, set_apart, statements
+from voirdire.parsing._stated import READ, Statement
+from voirdire.parsing._statements import set_apart, statements
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes

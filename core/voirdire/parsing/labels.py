@@ -33,7 +33,8 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import WORD, spelled, word_form, words_of
-from voirdire.parsing._statements import READ, set_apart, verdict_keys, verdicts
+from voirdire.parsing._stated import READ, Statement
+from voirdire.parsing._statements import set_apart, verdict_keys, verdicts
 from voirdire.parsing._words import (
     SAYS_DRAFT,
     TAKES_BACK,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.parsing._labelset import LabelSet
-    from voirdire.parsing._statements import Statement
     from voirdire.schema import FinishReason
 
 # "None of the above apply", "The answer is: no label applies".

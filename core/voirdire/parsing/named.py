@@ -11,7 +11,7 @@ from voirdire.parsing._parsed import missing
 from voirdire.parsing._reasoning import drop_reasoning
 from voirdire.parsing._settling import settled
 from voirdire.parsing._source import nothing_there
-from voirdire.parsing._statements import Statement
+from voirdire.parsing._stated import Statement
 from voirdire.parsing._words import MARK, STRUCK, rank_of
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Parsed

@@ -22,7 +22,8 @@ from voirdire.parsing._source import (
     without_last_word,
 )
 from voirdire.parsing._spelling import FULL_WIDTH, Phrases, last_part, words_of
-from voirdire.parsing._statements import Statement, set_apart, verdicts
+from voirdire.parsing._stated import Statement
+from voirdire.parsing._statements import set_apart, verdicts
 from voirdire.parsing._ticks import without_boxes
 from voirdire.parsing._words import DENIED
 

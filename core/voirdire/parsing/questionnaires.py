@@ -22,7 +22,8 @@ from voirdire.parsing._source import (
     why_no_answer,
 )
 from voirdire.parsing._spelling import remark_in
-from voirdire.parsing._statements import VALUE, Statement
+from voirdire.parsing._stated import Statement
+from voirdire.parsing._statements import VALUE
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, agreed, could_go_on, read_number
 from voirdire.parsing.yesno import said_yes

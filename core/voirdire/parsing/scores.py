@@ -33,7 +33,7 @@ from voirdire.schema import Flag
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from voirdire.parsing._statements import Statement
+    from voirdire.parsing._stated import Statement
     from voirdire.schema import FinishReason, Parsed, Scale
 
 _GENERIC = ("score", "rating", "grade")

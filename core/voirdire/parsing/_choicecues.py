@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from voirdire.parsing._hearing import copulas
 from voirdire.parsing._names import SpelledNames, names_in
 from voirdire.parsing._rivals import Bare
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
 from voirdire.parsing._words import (
@@ -26,16 +27,7 @@ _WRAP = (
 # What closes it again: "B)", "B**", "B}$".
 _CLOSE = r"[)\]}>*_`\"'”’$\\]{0,6}"
 # What the letter is called: "answer", "Antwort", "my pick", "the correct response".
-_NOUNS = (
-    *("answers", "ans", "solution", "choices", "option", "options", "letter"),
-    *("selection", "selections", "selected", "pick", "picks", "letters"),
-    *(
-        f"{right} {noun}"
-        for right in ("correct", "best", "right")
-        for noun in ("", "one", "response", "reply", "statement")
-    ),
-    *(*FINAL_NOUNS, *DRAFT_NOUNS),
-)
+_NOUNS = (*rule("option_nouns"), *FINAL_NOUNS, *DRAFT_NOUNS)
 # Scripts that put no space between words.
 _CJK = r"(?:答案|故选|应选|选择|正解|答え|解答|정답)\s*(?:应为|[是为為は은는이])?\s*[:：]?\s*"
 # "The answer is, I think, B": words between the noun and its letter.

@@ -26,11 +26,12 @@ from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._words import SAYS_DRAFT
 
+_NOUNS = rule("verdict_nouns")
 # "this rating", "the score above": the verdict itself, and no other judge's.
 _VERDICT = re.compile(
     r"\b(?:this|that|my|the(?:\s+above)?)\s+"
     r"(?:(?:final|overall|above|previous|earlier|first)\s+|(?P<of>[\w-]+)\s+)?"
-    r"(?:rating|score|grade|label|verdict|judge?ment|number|assessment|evaluation|annotation)s?\b",
+    rf"(?:{'|'.join(_NOUNS)})s?\b",
     re.IGNORECASE,
 )
 # What a sentence about the verdict denies, or whoever gave it does to it.
@@ -45,18 +46,9 @@ _WITHDRAWS = Phrases(*rule("withdraws"))
 _IS_TO = Phrases(*rule("is_to"))
 _ABSTAINS = Phrases("i abstain", "with neither")
 # Without one of these an English sentence speaks of no verdict and takes none back.
-_NOUNS = ("rating", "score", "grade", "label", "verdict", "judgement", "judgment", "number")
-_SPEAKS = frozenset(
-    form
-    for noun in (*_NOUNS, "assessment", "evaluation", "annotation")
-    for form in (noun, f"{noun}s")
-) | {
-    *("ignore", "disregard", "discard", "scrap", "withdrawn", "retracted", "please", "sorry"),
-    *("apologies", "oops", "abstain", "neither"),
-}
+_SPEAKS = frozenset((*rule("speaks"), *(f"{noun}{s}" for noun in _NOUNS for s in ("", "s"))))
 #: Heads below which something changes: where no value follows, the older one falls.
 _CHANGES = frozenset({"edit", "update", "correction"})
-_DIGIT = re.compile(r"\d")
 _MOST, _STEM, _HEAD = 2_000, 4, 20
 
 
@@ -134,7 +126,7 @@ def _is_unclear(heard: Heard) -> bool:
     for part in SENTENCE.split(heard.text):
         start = heard.text.find(part, at)
         at = start + len(part)
-        if _DIGIT.search(part) or not _names_verdict(part, heard.language):
+        if any(map(str.isdecimal, part)) or not _names_verdict(part, heard.language):
             continue
         if not any(heard.any(use, start, at) for use in ("because", "bases", "would")):
             return True
@@ -145,7 +137,7 @@ def _is_unclear_in_any(sentence: str) -> bool:
     """The same of a sentence in whatever language."""
     forms = words_of(sentence).forms
     return (
-        not _DIGIT.search(sentence)
+        not any(map(str.isdecimal, sentence))
         and _holds(sentence, _all_nouns())
         and not any(form in _all_bases() for form in forms)
     )

@@ -19,6 +19,7 @@ from voirdire.parsing._choicecues import (
 from voirdire.parsing._keys import RawValue, find_keys, plain_key, possible_forms, scalars
 from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
+from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     VERDICT_KEYS,
@@ -44,9 +45,7 @@ if TYPE_CHECKING:
 #: Keys of an object that may hold the letter, the surest first.
 _KEYS = (
     *(key for key in VERDICT_KEYS if key.startswith(FINAL_MARKS)),
-    *("answer", "answers", "correctanswer", "choice", "choices", "selectedoption"),
-    *("correctoption", "option", "options", "letter", "letters", "selection", "selected"),
-    *("prediction", "response", *VERDICT_KEYS),
+    *(*rule("option_keys"), *VERDICT_KEYS),
 )
 _COLONS = frozenset(":：")
 # Marks of lists and fences at the start of a line: "- B", "=> B".

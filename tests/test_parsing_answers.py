@@ -20,6 +20,7 @@ from voirdire.parsing import (
     parse_labels,
     parse_preferences,
     parse_questionnaire,
+    parse_scores,
     parse_yes_no,
     read_level,
     said_yes,
@@ -293,3 +294,57 @@ def test_never_raises(text: str, finish: Any) -> None:
         missing = {key for key, score in parsed.scores.items() if score is None}
         assert missing == set(parsed.reasons)
     assert set(parse_fields(text, ["d"])) == {"d"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Yes. Well, not really.", None),
+        ("Ja. Na ja, nicht wirklich.", None),
+        ("Oui. Enfin, pas vraiment.", None),
+        ("Да. Ну, не совсем.", None),
+        ("Sì. Beh, non proprio.", None),
+        ("Evet. Aslında değil.", None),
+        ("Ja. Ohne Zweifel.", 1.0),
+        ("Да, без сомнения.", 1.0),
+        ("Oui, sans aucun doute.", 1.0),
+        ("Yes, and not only once.", 1.0),
+        ("Non. Pas du tout.", 0.0),
+        ("No. Not at all.", 0.0),
+    ],
+)
+def test_a_clause_that_only_denies_takes_a_yes_back(text: str, says: float | None) -> None:
+    assert parse_yes_no(text, ["present"]).scores == {"present": says}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Empathy: 4\n\nThe empathy score should be read with care.", None),
+        ("Empathy: 4\n\nThe empathy score is provisional.", None),
+        ("Empathy: 4\n\nThe empathy score is high because the reply mirrors.", 4.0),
+        ("Empathy: 4\n\nThe client's pain score was 8 last week.", 4.0),
+        ("Empathy: ★★★☆☆ (3/5)", 3.0),
+        ("Empathy: ★★★★ (3/5)", None),
+    ],
+)
+def test_a_score_that_is_called_provisional_does_not_stand(text: str, score: float | None) -> None:
+    assert parse_scores(text, ["Empathy"], Scale()).scores == {"Empathy": score}
+
+
+@pytest.mark.parametrize(
+    ("remark", "named"),
+    [("confidence: high", 1.0), ("reason: he shouts", 1.0), ("confidence: 0.9", None),
+     ("note: sarcastic?", None), ("confidence: none", None)],
+)  # fmt: skip
+def test_a_remark_with_a_head_explains_its_label(remark: str, named: float | None) -> None:
+    labels = LabelSet(("Anger", "Fear", "Joy", "Pride"))
+    scores = parse_labels(f"- Anger ({remark})\n- Fear ({remark})", labels).scores
+    assert (scores["Anger"], scores["Fear"]) == (named, named)
+
+
+def test_a_tick_behind_a_key_is_a_yes() -> None:
+    assert parse_yes_no("- calm: ✅\n- warm: ❌", ["calm", "warm"]).scores == {
+        "calm": 1.0,
+        "warm": 0.0,
+    }

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import MARKS, words_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _AMBIGUOUS = frozenset({"", "e", "je", "to"})
 LONGEST = 600
 #: Words of heads of lines, which tell no language.
 _OF_HEADS = frozenset({"verdict", "article"})
+#: A clause of no more words, one of which denies, has no other sense.
+_SHORT = 2
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
@@ -438,19 +441,24 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
             alone = not behind or behind[0] in ".,;:!。，！"
             if alone and (not before or before[-1] in ".,;:!?…。，！"):
                 return True
-        # "Oui. Enfin, pas vraiment.": a clause that does little more than deny.
-        if other is False and any(
-            _only_denies(heard, hit) for hit in heard.of("not") if hit.start >= start
-        ):
+        if other is False and heard.language not in JOINED and _denies_shortly(heard, start):
             return True
     return False
 
 
-def _only_denies(heard: Heard, denial: Hit) -> bool:
-    """Whether a denial opens a clause of at most one more word."""
-    before = CLAUSE.split(heard.text[: denial.start])[-1]
-    behind = CLAUSE.split(heard.text[denial.end :], maxsplit=1)[0]
-    return heard.language not in JOINED and not before.strip() and len(behind.split()) <= 1
+def _denies_shortly(heard: Heard, start: int) -> bool:
+    """Whether a clause does little more than deny: *Oui. Enfin, pas vraiment.*"""
+    for hit in heard.of("not"):
+        before = CLAUSE.split(heard.text[: hit.start])[-1]
+        clause = before + CLAUSE.split(heard.text[hit.start :], maxsplit=1)[0]
+        if hit.start >= start and only_denies(WORD.findall(clause)):
+            return True
+    return False
+
+
+def only_denies(words: Sequence[str]) -> bool:
+    """Whether a clause with a denial is a short one, and none of doubts: *no doubt*."""
+    return len(words) <= _SHORT and not any(word.startswith(rule("doubt")) for word in words)
 
 
 def takes_back(text: str) -> bool:

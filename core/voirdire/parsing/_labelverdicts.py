@@ -98,8 +98,12 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
 
 def headed_aside(text: str) -> bool:
     """Whether a text says by its head that it explains: *confidence: high*."""
-    head, colon, _ = text.replace("：", ":").partition(":")
-    return bool(colon) and plain_key(head) in ASIDES
+    head, colon, rest = text.replace("：", ":").partition(":")
+    if not colon or plain_key(head) not in ASIDES:
+        return False
+    # A number is a confidence in the label, which names none; "none" and a question take it back.
+    plain = not (any(map(str.isdecimal, rest)) or "?" in rest or "？" in rest)
+    return plain and said_yes(rest) is not False and words_of(rest).forms != ("none",)
 
 
 def verdict(text: str) -> bool | str | None:

@@ -8,7 +8,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._doubts import withdraws
-from voirdire.parsing._hearing import LONGEST, answer_words, is_taken_back, opens_with, truth
+from voirdire.parsing._hearing import (
+    CLAUSE,
+    LONGEST,
+    answer_words,
+    is_taken_back,
+    only_denies,
+    opens_with,
+    truth,
+)
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
@@ -95,12 +103,19 @@ def _in_words(text: str) -> bool | None:
     hedge = _HEDGE.match(tail[:60])
     # "Yes, yes" repeats itself and takes nothing back.
     again = hedge is not None and (hedge["again"] or "").casefold() == word
-    back = TAKES_BACK.search(text, first.end(1), first.end(1) + 300)
+    back: object = TAKES_BACK.search(text, first.end(1), first.end(1) + 300)
+    back = back or (word in _YES and any(map(_denies, CLAUSE.split(tail[:LONGEST]))))
     if (hedge is not None and not again) or back or withdraws(tail[:LONGEST]):
         return None
     # A later line that says the other word, or has second thoughts, undoes the first.
     below = {(line["again"] or "").casefold() for line in _BELOW.finditer(tail)}
     return word in _YES if below <= {word} else None
+
+
+def _denies(clause: str) -> bool:
+    """Whether an English clause takes a yes back by little more than *not*: *well, not really*."""
+    forms = words_of(clause).forms
+    return "not" in forms and only_denies(forms)
 
 
 def _in_other_words(text: str) -> bool | None:

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from voirdire.parsing._hearing import copulas
 from voirdire.parsing._names import SpelledNames, names_in
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, remark_in, words_of
 from voirdire.parsing._statements import BETWEEN, verdict_words
+from voirdire.parsing._vocabulary import copulas, rule
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_NOUNS,

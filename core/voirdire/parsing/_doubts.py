@@ -10,20 +10,11 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from voirdire.parsing._hearing import (
-    JOINED,
-    SENTENCE,
-    Heard,
-    hear,
-    is_english,
-    of_heads,
-    takes_back,
-    words_for,
-)
+from voirdire.parsing._hearing import SENTENCE, Heard, hear, is_english, takes_back
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
+from voirdire.parsing._vocabulary import JOINED, of_heads, rule, words_for
 from voirdire.parsing._words import SAYS_DRAFT
 
 _NOUNS = rule("verdict_nouns")

@@ -6,24 +6,17 @@ Yes and no and spelled numbers come from Unicode's CLDR, the words of verdicts a
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
-import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._rules import rule
-from voirdire.parsing._spelling import MARKS, words_of
+from voirdire.parsing._spelling import words_of
+from voirdire.parsing._vocabulary import JOINED, WORD, all_phrases, folded, rule, vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-WORD = re.compile(rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+")
-#: Languages that put no blanks between words, or join particles to them.
-JOINED = ("ja", "ko", "th", "zh")
 _BY_SCRIPT = ("ja", "ko", "zh", "th")
 #: Languages whose verb ends the clause, and so does what takes back.
 VERB_LAST = ("hi", "tr")
@@ -32,23 +25,14 @@ _SCRIPTS = re.compile(
 )
 #: Where English has this share of the words that the best language has, the text is English.
 _ENGLISH_ENOUGH = 0.7
-#: Words for *is* that are letters or pronouns of other languages.
-_AMBIGUOUS = frozenset({"", "e", "je", "to"})
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
-#: Words of heads of lines, which tell no language.
-_OF_HEADS = frozenset({"verdict", "article"})
 #: A clause of no more words, one of which denies, has no other sense.
 _SHORT = 2
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
 SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
-_FOLDER = Path(__file__).with_name("languages")
-
-
-# Vowel signs and the stretch of Arabic, which few write.
-_VOWEL_SIGNS = re.compile(r"[\u064b-\u0652\u0670\u0640]+")
 
 
 class Hit(NamedTuple):
@@ -76,143 +60,6 @@ class Heard:
         """Whether a phrase of that use begins between two places."""
         upto = len(self.text) if end is None else end
         return any(hit.use == use and start <= hit.start < upto for hit in self.hits)
-
-
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    """All phrases: by their first word, and those of joined languages as they stand."""
-
-    by_first: Mapping[str, Mapping[str, Sequence[tuple[int, list[str], str, int]]]]
-    joined: Mapping[str, Mapping[str, Sequence[tuple[str, str, int]]]]
-    truth: Mapping[str, bool]
-    there: Mapping[str, frozenset[str]]
-    denials: Mapping[str, Sequence[str]]
-    denying: Mapping[str, frozenset[str]]
-    any_denying: frozenset[str]
-    numbers: Mapping[str, int]
-    opening: re.Pattern[str]
-    answers: tuple[str, ...]
-    codes: tuple[str, ...] = field(default=())
-
-
-def folded(text: str) -> str:
-    """A text without case and Arabic vowel signs, composed; Turkish capitals keep their length.
-
-    >>> folded("EVET, İkinci")
-    'evet, ikinci'
-    """
-    return composed(text).casefold()
-
-
-def composed(text: str) -> str:
-    """A text whose signs stand where they do in the folded one."""
-    if text.isascii():
-        return text
-    plain = unicodedata.normalize("NFC", text).replace("İ", "i").replace("ß", "ss")
-    return _VOWEL_SIGNS.sub("", plain)
-
-
-@cache
-def _by_hand() -> dict[str, dict[str, str]]:
-    return tomllib.loads((_FOLDER / "words.toml").read_text("utf-8"))
-
-
-@cache
-def _data() -> dict[str, dict[str, list[tuple[str, int]]]]:
-    """Language -> use -> phrases with the number that they stand for, or -1."""
-    words = _by_hand()
-    cldr = json.loads((_FOLDER / "cldr.json").read_text("utf-8"))["languages"]
-    data: dict[str, dict[str, list[tuple[str, int]]]] = {}
-    for code in {**cldr, **words}:
-        own = {
-            use: text.split("|")
-            for use, text in words.get(code, {}).items()
-            if use not in _OF_HEADS
-        }
-        given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
-        for use in ("yes", "no"):
-            own[use] = [*given[use], *own.get(use, [])]
-        uses = {use: [(folded(each), -1) for each in some] for use, some in own.items()}
-        uses["number"] = [(folded(each), number) for each, number in given["numbers"].items()]
-        data[code] = uses
-    return data
-
-
-@cache
-def _words() -> _Vocabulary:
-    data = _data()
-    by_first: dict[str, dict[str, list[tuple[int, list[str], str, int]]]] = {}
-    joined: dict[str, dict[str, list[tuple[str, str, int]]]] = {}
-    truth, there, denials = dict[str, bool](), dict[str, frozenset[str]](), dict[str, list[str]]()
-    both, numbers = set[str](), dict[str, int]()
-    for code, uses in data.items():
-        for use, phrases in uses.items():
-            for phrase, number in phrases:
-                if code in JOINED:
-                    by_sign = joined.setdefault(code, {})
-                    by_sign.setdefault(phrase[0], []).append((phrase, use, number))
-                elif parts := WORD.findall(phrase):
-                    own = by_first.setdefault(parts[0], {}).setdefault(code, [])
-                    own.append((len(parts), parts, use, number))
-                if use == "number":
-                    both |= {phrase} if numbers.get(phrase, number) != number else set()
-                    numbers[phrase] = number
-        for use, says in (("yes", True), ("there", True), ("no", False), ("absent", False)):
-            for phrase, _ in uses.get(use, ()):
-                plain = " ".join(WORD.findall(phrase))
-                both |= {plain} if truth.get(plain, says) is not says else set()
-                truth[plain] = says
-        there[code] = frozenset(" ".join(WORD.findall(p)) for p, _ in uses.get("there", ()))
-        denials[code] = [p for p, _ in uses.get("not", ())]
-    for doubtful in both:
-        truth.pop(doubtful, None)
-        numbers.pop(doubtful, None)
-    answers = {
-        p for uses in data.values() for use in ("yes", "no") for p, _ in uses[use] if p in truth
-    }
-    ordered = tuple(sorted(answers, key=len, reverse=True))
-    opening = re.compile(rf"(?:{'|'.join(map(re.escape, ordered))})(?![\w{MARKS}])")
-    denying = {code: frozenset(some) for code, some in denials.items()}
-    return _Vocabulary(
-        *(by_first, joined, truth, there, denials, denying, frozenset().union(*denying.values())),
-        *(numbers, opening, ordered, tuple(data)),
-    )
-
-
-@cache
-def numbers_of(code: str) -> Mapping[str, int]:
-    """The spelled numbers of a language."""
-    return dict(_data()[code]["number"])
-
-
-def answer_words() -> tuple[str, ...]:
-    """All words for yes and no, the longest first."""
-    return _words().answers
-
-
-@cache
-def of_heads(use: str) -> tuple[str, ...]:
-    """Words of heads in other languages than English: nouns of a *verdict*, or an *article*."""
-    by_language = (uses.get(use, "") for uses in _by_hand().values())
-    return tuple(dict.fromkeys(w for some in by_language for w in some.split("|") if w))
-
-
-@cache
-def words_for(code: str, use: str) -> tuple[str, ...]:
-    """The words by hand of one language for a use."""
-    return tuple(filter(None, _by_hand().get(code, {}).get(use, "").split("|")))
-
-
-@cache
-def copulas() -> tuple[str, ...]:
-    """What joins a noun to what it is, in languages that put blanks between words."""
-    some = (
-        w
-        for code, uses in _by_hand().items()
-        if code not in JOINED
-        for w in uses.get("is", "").split("|")
-    )
-    return tuple(dict.fromkeys(w for w in some if w not in _AMBIGUOUS))
 
 
 def hear(text: str, *uses: str) -> list[Heard]:
@@ -268,7 +115,7 @@ def _folded_text(text: str) -> _Folded:
 def _first_words(uses: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
         first
-        for first, by_language in _words().by_first.items()
+        for first, by_language in vocabulary().by_first.items()
         if any(use in uses for some in by_language.values() for _, _, use, _ in some)
     )
 
@@ -305,7 +152,7 @@ def _hear(text: str, tokens: Sequence[str], script: str) -> list[Heard]:
 def _sizes() -> tuple[dict[str, dict[str, int]], dict[str, list[tuple[str, list[str]]]]]:
     """First word -> languages in which it is a phrase alone, with 1, and its longer phrases."""
     alone, longer = dict[str, dict[str, int]](), dict[str, list[tuple[str, list[str]]]]()
-    for token, by_language in _words().by_first.items():
+    for token, by_language in vocabulary().by_first.items():
         every = [(code, parts) for code, some in by_language.items() for _, parts, *_ in some]
         alone[token] = {code: 1 for code, parts in every if len(parts) == 1}
         if rest := [(code, parts) for code, parts in every if len(parts) > 1]:
@@ -327,7 +174,7 @@ def _is_surely_english(tokens: Sequence[str]) -> bool:
 @cache
 def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
     """Words that are English phrases, and all words in phrases of other languages."""
-    by_first = _words().by_first
+    by_first = vocabulary().by_first
     of_all = [
         (code, n, parts)
         for some in by_first.values()
@@ -341,7 +188,7 @@ def _english_and_others() -> tuple[frozenset[str], frozenset[str]]:
 
 def _hits(code: str, tokens: Sequence[str], spans: list[tuple[int, int]]) -> list[Hit]:
     """The phrases of a language in a text of words."""
-    by_first = _words().by_first
+    by_first = vocabulary().by_first
     return [
         Hit(use, spans[at][0], spans[at + n - 1][1], number)
         for at, token in enumerate(tokens)
@@ -368,7 +215,7 @@ def _place(hit: Hit) -> int:
 
 
 def _hits_joined(text: str, code: str) -> list[Hit]:
-    hits, by_sign = list[Hit](), _words().joined.get(code, {})
+    hits, by_sign = list[Hit](), vocabulary().joined.get(code, {})
     for at, sign in enumerate(text):
         for phrase, use, number in by_sign.get(sign, ()):
             if text.startswith(phrase, at):
@@ -384,7 +231,7 @@ def truth(text: str) -> bool | None:
     >>> truth("trifft nicht zu"), truth("是"), truth("vielleicht"), truth("does not apply")
     (False, True, None, False)
     """
-    words, plain = _words(), WORD.findall(folded(text[:200]))
+    words, plain = vocabulary(), WORD.findall(folded(text[:200]))
     phrase = " ".join(plain)
     if phrase in words.truth:
         return words.truth[phrase]
@@ -418,8 +265,8 @@ class Opening(NamedTuple):
 def opens_with(text: str) -> Opening | None:
     """The yes or no with which a text begins, in any language."""
     text = folded(text[:200])
-    match = _words().opening.match(text)
-    return Opening(_words().truth[match.group()], match.end()) if match else None
+    match = vocabulary().opening.match(text)
+    return Opening(vocabulary().truth[match.group()], match.end()) if match else None
 
 
 def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bool:
@@ -487,7 +334,7 @@ def number_word(text: str) -> tuple[int, int] | None:
     match = WORD.match(text)
     if match is None or match.end() > 20:
         return None
-    number = _words().numbers.get(folded(match.group()))
+    number = vocabulary().numbers.get(folded(match.group()))
     behind = text[match.end() :].lstrip(" *_")
     if number is None or (behind and behind[0] not in ".,;:!?()/\n–—-。，、"):
         return None
@@ -531,7 +378,7 @@ def _denying() -> frozenset[str]:
     uses = ("not", "absent")
     return frozenset(
         phrase
-        for code, data in _data().items()
+        for code, data in all_phrases().items()
         for use in uses
         for phrase, _ in data.get(use, ())
         if code != "en" and " " not in phrase

@@ -8,10 +8,9 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import of_heads
 from voirdire.parsing._json import Cut, pairs_of, read_json
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import MARKS
+from voirdire.parsing._vocabulary import of_heads, rule
 from voirdire.parsing._words import FINAL_MARKS
 
 if TYPE_CHECKING:

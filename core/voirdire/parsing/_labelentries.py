@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from voirdire.parsing._hearing import denies, denies_any
 from voirdire.parsing._names import name_at
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Words, words_of
+from voirdire.parsing._vocabulary import rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

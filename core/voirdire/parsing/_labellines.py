@@ -26,9 +26,9 @@ from voirdire.parsing._labelentries import (
 from voirdire.parsing._labelverdicts import headed_aside, verdict
 from voirdire.parsing._languages import predicates
 from voirdire.parsing._names import name_at, names_any
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._ticks import BOX, is_ticked
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
 if TYPE_CHECKING:

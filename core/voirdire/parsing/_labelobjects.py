@@ -8,8 +8,8 @@ from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import ASIDES, MARKED_FINAL, plain_key, scalars
 from voirdire.parsing._labellines import is_empty_slot, is_no_answer, read_line
 from voirdire.parsing._labelverdicts import verdicts_on
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import spelled
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DRAFT_MARKS, FINAL_MARKS
 from voirdire.parsing.yesno import said_yes
 

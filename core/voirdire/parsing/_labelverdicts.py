@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from voirdire.parsing._hearing import hedges
 from voirdire.parsing._keys import ASIDES, plain_key
 from voirdire.parsing._names import names_in
-from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._tables import cells
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import rank_of
 from voirdire.parsing.yesno import said_yes
 
@@ -48,8 +48,6 @@ _REMARKS = frozenset({"open", "dash", "plain"})
 _FEW = 3
 _PEOPLE = frozenset(rule("people"))
 _LONGEST, _MOST = 300, 500
-#: A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
-_NUMBER = re.compile(r"\W*\d[\d.,]*\s*%?\W*")
 
 
 # "Hard to say without context", "not sure whether this is anger".
@@ -113,9 +111,10 @@ def verdict(text: str) -> bool | str | None:
         return "explained"
     if (answer := said_yes(text)) is not None:
         return answer
-    if _NUMBER.fullmatch(text):
-        return {"1": True, "0": False}.get(text.strip(" .*_`()[]"))
     forms = words_of(text).forms
+    # A number is a verdict where it is 0 or 1: any other is a confidence, a rank or a degree.
+    if forms and all(map(str.isdecimal, forms)):
+        return {"1": True, "0": False}.get(text.strip(" .*_`()[]"))
     if forms == ("none",):
         return False
     if len(forms) <= _FEW and _PEOPLE.isdisjoint(forms):

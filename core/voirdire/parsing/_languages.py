@@ -10,18 +10,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._hearing import (
-    CLAUSE,
-    JOINED,
-    SENTENCE,
-    WORD,
-    Heard,
-    Hit,
-    composed,
-    hear,
-    may_hold,
-    of_heads,
-)
+from voirdire.parsing._hearing import CLAUSE, SENTENCE, Heard, Hit, hear, may_hold
+from voirdire.parsing._vocabulary import JOINED, WORD, composed, of_heads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

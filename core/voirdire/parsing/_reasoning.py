@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from string import ascii_uppercase, digits
 
 from voirdire.parsing._decoders import TextReader, TooMuchError, decode_loose
 
@@ -26,7 +27,7 @@ _CHANNEL = "<|channel|>"
 # The last channel of gpt-oss, "<|channel|>final<|message|>": what it holds is the answer.
 _FINAL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,80}(?:<\|message\|>)?")
 # The same where a server took the tokens out: "analysisThe text ...assistantfinal4".
-_BARE_CHANNEL = re.compile(r"analysis(?=[A-Z\n\[{\d])")
+_BARE_CHANNEL = tuple(f"analysis{sign}" for sign in (*ascii_uppercase, *digits, *"\n[{"))
 _BARE_FINAL = re.compile(r"(?:assistant|(?<=\n))final(?:\s*json)?[ \t]*(?=\S|\n|\Z)")
 _MAX_LOOKS = 10
 
@@ -53,8 +54,8 @@ def drop_reasoning(text: str) -> WithoutReasoning:
     """
     if _CHANNEL in text:
         return _last_channel(text)
-    if text.startswith("analysis") and (bare := _BARE_CHANNEL.match(text)):
-        return _last_bare_channel(text, bare.end())
+    if text.startswith(_BARE_CHANNEL):
+        return _last_bare_channel(text)
     if _TAG_SIGNS.isdisjoint(text) or not _TAG.search(text):
         return WithoutReasoning(text)
     return _without_blocks(text)
@@ -68,8 +69,8 @@ def _last_channel(text: str) -> WithoutReasoning:
     return WithoutReasoning(text[finals[-1].end() :].partition("<|")[0], removed=True)
 
 
-def _last_bare_channel(text: str, at: int) -> WithoutReasoning:
-    finals = list(_BARE_FINAL.finditer(text, at))
+def _last_bare_channel(text: str) -> WithoutReasoning:
+    finals = list(_BARE_FINAL.finditer(text))
     if not finals:
         return WithoutReasoning("", removed=True, unclosed=True)
     return WithoutReasoning(text[finals[-1].end() :], removed=True)

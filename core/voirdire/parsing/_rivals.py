@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import LONGEST, denies_any, hear, may_hold, truth
 from voirdire.parsing._names import EASTERN
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import WORD as _WORD
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._stated import Statement
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DENIED, TURNS_TO, other_values
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Where a clause ends: at a sign that is no part of a number.
 _BREAK = re.compile(r"[.,:](?=\D|\Z)|[!?;\n()。！？；：，、،؛।—]|\s[–-]\s")
 # In such a script a number is a claim where its clause ends, or one of these stands behind it.
-_JOINED_BEHIND = re.compile(r"\s*(?:[分点점]|です|だ|が|이|가|更|比|吧|로|으로)")
+_JOINED_BEHIND = ("分", "点", "점", "です", "だ", "が", "이", "가", "更", "比", "吧", "로", "으로")
 # Words of a clause that set its value against the one that counts, or make it the number of
 # something.
 _DENIES = frozenset(rule("denies_value"))
@@ -176,7 +176,7 @@ def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
         return False
     words, rest = _WORD.findall(before.casefold()), _WORD.findall(behind)
     if EASTERN.search(before + behind):
-        ends = not behind.strip() or (bare.counts and _JOINED_BEHIND.match(behind))
+        ends = not behind.strip() or (bare.counts and behind.lstrip().startswith(_JOINED_BEHIND))
         return bool(ends) and len(before) <= 4 * _MOST_WORDS
     if not bare.counts and rest and not words:
         return REPLACES.fullmatch(behind) is not None

@@ -12,14 +12,13 @@ from functools import cache, lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from voirdire.parsing._hearing import copulas, numbers_of, of_heads
 from voirdire.parsing._keys import key_forms, match_key, plain_key
 from voirdire.parsing._names import LAST, FoundName, SpelledNames, names_in
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._tables import cells, rows_of, tables, unmarked
 from voirdire.parsing._ticks import ticks
+from voirdire.parsing._vocabulary import copulas, numbers_of, of_heads, rule
 from voirdire.parsing._words import (
     DENIED,
     DRAFT_NOUNS,

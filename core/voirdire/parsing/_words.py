@@ -10,8 +10,8 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from voirdire.parsing._rules import rule
 from voirdire.parsing._spelling import Phrases, last_part, words_of
+from voirdire.parsing._vocabulary import rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

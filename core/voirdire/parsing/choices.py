@@ -19,7 +19,6 @@ from voirdire.parsing._choicecues import (
 from voirdire.parsing._keys import RawValue, find_keys, plain_key, possible_forms, scalars
 from voirdire.parsing._languages import chosen
 from voirdire.parsing._parsed import missing
-from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     VERDICT_KEYS,
@@ -33,6 +32,7 @@ from voirdire.parsing._spelling import FULL_WIDTH, spelled
 from voirdire.parsing._stated import READ, Statement
 from voirdire.parsing._statements import set_apart, statements
 from voirdire.parsing._ticks import without_boxes
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import FINAL_MARKS, VERDICTS
 from voirdire.parsing.yesno import said_yes
 from voirdire.schema import Flag, Parsed

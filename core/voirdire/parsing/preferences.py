@@ -25,6 +25,7 @@ from voirdire.parsing._spelling import FULL_WIDTH, Phrases, last_part, words_of
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._statements import set_apart, verdicts
 from voirdire.parsing._ticks import without_boxes
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DENIED
 
 if TYPE_CHECKING:
@@ -107,16 +108,8 @@ _EXPLAINED = re.compile(
 # "Both are good" says that neither is better, where nothing else is said.
 _BOTH = Phrases("are good", "are bad", "equally good", "equally bad")
 # The whole reply must be it, "The first response is better.": "first" alone is a common word.
-_FIRST = {
-    (*article, place, *noun, *verdict): level
-    for place, level in (("first", 1.0), ("second", -1.0))
-    for article in ((), ("the",))
-    for noun in ((), ("one",), ("response",), ("answer",))
-    for verdict in (
-        (),
-        *(("is", *the, way) for the in ((), ("the",)) for way in ("better", "best")),
-    )
-}
+_PLACES = {("first",): 1.0, ("second",): -1.0}
+_BESIDE_PLACE = frozenset(rule("beside_place"))
 # "Response 1", "assistant #2"; not "response 1 of 3", nor a level as in "answer: 2".
 _NUMBERED = re.compile(
     r"\b(?P<noun>(?:response|reply|assistant|model|output|option))\s*#?(?P<number>[12])\b(?!\s*(?:of\b|[/.,]\d))",
@@ -254,8 +247,9 @@ def _level_of(text: str) -> float | str:
         levels.add(0.0)
     if not levels and (alone := _ALONE.fullmatch(text)):
         levels.add(1.0 if alone["left"].upper() == "A" else -1.0)
-    if not levels and forms in _FIRST:
-        levels.add(_FIRST[forms])
+    place = tuple(form for form in forms if form not in _BESIDE_PLACE)
+    if not levels and place in _PLACES and "?" not in text:
+        levels.add(_PLACES[place])
     if not levels and "both" in forms and _BOTH.among(forms):
         levels.add(0.0)
     if not levels and (which := preferred(text)) is not None:

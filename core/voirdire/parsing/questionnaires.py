@@ -12,7 +12,6 @@ from voirdire.errors import InputError
 from voirdire.parsing._json import pairs_of
 from voirdire.parsing._keys import ASIDES, RawValue, plain_key, scalars
 from voirdire.parsing._parsed import answered, missing
-from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import Settled, settled, with_last_words
 from voirdire.parsing._source import (
     ReplySource,
@@ -24,6 +23,7 @@ from voirdire.parsing._source import (
 from voirdire.parsing._spelling import remark_in
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._statements import VALUE
+from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import MARK, mark_rank, rank_of, without_aside
 from voirdire.parsing.numbers import Number, agreed, could_go_on, read_number
 from voirdire.parsing.yesno import said_yes

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import number_word, numbers_of
+from voirdire.parsing._hearing import number_word
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._languages import given_score
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
@@ -27,6 +27,7 @@ from voirdire.parsing._source import (
 from voirdire.parsing._spelling import WORD, last_part, words_of
 from voirdire.parsing._statements import only_keys, verdict_keys, verdicts
 from voirdire.parsing._ticks import without_boxes
+from voirdire.parsing._vocabulary import numbers_of
 from voirdire.parsing.numbers import Number, agreed, could_go_on, denies, read_number
 from voirdire.schema import Flag
 

@@ -8,19 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._doubts import withdraws
-from voirdire.parsing._hearing import (
-    CLAUSE,
-    LONGEST,
-    answer_words,
-    is_taken_back,
-    only_denies,
-    opens_with,
-    truth,
-)
+from voirdire.parsing._hearing import CLAUSE, LONGEST, is_taken_back, only_denies, opens_with, truth
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
-from voirdire.parsing._rules import rule
 from voirdire.parsing._settling import InText, Settled, in_text, with_text_behind
 from voirdire.parsing._source import (
     ReplySource,
@@ -33,6 +24,7 @@ from voirdire.parsing._source import (
 from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._statements import verdict_keys
 from voirdire.parsing._ticks import BOX, is_ticked, without_boxes
+from voirdire.parsing._vocabulary import answer_words, rule
 from voirdire.parsing._words import TAKES_BACK, either
 
 if TYPE_CHECKING:

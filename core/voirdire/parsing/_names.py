@@ -106,7 +106,8 @@ def names_in(text: str, names: DeclaredNames) -> Iterator[FoundName]:
     """The names of a text, in order; of those that begin at one place the longest first."""
     words = words_of(text)
     beginnings, eastern = names.beginnings, names.eastern
-    plain = "'" not in text and "’" not in text and (not eastern or text.isascii())
+    joined = eastern and not text.isascii() and EASTERN.search(text)
+    plain = not joined and "'" not in text and "’" not in text
     if plain and beginnings.isdisjoint(words.forms):  # nearly always
         return
     for at, form in enumerate(words.forms):

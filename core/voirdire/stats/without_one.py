@@ -128,18 +128,60 @@ def _only_uses(panel: ResponsePanel) -> Bits:
 
 
 @dataclass(frozen=True, slots=True)
-class _SystemRaters:
-    """Raters in one system: centred vectors (n, R, D), who is present (n, R), and how many (R,).
+class _Moving:
+    """Sums that lose one response: columns of rows, and what each column counts for without each.
 
-    `shift` and `factor` (n, R) say how the centre and the factor of an unbiased square change
-    without each response; `alive` (n, R) whether the rater keeps enough scores for a mean.
+    Attributes
+    ----------
+    rows, without : (n, parts x R)
+        Parts of R raters side by side. Of a response the raters' values are `rows` times the
+        `without` of whichever response is left out, summed over the parts.
+    raters : int
+        R.
     """
 
-    values: Floats
-    present: Floats
-    shift: Floats
-    factor: Floats
-    alive: Floats
+    rows: Floats
+    without: Floats
+    raters: int
+
+    def products(self, other: _Moving, weight: Floats) -> Floats:
+        """(n,) sums over other responses of weight x values x the other's values."""
+        here = (self.rows * self.without).sum(axis=1) * (other.rows * other.without).sum(axis=1)
+        sums = (self.rows * weight[:, None]).T @ other.rows
+        return _quadratic(self.without, sums, other.without) - weight * here
+
+    def squares(self, weight: Floats) -> Floats:
+        """(n,) the same of each rater with itself."""
+        n, columns = self.rows.shape
+        own = (self.rows * self.without).reshape(n, -1, self.raters).sum(axis=1)
+        parts = columns // self.raters
+        sums = (self.rows * weight[:, None]).T @ self.rows
+        sums *= np.tile(np.eye(self.raters), (parts, parts))
+        return _quadratic(self.without, sums, self.without) - weight * (own**2).sum(axis=1)
+
+
+def _quadratic(left: Floats, form: Floats, right: Floats) -> Floats:
+    return np.asarray(((left @ form) * right).sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class _SystemRaters:
+    """Raters in one system, with centres that move as a response is left out.
+
+    Attributes
+    ----------
+    scores : list of _Moving
+        Centred scores, one a dimension of the vectors.
+    there : _Moving
+        Who scored.
+    present, drops : (n, R), (n,) bool
+        Who has a mean; whether some rater has too few scores for one without this response.
+    """
+
+    scores: list[_Moving]
+    there: _Moving
+    present: Bits
+    drops: Bits
 
     @classmethod
     def of(cls, vectors: Floats) -> _SystemRaters:
@@ -147,21 +189,19 @@ class _SystemRaters:
         raw = np.moveaxis(vectors, 0, 1)
         present = ~np.isnan(raw[..., 0])
         present &= present.sum(axis=0) >= _FEWEST  # fewer have no mean: see `centred`
-        n = present.sum(axis=0)
-        zeroed = np.where(present[..., None], raw, 0.0)
-        values = zeroed - np.where(
-            present[..., None], zeroed.sum(axis=0) / np.maximum(n, 1)[:, None], 0.0
-        )
+        n, raters = present.sum(axis=0), present.shape[1]
         left = n - present
-        return cls(
-            values, present * 1.0, 1 / np.maximum(left, 1) * present,
-            np.sqrt(left / np.maximum(left - 1, 1)), (left >= _FEWEST) * 1.0,
-        )  # fmt: skip
-
-    @property
-    def drops(self) -> Bits:
-        """(n,) whether some rater has too few scores without this response."""
-        return np.asarray(((self.present > 0) & (self.alive == 0)).any(axis=1))
+        alive: Floats = (left >= _FEWEST) * 1.0
+        factor = alive * np.sqrt(left / np.maximum(left - 1, 1))  # of an unbiased square
+        there, scores = present * 1.0, []
+        for place in range(raw.shape[2]):
+            x = np.where(present, raw[..., place], 0.0)
+            x -= present * (x.sum(axis=0) / np.maximum(n, 1))
+            # Without a score the centre is lower by that score's share.
+            moved = factor * x / np.maximum(left, 1)
+            scores.append(_Moving(np.hstack([x, there]), np.hstack([factor, moved]), raters))
+        drops = np.asarray((present & (alive == 0)).any(axis=1))
+        return cls(scores, _Moving(there, alive, raters), present, drops)
 
 
 def _system_totals(
@@ -174,79 +214,29 @@ def _system_totals(
     # A run that falls below its least changes what counts for every response of the system.
     hard = runs.drops
     for at in np.flatnonzero(humans.drops):
-        left = humans.present @ humans.alive[at]
+        left = humans.there.rows @ humans.there.without[at]
         hard[at] |= bool(((left == 0) & (n > 0)).any())
     share = 1 / np.maximum(runs.present.sum(axis=1), 1)
     there: Floats = (runs.present.sum(axis=1) > 0).astype(np.float64)
     weight: Floats = counted.astype(np.float64)
     beside: Floats = there * (n > 0)
-    pairs = _form(humans, humans, weight)
-    squares, own_n = _diagonal(humans, weight), _count(humans, weight)
-    both_n = _pairs(humans, weight)
-    judged = _count(humans, there)
+    pairs = sum(x.products(x, weight) for x in humans.scores)
+    squares = sum(x.squares(weight) for x in humans.scores)
+    both = zip(runs.scores, humans.scores, strict=True)
+    own_n = humans.there.squares(weight)
     return np.stack(
         [
-            (both_n - own_n) / 2,
+            (humans.there.products(humans.there, weight) - own_n) / 2,
             (pairs - squares) / 2,
             own_n,
             squares,
-            judged,
-            _form(runs, humans, share),
+            humans.there.squares(there),
+            sum(x.products(y, share) for x, y in both),
             beside.sum() - beside,
-            _diagonal(runs, share * beside),
+            sum(x.squares(share * beside) for x in runs.scores),
         ],
         axis=1,
     ), hard  # fmt: skip
-
-
-def _form(one: _SystemRaters, two: _SystemRaters, weight: Floats) -> Floats:
-    """(n,) sum over other responses of weight x (sum of one's values) (sum of two's), moved."""
-    form = np.zeros(len(weight))
-    f, g = one.factor * one.alive, two.factor * two.alive
-    for place in range(one.values.shape[2]):
-        x, y = one.values[:, :, place], two.values[:, :, place]
-        d, e = -x * one.shift, -y * two.shift  # without it, the centre is lower by its own excess
-        wx, wp = x * weight[:, None], one.present * weight[:, None]
-        # (x - d)(y - e) summed over all responses: each term is a form in one's own d and e.
-        moved = (
-            _quadratic(f, wx.T @ y, g)
-            - _quadratic(f * d, wp.T @ y, g)
-            - _quadratic(f, wx.T @ two.present, g * e)
-            + _quadratic(f * d, wp.T @ two.present, g * e)
-        )
-        # The response itself is in those sums, and is taken out.
-        here = (f * (x - d * one.present)).sum(axis=1) * (g * (y - e * two.present)).sum(axis=1)
-        form += moved - weight * here
-    return form
-
-
-def _quadratic(left: Floats, form: Floats, right: Floats) -> Floats:
-    return np.asarray(((left @ form) * right).sum(axis=1))
-
-
-def _diagonal(cell: _SystemRaters, weight: Floats) -> Floats:
-    """(n,) sum over other responses of weight x squares, moved."""
-    diagonal = np.zeros(len(weight))
-    f = (cell.factor * cell.alive) ** 2
-    n = (cell.present * weight[:, None]).sum(axis=0)
-    for place in range(cell.values.shape[2]):
-        x = cell.values[:, :, place]
-        d = -x * cell.shift
-        square, plain = ((x**k * weight[:, None]).sum(axis=0) for k in (2, 1))
-        moved = square - 2 * d * plain + d**2 * n
-        diagonal += (f * (moved - weight[:, None] * (x - d) ** 2 * cell.present)).sum(axis=1)
-    return diagonal
-
-
-def _count(cell: _SystemRaters, weight: Floats) -> Floats:
-    n = (cell.present * weight[:, None]).sum(axis=0)
-    return np.asarray((cell.alive * (n - weight[:, None] * cell.present)).sum(axis=1))
-
-
-def _pairs(cell: _SystemRaters, weight: Floats) -> Floats:
-    form = (cell.present * weight[:, None]).T @ cell.present
-    here = (cell.alive * cell.present).sum(axis=1)
-    return _quadratic(cell.alive, form, cell.alive) - weight * here**2
 
 
 @dataclass(frozen=True, slots=True)

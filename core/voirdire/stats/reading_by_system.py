@@ -321,11 +321,7 @@ def _expected(
 
 def _of_others(slopes: Floats) -> list[float]:
     """Of each the median of the others."""
-    out = []
-    for place in range(len(slopes)):
-        others = np.delete(slopes, place)
-        out.append(float(np.median(others)) if len(others) else math.nan)
-    return out
+    return [median(np.delete(slopes, place)) for place in range(len(slopes))]
 
 
 def swapped(panel: ResponsePanel) -> tuple[str, str] | None:

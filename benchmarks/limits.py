@@ -521,7 +521,7 @@ def job_parts(count: str) -> dict[str, Any]:
 
     from voirdire._manager import plugins
     from voirdire.schema import Item, Rating, Reply, Response, Usage
-    from voirdire.store.raters import askers
+    from voirdire.store.raters import participants
     from voirdire.store.records import Attempt, Finish, Slot, make_call
     from voirdire.store.session import open_session
     from voirdire.store.tasks import take_items, take_responses
@@ -530,7 +530,7 @@ def job_parts(count: str) -> dict[str, Any]:
     number = int(count)
     said = a_reply()
     study = build_study({**STUDY, "panel": STUDY["panel"][:1]})  # type: ignore[index]
-    asker = askers(study, plugins())[0]
+    participant = participants(study, plugins())[0]
     tasks = [
         Rating(
             Item(f"i{n}", f"I have slept badly for {n} nights and worry about work."),
@@ -546,11 +546,11 @@ def job_parts(count: str) -> dict[str, Any]:
         spent[name] = (time.process_time() - begun) / number * 1000
         return value
 
-    asker.rater.requests(tasks[0])
-    requests = timed("asking", lambda: [asker.rater.requests(task)[0] for task in tasks])
+    participant.rater.requests(tasks[0])
+    requests = timed("asking", lambda: [participant.rater.requests(task)[0] for task in tasks])
     reply = Reply(said, usage=Usage(100, 20), latency=0.05, model="m", params={"model": "m"})
-    asker.rater.parse([reply])
-    timed("reading", lambda: [asker.rater.parse([reply]) for _ in tasks])
+    participant.rater.parse([reply])
+    timed("reading", lambda: [participant.rater.parse([reply]) for _ in tasks])
     with tempfile.TemporaryDirectory() as folder:
         done, written = threading.Event(), [0]
 
@@ -566,7 +566,7 @@ def job_parts(count: str) -> dict[str, Any]:
             def store() -> None:
                 session.start(committed)
                 for at, (task, request) in enumerate(zip(tasks, requests, strict=True)):
-                    slot = Slot(asker.id, task.item.id, "x")
+                    slot = Slot(participant.id, task.item.id, "x")
                     call = make_call(slot, request)
                     session.put(Attempt(call, time.time(), reply))
                     session.put(Finish((call.key,), "ok", slot=slot))

@@ -118,9 +118,9 @@ def ask_all(folder: Path, url: str, count: int) -> None:
 
     from voirdire._manager import plugins
     from voirdire.schema import Item, Rating, Response
-    from voirdire.store.raters import askers
+    from voirdire.store.raters import participants
 
-    rater = askers(study_of(folder, url), plugins())[0].rater
+    rater = participants(study_of(folder, url), plugins())[0].rater
     items = pl.read_parquet(folder / "items.parquet").rows()
     responses = pl.read_parquet(folder / "responses.parquet").rows()
     for (item, asked), (_, system, said) in zip(items[:count], responses, strict=False):

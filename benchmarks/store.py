@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire._manager import plugins
 from voirdire.schema import Item, Reply, Response, Usage
 from voirdire.store import ratings_frame, replies_frame, write_tables
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.store.records import Attempt, Finish, Slot, make_call
 from voirdire.store.session import open_session
 from voirdire.store.tasks import iterate_tasks, take_items, take_responses
@@ -64,7 +64,7 @@ class Texts:
 
 def fill(folder: Path, study: Study, responses: int) -> None:
     """Write a session as a run would."""
-    texts, panel, written = Texts(), askers(study, plugins()), 0
+    texts, panel, written = Texts(), participants(study, plugins()), 0
 
     def committed(group: Sequence[object]) -> None:
         nonlocal written
@@ -77,9 +77,9 @@ def fill(folder: Path, study: Study, responses: int) -> None:
         take_responses(session.connection, made, "file")
         session.start(committed)
         for about, task in iterate_tasks(session.connection, "rating", study.comparisons):
-            for asker in panel:
-                slot = Slot(asker.id, *about[:3], unit=about.unit)
-                call = make_call(slot, asker.rater.requests(task)[0])
+            for participant in panel:
+                slot = Slot(participant.id, *about[:3], unit=about.unit)
+                call = make_call(slot, participant.rater.requests(task)[0])
                 session.put(Attempt(call, time.time(), texts.reply()))
                 session.put(Finish((call.key,), "ok", slot=slot))
             while session.given - written > 5_000:

@@ -10,7 +10,7 @@ import pytest
 
 from voirdire import InputError, Plugins, plugins
 from voirdire.schema import Item, Reply
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.study import build_study, study_to_toml
 from voirdire_judges.few_shot import few_shot
 from voirdire_judges.yes_no import make as make_yes_no
@@ -130,10 +130,10 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
          "panel": [{**rater, "options": {"task": "depression", "examples": examples}}]},
         folder=str(tmp_path),
     )  # fmt: skip
-    (asker,) = askers(study, plugins())
-    shots = asker.rater.examples
+    (participant,) = participants(study, plugins())
+    shots = participant.rater.examples
     shots.options["embedder"] = WordEmbedder()
-    assert asker.id.prompt == ""  # a post that does not exist has no nearest ones
+    assert participant.id.prompt == ""  # a post that does not exist has no nearest ones
     assert [one["id"] for one in shots.examples(Item("g1", "my red kite"))] == ["s1"]
     # s2 is an item of the test split: kept out of its own prompt and of every other
     assert [one["id"] for one in shots.examples(Item("s2", "a blue kite"))] == ["s1"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from voirdire import InputError, plugins
 from voirdire.protocols import Annotator
 from voirdire.schema import Flag, Item, Reply, Sampling
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.study import build_study
 from voirdire_judges.labels import make
 from voirdire_plugins.distortions.annotator import make as make_distortions
@@ -161,7 +161,7 @@ def test_labels_are_named_in_five_runs_unless_the_study_says_how_many():
          "options": {"labels": ["calm"]}},
     ]  # fmt: skip
     study = build_study({"name": "letters", "items": {"path": "x.csv"}, "panel": panel})
-    assert [asker.runs for asker in askers(study, plugins())] == [5, 1, 1]
+    assert [participant.runs for participant in participants(study, plugins())] == [5, 1, 1]
 
 
 def test_distortions_have_the_papers_set_and_prompts():

@@ -15,7 +15,7 @@ from voirdire.running import run
 from voirdire.running.budget import cost_of
 from voirdire.schema import Item, Rating, Reply, Response, Usage
 from voirdire.store import ratings_frame, replies_frame
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.store.records import Attempt, Finish, Slot, make_call
 from voirdire.store.session import open_session
 from voirdire.study import Prices, build_study, study_to_toml
@@ -50,14 +50,14 @@ def go(folder, study, **more):
 
 def laid(folder, study, done=(), failed=()):
     """A session in which some items are done and some have failed."""
-    (asker,) = askers(study, PLUGINS)
+    (participant,) = participants(study, PLUGINS)
     with open_session(folder / "a", study, study_to_toml(study), resume=True) as session:
         session.start(lambda group: None)
         for item in (*done, *failed):
-            (request,) = asker.rater.requests(
+            (request,) = participant.rater.requests(
                 Rating(Item(item), Response(item, "x", f"to {item}."))
             )
-            call = make_call(Slot(asker.id, item, "x"), request)
+            call = make_call(Slot(participant.id, item, "x"), request)
             bad = item in failed
             session.put(
                 Attempt(call, time.time(), None if bad else Reply("3"), "timeout" if bad else "")
@@ -93,12 +93,12 @@ def test_f01_a_torn_tail_costs_what_was_torn_alone(cases, tmp_path):
     study = study_of(tmp_path, ["i0", "i1", "i2"])
     folder, torn = tmp_path / "a", tmp_path / "torn"
     laid(tmp_path, study, [f"i{n}" for n in expected["kept"]])
-    (asker,) = askers(study, PLUGINS)
+    (participant,) = participants(study, PLUGINS)
     with open_session(folder, study, study_to_toml(study), resume=True) as session:
         session.start(lambda group: None)
         before = (folder / "session.sqlite-wal").stat().st_size
-        (request,) = asker.rater.requests(Rating(Item("i2"), Response("i2", "x", "to i2.")))
-        call = make_call(Slot(asker.id, "i2", "x"), request)
+        (request,) = participant.rater.requests(Rating(Item("i2"), Response("i2", "x", "to i2.")))
+        call = make_call(Slot(participant.id, "i2", "x"), request)
         session.put(Attempt(call, time.time(), Reply("3")))
         session.put(Finish((call.key,), "ok"))
         while session.lookup(call.key) is None:
@@ -224,7 +224,7 @@ def test_b02_b03_the_runner_does_as_the_fault_says(cases, tmp_path):
         )
         assert RECEIVED["ann"] >= 2
         assert (RECEIVED["ann"] == 4) is kind["retry"]
-        assert ("billing" in result.raters[0].parked) is (fault == "quota")
+        assert ("billing" in result.raters[0].suspended) is (fault == "quota")
     assert filtered["others_continue"]
     frame = ratings_frame(tmp_path / "c" / "a", PLUGINS)
     assert frame.select("status", "score").rows() == [

@@ -121,8 +121,8 @@ def test_a_parser_that_raises_is_not_asked_again_and_its_rater_stops(tmp_path, h
     result = ran(tmp_path, study)
     ann, bob = result.raters
     assert RECEIVED["ann"] == ann.calls < 20  # 120 before
-    assert "its parser broke on 5 replies in a row" in ann.parked
-    assert (bob.done, bob.parked) == (60, "")
+    assert "its parser broke on 5 replies in a row" in ann.suspended
+    assert (bob.done, bob.suspended) == (60, "")
     assert result.exit_code == 3
     assert not result.complete
     before = ann.calls
@@ -157,7 +157,7 @@ def test_system_exit_in_a_plugin_costs_that_plugin_alone(tmp_path, where):
         kept = json.loads((tmp_path / "a" / "findings.json").read_text())
         assert kept["ann"][0]["kind"] == "findings_broke"
     else:
-        assert "SystemExit" in result.raters[0].parked
+        assert "SystemExit" in result.raters[0].suspended
         assert result.exit_code == 3
 
 

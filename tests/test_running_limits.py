@@ -38,10 +38,10 @@ def test_requests_that_an_item_spoils_park_nobody_who_has_answered(tmp_path):
 def test_calls_in_line_are_let_go_when_the_rater_is_parked_or_the_budget_is_used_up(tmp_path):
     began = time.monotonic()
     slow = {"requests_per_minute": 2}
-    parked = judge("ann", model_options={"fails": {"0": "auth"}})
-    result = go(tmp_path, study_of(tmp_path, parked, items=20, run=slow))
+    suspended = judge("ann", model_options={"fails": {"0": "auth"}})
+    result = go(tmp_path, study_of(tmp_path, suspended, items=20, run=slow))
     assert result.raters[0].calls == 1
-    assert "its key was refused" in result.raters[0].parked
+    assert "its key was refused" in result.raters[0].suspended
     spent = study_of(
         tmp_path, judge("ann"), items=20, run={"requests_per_minute": 60, "max_calls": 2}
     )

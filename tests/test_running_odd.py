@@ -149,7 +149,7 @@ def outcome(tmp_path, odd, **more):
     """The odd rater's result and its ratings; a healthy one beside it finishes whatever it does."""
     study = study_of(tmp_path, odd, judge("well"), items=3, systems=("x",), **more)
     result = run(study, tmp_path / "a", plugins=plugins(), quiet=True)
-    assert (result.raters[1].done, result.raters[1].parked) == (3, "")
+    assert (result.raters[1].done, result.raters[1].suspended) == (3, "")
     ratings = ratings_frame(tmp_path / "a", plugins())
     assert pl.read_parquet(tmp_path / "a" / "ratings.parquet").equals(ratings)
     return result.raters[0], ratings.filter(pl.col("rater") == "ann")
@@ -195,7 +195,7 @@ def test_a_coroutine_behind_a_plain_function_is_awaited(tmp_path):
 def test_a_judge_that_asks_nonsense_is_parked_by_name(tmp_path, name):
     odd = {**judge("ann"), "use": "odd", "options": {"asks": name}}
     rater, ratings = outcome(tmp_path, odd)
-    assert rater.parked.startswith("it cannot ask about item 'i0': ")
+    assert rater.suspended.startswith("it cannot ask about item 'i0': ")
     assert ratings["status"].to_list() == ["failed"] * 3
 
 
@@ -207,7 +207,7 @@ def test_a_judge_without_a_method_is_named_before_anything_is_asked(tmp_path):
 
 def test_a_further_step_that_is_no_request_parks_its_judge(tmp_path):
     rater, _ = outcome(tmp_path, {**judge("ann"), "use": "onward"})
-    assert rater.parked == "it broke on item 'i0': a request must be a Request, got str"
+    assert rater.suspended == "it broke on item 'i0': a request must be a Request, got str"
 
 
 @pytest.mark.parametrize("name", SAYS)

@@ -100,10 +100,10 @@ def test_a_limit_on_cost_asks_for_the_price_of_every_model_and_holds(tmp_path):
 def test_a_dead_model_parks_the_rater_though_the_other_answers(tmp_path):
     dead = {**MODELS, "scorer": {"model": "script:dead", "options": {"fails": {"0": "auth"}}}}
     result = went(tmp_path, duo(tmp_path, dead))
-    assert "key was refused" in result.raters[0].parked
+    assert "key was refused" in result.raters[0].suspended
     many = {**MODELS, "scorer": {"model": "script:poor", "options": {"fails": {"0": "server"}}}}
     again = went(tmp_path, duo(tmp_path, many, run={"retries": 0, "breaker": 2}), ask_again=True, resume=True)  # fmt: skip
-    assert "2 calls failed in a row" in again.raters[0].parked
+    assert "2 calls failed in a row" in again.raters[0].suspended
 
 
 def test_one_model_serves_the_roles_that_name_none(tmp_path):

@@ -187,7 +187,7 @@ def test_a_dead_judge_is_parked_and_named_while_the_others_finish(tmp_path):
     result = go(tmp_path, study_of(tmp_path, *panel, items=50, run={"start_concurrency": 8}))
     ann, dead = result.raters
     assert (ann.done, dead.done) == (100, 0)
-    assert dead.parked.startswith("5 calls failed in a row, the last by server")
+    assert dead.suspended.startswith("5 calls failed in a row, the last by server")
     assert RECEIVED["dead"] < 60
     assert result.exit_code == 3
     frame = rated(tmp_path)
@@ -199,7 +199,7 @@ def test_a_dead_judge_is_parked_and_named_while_the_others_finish(tmp_path):
 def test_hopeless_faults_park_at_once(tmp_path, kind, says):  # B02
     panel = [judge("ann"), judge("poor", model_options={"fails": {"0": kind}})]
     result = go(tmp_path, study_of(tmp_path, *panel, items=50, run={"start_concurrency": 4}))
-    assert says in result.raters[1].parked
+    assert says in result.raters[1].suspended
     assert RECEIVED["poor"] <= 8
     assert result.raters[0].done == 100
 
@@ -308,8 +308,8 @@ def test_a_rater_that_cannot_ask_is_parked_and_the_others_finish(tmp_path):
     result = run(study, tmp_path / "a", plugins=found, quiet=True)
     ann, lame, late = result.raters
     assert ann.done == 6
-    assert lame.parked == "it cannot ask about item 'i1': KeyError: 'nothing'"
-    assert late.parked.startswith("it broke on item 'i")
+    assert lame.suspended == "it cannot ask about item 'i1': KeyError: 'nothing'"
+    assert late.suspended.startswith("it broke on item 'i")
     assert result.exit_code == 3
 
 

@@ -76,9 +76,9 @@ def test_a_rater_that_is_parked_in_one_piece_is_left_out_of_the_next(tmp_path):
         study = study_of(tmp_path, member(server), bad, items=400, run=LIMITS)
         result = run(study, tmp_path / "a", workers=2, quiet=True)
         refused = sum(seen.model == "bad" for seen in server.requests)
-    good, parked = result.raters
-    assert (good.done, parked.done, result.exit_code) == (400, 0, 3)
-    assert "its key was refused" in parked.parked
+    good, suspended = result.raters
+    assert (good.done, suspended.done, result.exit_code) == (400, 0, 3)
+    assert "its key was refused" in suspended.suspended
     assert refused <= 2 * 2 * 2 * (16 + WAITING)  # pieces made before the first came back
 
 

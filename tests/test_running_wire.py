@@ -211,8 +211,8 @@ def test_a_panel_of_four_with_sick_members(tmp_path):
         assert result.exit_code == 3
         assert good.statuses == late.statuses == {"ok": 200}
         assert picky.statuses == {"ok": 190, "refused": 10}
-        assert (down.done, picky.parked, late.parked) == (0, "", "")
-        assert down.parked.startswith("5 calls failed in a row, the last by server")
+        assert (down.done, picky.suspended, late.suspended) == (0, "", "")
+        assert down.suspended.startswith("5 calls failed in a row, the last by server")
         assert stormy.count < 200 * 2
         frame = pl.read_parquet(tmp_path / "a" / "ratings.parquet")
         assert frame.height == 4 * 200 * 7

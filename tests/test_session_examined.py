@@ -184,8 +184,8 @@ def test_a_refused_parameter_parks_its_judge_by_default(tmp_path):
         study = study_of(tmp_path, judge("fixed", server.openai), items=20)
         result = run(study, tmp_path / "a", quiet=True)
     assert result.exit_code == 3
-    assert result.raters[0].parked.startswith("its model refuses a parameter")
-    assert 'set on_refused_parameter = "drop"' in result.raters[0].parked
+    assert result.raters[0].suspended.startswith("its model refuses a parameter")
+    assert 'set on_refused_parameter = "drop"' in result.raters[0].suspended
     missing = by_kind(audit_source(tmp_path / "a"))["unanswered", "fixed"]
     assert "refused_parameter" in missing.message
 

@@ -17,7 +17,7 @@ from voirdire.store.forgetting import forget_texts
 from voirdire.store.health import check_session, make_private
 from voirdire.store.ledger import looks_at
 from voirdire.store.parsed import parse_distinct
-from voirdire.store.raters import Asker
+from voirdire.store.raters import Participant
 from voirdire.store.readings import keep_readings
 from voirdire.store.records import RaterId
 from voirdire.store.replies import shown_messages
@@ -159,15 +159,15 @@ def test_single_replies_are_read_as_a_column_and_several_of_one_task_are_not():
             type(self).columns += len(replies)
             return super().parse_column(replies)
 
-    asker = Asker(
+    participant = Participant(
         RaterId("judge", "ann", "script:ann"),
         Counted(rubric.make("mentalalign").rubric),
         "rating",
         Rater(name="ann"),
     )
-    parse_distinct([[Reply("Empathy: 3")], [Reply("Empathy: 4")]], asker)
+    parse_distinct([[Reply("Empathy: 3")], [Reply("Empathy: 4")]], participant)
     assert Counted.columns == 2
-    parse_distinct([[Reply("Empathy: 3"), Reply("Empathy: 4")]], asker)
+    parse_distinct([[Reply("Empathy: 3"), Reply("Empathy: 4")]], participant)
     assert Counted.columns == 2
 
 

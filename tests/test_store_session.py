@@ -26,7 +26,7 @@ from voirdire.store import (
 from voirdire.store.counts import Replies, count_finished
 from voirdire.store.frames import raters_frame
 from voirdire.store.parsed import parse_distinct
-from voirdire.store.raters import Asker, askers
+from voirdire.store.raters import Participant, participants
 from voirdire.store.records import Attempt, Finish, RaterId, Revival, Slot, make_call
 from voirdire.store.session import WRITTEN, open_session
 from voirdire.store.tasks import take_items, take_responses
@@ -39,7 +39,7 @@ def study_of(tmp_path, **more):
 
 
 def rater_id_of(**more):
-    return askers(study_of(".", **more), scripted_plugins())[0].id
+    return participants(study_of(".", **more), scripted_plugins())[0].id
 
 
 PAIRWISE = [{"name": "ann", "model": "script:one", "use": "pair"}]
@@ -169,18 +169,18 @@ def test_counting_what_is_finished_grows_with_the_tasks(tmp_path, edited):
     steps = []
     for tasks in (100, 800):
         study, work = study_of(tmp_path), []
-        (asker,) = askers(study, scripted_plugins())
+        (participant,) = participants(study, scripted_plugins())
         with opened(tmp_path / str(tasks), study) as session:
             fill(session, items := [f"i{number}" for number in range(tasks)], ["x"])
             session.start(lambda group: None)
-            rater = replace(asker.id, prompt="another") if edited else asker.id
+            rater = replace(participant.id, prompt="another") if edited else participant.id
             for item in items:
                 keep(session, call_of(item, rater_id=rater))
             session.stop()
             replies = Replies.of(session.connection)
             session.connection.set_progress_handler(lambda work=work: work.append(1), 50)
-            counts = count_finished(session.connection, asker, study.comparisons)
-            unfit = replies.unfit(session.connection, [asker], study.comparisons)
+            counts = count_finished(session.connection, participant, study.comparisons)
+            unfit = replies.unfit(session.connection, [participant], study.comparisons)
         assert counts.statuses == ({} if edited else {"ok": tasks})
         assert unfit == ({"ann": tasks} if edited else {})
         steps.append(len(work))
@@ -251,7 +251,9 @@ def test_reading_by_columns_gives_what_reading_one_by_one_gives(tmp_path):
 
     judge = rubric.make("mentalalign")
     rater_id, spec = RaterId("judge", "ann", "script:ann"), Rater(name="ann")
-    made, slow = (Asker(rater_id, mind, "rating", spec) for mind in (judge, OneByOne(judge.rubric)))
+    made, slow = (
+        Participant(rater_id, mind, "rating", spec) for mind in (judge, OneByOne(judge.rubric))
+    )
     good = '{"Guidance": 4, "Informativeness": 3, "Relevance": 5, "Safety": 5, "Empathy": 2, "Helpfulness": 1, "Understanding": 4}'
     texts = [
         good,
@@ -405,7 +407,7 @@ def test_an_unknown_option_names_the_rater(tmp_path):
         panel=[{"name": "ann", "model": "script:a", "use": "digit", "options": {"foo": 1}}],
     )
     with pytest.raises(PluginError, match=r"judge 'digit' of 'ann' does not take this: .*foo"):
-        askers(study, scripted_plugins())
+        participants(study, scripted_plugins())
 
 
 def test_a_study_survives_its_way_through_toml(tmp_path):

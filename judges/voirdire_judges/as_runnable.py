@@ -17,7 +17,7 @@ from voirdire.protocols import ClosesConnections, FollowsUp
 from voirdire.running import completer, make_model
 from voirdire.schema import Item, Parsed, Rating, Reply, Response
 from voirdire.stats import combine
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ def seat_of(study: Study | str | Path, name: str, plugins: Plugins | None = None
     """
     study = load_study(study) if isinstance(study, str | Path) else study
     plugins = plugins or loaded_plugins()
-    by_name = {asker.id.name: asker for asker in askers(study, plugins)}
+    by_name = {participant.id.name: participant for participant in participants(study, plugins)}
     jury = next((one for one in study.juries if one.name == name), None)
     names = (name,) if jury is None else jury.members
     unknown = [one for one in names if one not in by_name]
@@ -136,15 +136,17 @@ def seat_of(study: Study | str | Path, name: str, plugins: Plugins | None = None
         )
     members = []
     for one in names:
-        asker = by_name[one]
-        if asker.task != "rating":
-            raise InputError(f"{one!r} is asked about a {asker.task}, and not about one response")
-        asks = cast("Any", asker.spec).asks
+        participant = by_name[one]
+        if participant.task != "rating":
+            raise InputError(
+                f"{one!r} is asked about a {participant.task}, and not about one response"
+            )
+        asks = cast("Any", participant.spec).asks
         models = {
             role: make_model(asked.model, asked.options, plugins, study.run.timeout)
             for role, asked in asks.items()
         }
-        members.append(RunnableMember(asker.rater, models))
+        members.append(RunnableMember(participant.rater, models))
     return Seat(tuple(members), "" if jury is None else jury.combine)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire import plugins as loaded_plugins
 from voirdire.errors import InputError, VoirdireError
 from voirdire.protocols import FindsInSelections, SelectsMany, ShowsExamples
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.tables import read_items
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def few_shots(study: Study, plugins: Plugins | None = None) -> list[FewShot]:
 
     Raters that are asked for the same examples share one.
     """
-    raters = (asker.rater for asker in askers(study, plugins or loaded_plugins()))
+    raters = (participant.rater for participant in participants(study, plugins or loaded_plugins()))
     shown = (rater.examples for rater in raters if isinstance(rater, ShowsExamples))
     distinct: dict[str, FewShot] = {}
     for one in shown:

@@ -236,7 +236,7 @@ def _print_pilot(result: RunResult, items: int, whole: int, study: Path) -> None
 
 
 def print_result(result: RunResult) -> None:
-    """A table of the raters, and what was parked."""
+    """A table of the raters, and what was suspended."""
     from voirdire.report import print_fitted
     from voirdire.shown import terminal, visible
     from voirdire.tabular import Table, count, text
@@ -268,8 +268,8 @@ def print_result(result: RunResult) -> None:
                 f"{visible(rater.name)} cannot be made here ({visible(rater.missing)}): counted is "
                 "what is on file, and how many tasks it has is not known"
             )
-        if rater.parked:
-            typer.echo(f"{visible(rater.name)} was parked: {visible(rater.parked)}")
+        if rater.suspended:
+            typer.echo(f"{visible(rater.name)} was suspended: {visible(rater.suspended)}")
         if rater.nothing_read:
             statuses = ", ".join(f"{name} {n:,}" for name, n in sorted(rater.statuses.items()))
             typer.echo(

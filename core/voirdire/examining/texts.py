@@ -246,15 +246,15 @@ def _read_anew(folder: Path, run: pl.DataFrame) -> Parsed | None:
     from voirdire.store.raters import read_replies  # noqa: PLC0415 - the same
 
     rater = run["rater"][0]
-    askers = panel_of(folder).of("judge", "annotate")
-    asker = next((one for one in askers if one.id.name == rater), None)
-    if asker is None:
+    participants = panel_of(folder).of("judge", "annotate")
+    participant = next((one for one in participants if one.id.name == rater), None)
+    if participant is None:
         return None
     replies = [
         Reply(text or "", finish or "error")
         for text, finish in run.select("text", "finish_reason").iter_rows()
     ]
-    return read_replies(asker, replies)
+    return read_replies(participant, replies)
 
 
 def _reasons(read: Parsed) -> list[tuple[str, str]]:

@@ -46,7 +46,7 @@ from voirdire.store.counts import Replies, Spent, blind_characters, count_finish
 from voirdire.store.findings import rater_findings
 from voirdire.store.frames import SessionPanel
 from voirdire.store.health import damage
-from voirdire.store.raters import askers, model_identity, model_name
+from voirdire.store.raters import model_identity, model_name, participants
 from voirdire.store.records import Slot, for_run, make_call
 from voirdire.store.session import memory_session
 from voirdire.store.tasks import (
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.running._stop import Stop
     from voirdire.schema import Finding, Request
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.session import Session
     from voirdire.study import Asked, ItemsSpec, ModelLimits, Stage
 
@@ -131,10 +131,10 @@ def warn_of_keys(text: str) -> None:
 def priced_panel(study: Study, folder: str | Path, plugins: Plugins) -> SessionPanel:
     """Everyone in a study who asks a model; models that cost nothing have a price of 0."""
     study = with_free_models(study, plugins)
-    return SessionPanel(Path(folder), study, tuple(askers(study, plugins)))
+    return SessionPanel(Path(folder), study, tuple(participants(study, plugins)))
 
 
-def chosen(panel: SessionPanel, only: Stage | None) -> list[Asker]:
+def chosen(panel: SessionPanel, only: Stage | None) -> list[Participant]:
     """Those who are to ask: everyone, or those of one stage.
 
     Raises
@@ -149,24 +149,26 @@ def chosen(panel: SessionPanel, only: Stage | None) -> list[Asker]:
             f"study {study.name!r} has nobody to run for {', '.join(stages)}: "
             "give [[panel]] or [[generators]] a model"
         )
-    check_prices(study.run, (one.model for asker in asking for one in asker.spec.asks.values()))
+    check_prices(
+        study.run, (one.model for participant in asking for one in participant.spec.asks.values())
+    )
     return asking
 
 
 def make_workers(
-    study: Study, asking: Sequence[Asker], session: Session, stop: Stop, plugins: Plugins
+    study: Study, asking: Sequence[Participant], session: Session, stop: Stop, plugins: Plugins
 ) -> tuple[list[Worker], list[Any]]:
-    """A worker for each asker, and the models behind them, one a distinct name and options."""
+    """A worker for each participant, and the models behind them, one a name and its options."""
     models: dict[str, tuple[Any, RateLimiter]] = {}
     workers: list[Worker] = []
     # One for all: the limit is on the session, whoever spends it.
     budget = Budget(study.run.max_cost, study.run.max_calls)
-    for asker in asking:
-        counts = count_finished(session.connection, asker, study.comparisons)
-        tally = tally_of(session.connection, asker, counts)
+    for participant in asking:
+        counts = count_finished(session.connection, participant, study.comparisons)
+        tally = tally_of(session.connection, participant, counts)
         workers.append(
             Worker(
-                asker=asker,
+                participant=participant,
                 endpoints={
                     role: Road(
                         completer(model),
@@ -180,8 +182,10 @@ def make_workers(
                         model.prepare if isinstance(model, Prepares) else None,
                         progress_of(model),
                     )
-                    for role, asked in asker.spec.asks.items()
-                    for model, limiter in [_model(asker.spec.name, asked, study, models, plugins)]
+                    for role, asked in participant.spec.asks.items()
+                    for model, limiter in [
+                        _model(participant.spec.name, asked, study, models, plugins)
+                    ]
                 },
                 budget=budget,
                 tally=tally,
@@ -190,7 +194,7 @@ def make_workers(
                 stop=stop,
                 # By its name, so that raters do not come back in step with one another, and
                 # a test can repeat a run.
-                chance=random.Random(asker.id.name),  # noqa: S311 - jitter is no secret
+                chance=random.Random(participant.id.name),  # noqa: S311 - jitter is no secret
             )
         )
     # After the models are made: what is wrong with one is said before replies
@@ -263,7 +267,7 @@ def charge(budget: Budget, session: Session, study: Study) -> None:
 def take_inputs(
     connection: sqlite3.Connection,
     study: Study,
-    asking: Sequence[Asker],
+    asking: Sequence[Participant],
     options: RunOptions,
     out: str | Path,
 ) -> None:
@@ -302,7 +306,9 @@ def _check_fit(unfit: Mapping[str, int], out: str | Path) -> None:
         )
 
 
-def read_inputs(connection: sqlite3.Connection, study: Study, asking: Sequence[Asker]) -> None:
+def read_inputs(
+    connection: sqlite3.Connection, study: Study, asking: Sequence[Participant]
+) -> None:
     """Take the items and responses of a study into a session.
 
     Raises
@@ -321,7 +327,7 @@ def read_inputs(connection: sqlite3.Connection, study: Study, asking: Sequence[A
         take_responses(connection, read_responses(study, study.responses), "file")
         _check_known(connection, study.items)
     # An annotator labels items alone; whoever rates needs something to rate.
-    elif not study.generators and any(asker.task != "item" for asker in asking):
+    elif not study.generators and any(participant.task != "item" for participant in asking):
         raise StudyError(
             f"study {study.name!r}: judges need [responses] or [[generators]] to have something "
             "to rate"
@@ -329,7 +335,9 @@ def read_inputs(connection: sqlite3.Connection, study: Study, asking: Sequence[A
     _check_units(connection, study, asking)
 
 
-def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[Asker]) -> None:
+def _check_units(
+    connection: sqlite3.Connection, study: Study, asking: Sequence[Participant]
+) -> None:
     """What of conversations is judged is said, and there.
 
     Raises
@@ -338,37 +346,37 @@ def _check_units(connection: sqlite3.Connection, study: Study, asking: Sequence[
         Nobody says whether the whole, each turn or the first failure is judged; nobody speaks in
         the role whose turns are; or a generator writes texts, which have no turns.
     """
-    makers = [asker for asker in asking if asker.id.stage == "generate"]
+    makers = [participant for participant in asking if participant.id.stage == "generate"]
     speakers, plain = _speakers(makers)
     there = has_turns(connection)
-    if not (there or speakers or any(asker.judged.placed for asker in asking)):
+    if not (there or speakers or any(participant.judged.placed for participant in asking)):
         return
-    for asker in asking:
-        if asker.id.stage == "generate" or asker.task == "comparison":
+    for participant in asking:
+        if participant.id.stage == "generate" or participant.task == "comparison":
             continue
-        if getattr(asker.spec, "unit", None) is None and study.conversations.unit is None:
+        if getattr(participant.spec, "unit", None) is None and study.conversations.unit is None:
             raise StudyError(
-                f"study {study.name!r}: there are conversations, and {asker.id.name!r} is to judge "
-                "them: say under [conversations] whether unit = 'whole' (one judgement of each), "
-                "'turn' (each turn of a role, given its past), 'step' (each step of an agent) or "
-                "'first' (the first turn or step where it fails)"
+                f"study {study.name!r}: there are conversations, and {participant.id.name!r} is to "
+                "judge them: say under [conversations] whether unit = 'whole' (one judgement of "
+                "each), 'turn' (each turn of a role, given its past), 'step' (each step of an "
+                "agent) or 'first' (the first turn or step where it fails)"
             )
-        if not asker.judged.placed:
+        if not participant.judged.placed:
             continue
-        of_items = asker.task == "item"
+        of_items = participant.task == "item"
         if plain and not of_items:
             raise StudyError(
-                f"conversations.unit is {asker.judged.kind!r}, and what {listed(plain)} generates "
-                "are texts without turns: give a generator of conversations (use = 'dialogue'), or "
-                "unit = 'whole'"
+                f"conversations.unit is {participant.judged.kind!r}, and what {listed(plain)} "
+                "generates are texts without turns: give a generator of conversations (use = "
+                "'dialogue'), or unit = 'whole'"
             )
         # Of a study whose generators were not run yet, nothing is known.
         if of_items or not study.generators or speakers or there:
             roles = () if of_items else speakers
-            check_role(connection, asker.judged, of_items=of_items, speakers=roles)
+            check_role(connection, participant.judged, of_items=of_items, speakers=roles)
 
 
-def _speakers(makers: Sequence[Asker]) -> tuple[tuple[str, ...], list[str]]:
+def _speakers(makers: Sequence[Participant]) -> tuple[tuple[str, ...], list[str]]:
     """The roles of turns that generators will write, and the generators that write none."""
     talkers = [one.rater for one in makers if isinstance(one.rater, Converses)]
     plain = [one.id.name for one in makers if not isinstance(one.rater, Converses)]
@@ -424,30 +432,37 @@ def dry_run(
     plugins = plugins or loaded_plugins()
     panel = priced_panel(read_study(study, max_cost=max_cost).study, out or "", plugins)
     study, asking = panel.study, chosen(panel, only)
-    for asker in asking:
-        with naming(asker.spec.name):
+    for participant in asking:
+        with naming(participant.spec.name):
             # Names are looked up and nothing is made: a dry run needs no key and loads no weights.
-            for asked in asker.spec.asks.values():
+            for asked in participant.spec.asks.values():
                 model_factory(asked.model, plugins)
     with closing(memory_session()) as connection:
         # Into memory: a dry run leaves no trace, also where the folder is a session.
         read_inputs(connection, study, asking)
         with closing(_on_file(out)) as on_file:
-            _expect_generated(connection, on_file, panel.askers)
-            return tuple(_estimate(connection, on_file, asker, study) for asker in asking)
+            _expect_generated(connection, on_file, panel.participants)
+            return tuple(
+                _estimate(connection, on_file, participant, study) for participant in asking
+            )
 
 
 def _estimate(
-    connection: sqlite3.Connection, on_file: sqlite3.Connection, asker: Asker, study: Study
+    connection: sqlite3.Connection,
+    on_file: sqlite3.Connection,
+    participant: Participant,
+    study: Study,
 ) -> DryRater:
     tasks = kept = 0
     spent: dict[str, Spent] = {}
-    for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
-        requests = asker.rater.requests(task)
-        tasks += asker.runs
-        for run in range(1, asker.runs + 1):
+    for names, task in iterate_tasks(
+        connection, participant.task, study.comparisons, participant.judged
+    ):
+        requests = participant.rater.requests(task)
+        tasks += participant.runs
+        for run in range(1, participant.runs + 1):
             for step, request in enumerate(requests):
-                slot = Slot(asker.id, *names[:3], run, step, names.unit)
+                slot = Slot(participant.id, *names[:3], run, step, names.unit)
                 if _is_on_file(on_file, slot, request):
                     kept += 1
                     continue
@@ -455,18 +470,18 @@ def _estimate(
                 role = request.role
                 spent[role] = spent.get(role, Spent()) + Spent(1, 0, *tokens)
     tally = Tally(spent=spent)
-    whole, cost = tally.whole, tally.cost(prices_of(asker.spec, study))
+    whole, cost = tally.whole, tally.cost(prices_of(participant.spec, study))
     return DryRater(
-        asker.id.name,
-        asker.id.stage,
-        asker.spec.model_names,
+        participant.id.name,
+        participant.id.stage,
+        participant.spec.model_names,
         tasks,
         whole.calls,
         kept,
         whole.input,
         whole.output,
         cost,
-        rater_findings(asker.id.name, asker.rater),
+        rater_findings(participant.id.name, participant.rater),
     )
 
 
@@ -478,26 +493,28 @@ def _is_on_file(on_file: sqlite3.Connection, slot: Slot, request: Request) -> bo
 
 
 def _expect_generated(
-    connection: sqlite3.Connection, on_file: sqlite3.Connection, askers: Sequence[Asker]
+    connection: sqlite3.Connection, on_file: sqlite3.Connection, participants: Sequence[Participant]
 ) -> None:
     """The responses that were generated, and stand-ins for others, each as long as its cap."""
     kept = generated_responses(on_file)
     responses = []
-    for asker in askers:
-        if asker.id.stage != "generate":
+    for participant in participants:
+        if participant.id.stage != "generate":
             continue
-        system, cap = asker.id.name, asker.spec.max_tokens or REPLY_TOKENS
-        for names, task in iterate_tasks(connection, asker.task, Comparisons()):
-            (first, *_) = asker.rater.requests(task)
+        system, cap = participant.id.name, participant.spec.max_tokens or REPLY_TOKENS
+        for names, task in iterate_tasks(connection, participant.task, Comparisons()):
+            (first, *_) = participant.rater.requests(task)
             text = kept.get((names[0], system))
             # What is not written yet is taken to be as long as it may become, so that
             # the estimate errs upwards.
-            if text is None or not _is_on_file(on_file, Slot(asker.id, *names[:3], 1, 0), first):
+            if text is None or not _is_on_file(
+                on_file, Slot(participant.id, *names[:3], 1, 0), first
+            ):
                 text = "text" * cap
             turns: tuple[Turn, ...] = ()
-            if isinstance(asker.rater, Converses) and asker.max_steps:
-                pair = tuple(Turn(role, text) for role in asker.rater.speakers)
-                turns = pair * max(1, asker.max_steps - 1)
+            if isinstance(participant.rater, Converses) and participant.max_steps:
+                pair = tuple(Turn(role, text) for role in participant.rater.speakers)
+                turns = pair * max(1, participant.max_steps - 1)
             responses.append(Response(names[0], system, "" if turns else text, turns))
     take_responses(connection, responses, "generated")
 

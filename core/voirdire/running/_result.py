@@ -15,7 +15,7 @@ from voirdire.store import read_session, session_study, write_tables
 from voirdire.store.counts import count_finished, count_on_file
 from voirdire.store.findings import keep_findings
 from voirdire.store.lock import told
-from voirdire.store.raters import askers_found, stage_of
+from voirdire.store.raters import participants_found, stage_of
 from voirdire.store.session import PIECES, usable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from voirdire._registry import Plugins
     from voirdire.store.frames import SessionPanel
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.session import Session
     from voirdire.study import GeneratorSpec, Prices, Rater, Study
 
@@ -57,7 +57,7 @@ class RaterResult:
         By the study's prices, 0 for a model that costs nothing; None where the price is not known.
     blind : int
         Replies whose tokens the provider did not say, which the cost leaves out.
-    parked : str
+    suspended : str
         Why it was given up in this run; empty where it was not.
     models : tuple of ModelResult
         What each of its models used, where it asks several.
@@ -80,7 +80,7 @@ class RaterResult:
     cached: int
     cost: float | None
     blind: int
-    parked: str
+    suspended: str
     models: tuple[ModelResult, ...] = ()
     missing: str = ""
 
@@ -176,11 +176,11 @@ def session_status(folder: str | Path, plugins: Plugins | None = None) -> RunRes
     Returns
     -------
     RunResult
-        With ``seconds`` 0 and nothing parked: those belong to a run under way.
+        With ``seconds`` 0 and nothing suspended: those belong to a run under way.
     """
     plugins = plugins or loaded_plugins()
     study = with_free_models(session_study(folder), plugins)
-    made, lost = askers_found(study, plugins)
+    made, lost = participants_found(study, plugins)
     # Counted in the database, not in the tables beside it: those are as old as the last run's end.
     with usable(folder), closing(read_session(folder)) as connection:
         raters = (
@@ -214,7 +214,7 @@ def _on_file(
         cached=whole.cached,
         cost=tally.cost(prices_of(spec, study)),
         blind=whole.blind,
-        parked="",
+        suspended="",
         missing=missing,
     )
 
@@ -238,41 +238,46 @@ def _told(folder: Path) -> list[OpenCalls]:
 def keep_outcome(
     session: Session,
     panel: SessionPanel,
-    asking: Sequence[Asker],
+    asking: Sequence[Participant],
     *,
-    parked: Mapping[str, str],
+    suspended: Mapping[str, str],
     tables: bool = True,
 ) -> tuple[RaterResult, ...]:
     """Keep what follows from the replies beside them: tables, and what raters find of their work.
 
-    `parked` says of raters that were given up why. Returns what each of the raters has done.
+    `suspended` says of raters that were given up why. Returns what each of the raters has done.
     """
     if tables:
         write_tables(session.folder, panel=panel, connection=session.connection)
-    keep_findings(session.folder, ((asker.id.name, asker.rater) for asker in asking))
-    return rater_results(session.connection, panel.study, asking, parked)
+    keep_findings(
+        session.folder, ((participant.id.name, participant.rater) for participant in asking)
+    )
+    return rater_results(session.connection, panel.study, asking, suspended)
 
 
 def rater_results(
     connection: sqlite3.Connection,
     study: Study,
-    asking: Sequence[Asker],
-    parked: Mapping[str, str] | None = None,
+    asking: Sequence[Participant],
+    suspended: Mapping[str, str] | None = None,
 ) -> tuple[RaterResult, ...]:
     """Each rater's counts as the store holds them."""
     return tuple(
-        _result(connection, study, asker, (parked or {}).get(asker.id.name, "")) for asker in asking
+        _result(connection, study, participant, (suspended or {}).get(participant.id.name, ""))
+        for participant in asking
     )
 
 
-def _result(connection: sqlite3.Connection, study: Study, asker: Asker, parked: str) -> RaterResult:
-    counts = count_finished(connection, asker, study.comparisons)
-    tally, faults = tally_of(connection, asker, counts), counts.faults
-    rater_id, whole, prices = asker.id, tally.whole, prices_of(asker.spec, study)
+def _result(
+    connection: sqlite3.Connection, study: Study, participant: Participant, suspended: str
+) -> RaterResult:
+    counts = count_finished(connection, participant, study.comparisons)
+    tally, faults = tally_of(connection, participant, counts), counts.faults
+    rater_id, whole, prices = participant.id, tally.whole, prices_of(participant.spec, study)
     return RaterResult(
         name=rater_id.name,
         stage=rater_id.stage,
-        model=asker.spec.model_names,
+        model=participant.spec.model_names,
         tasks=tally.tasks,
         done=tally.done,
         failed=faults.total(),
@@ -284,16 +289,16 @@ def _result(connection: sqlite3.Connection, study: Study, asker: Asker, parked: 
         cached=whole.cached,
         cost=tally.cost(prices),
         blind=whole.blind,
-        parked=parked,
-        models=_by_model(tally, asker, prices) if len(asker.spec.asks) > 1 else (),
+        suspended=suspended,
+        models=_by_model(tally, participant, prices) if len(participant.spec.asks) > 1 else (),
     )
 
 
 def _by_model(
-    tally: Tally, asker: Asker, prices: Callable[[str], Prices | None]
+    tally: Tally, participant: Participant, prices: Callable[[str], Prices | None]
 ) -> tuple[ModelResult, ...]:
     """What each model used that a rater of several has asked."""
-    asks = asker.spec.asks
+    asks = participant.spec.asks
     models = []
     for role, spent in sorted(tally.spent.items()):
         asked = asks.get(role) or asks[""]

@@ -106,7 +106,7 @@ async def execute(
             session,
             panel,
             asking,
-            parked={one.asker.id.name: one.parked for one in workers},
+            suspended={one.participant.id.name: one.suspended for one in workers},
             tables=options.whole and (few or stop.reason != "interrupted"),
         )
         taken = time.monotonic() - began
@@ -146,7 +146,7 @@ async def _stages(
 ) -> None:
     """Generate first; then everyone else at once."""
     # Judges are asked about what generators write, and so must wait for all of it.
-    first = [worker for worker in workers if worker.asker.id.stage == "generate"]
+    first = [worker for worker in workers if worker.participant.id.stage == "generate"]
     # A call that lies in a batch would be paid for twice.
     if not options.batch:
         check_no_batch_is_open(session)
@@ -166,7 +166,7 @@ async def _stages(
             await asyncio.sleep(0)  # what the last commit counted is counted now
             # Also after an interruption: what was written is there, and is
             # rated by whoever goes on.
-            keep_generated(session.connection, [worker.asker for worker in first])
+            keep_generated(session.connection, [worker.participant for worker in first])
 
 
 async def _together(
@@ -219,7 +219,7 @@ async def _hurry(workers: Sequence[Worker], stop: Stop) -> None:
 def _counter(workers: Sequence[Worker], commits: Commits) -> Callable[[Sequence[object]], None]:
     """What hears of commits in the writer's thread, and counts tasks in the loop's."""
     loop = asyncio.get_running_loop()
-    tallies = {worker.asker.id: worker.tally for worker in workers}
+    tallies = {worker.participant.id: worker.tally for worker in workers}
 
     def count(records: Sequence[object]) -> None:
         commits.advance(len(records))
@@ -254,14 +254,14 @@ async def show_progress(workers: Sequence[Worker], *, quiet: bool) -> None:
 def summary(worker: Worker, seconds: float) -> str:
     """One line on one rater: done, failed by kind, rate, tokens, cost and time left."""
     tally = worker.tally
-    parts = [f"{worker.asker.id.name}: {tally.done}/{tally.tasks} done"]
+    parts = [f"{worker.participant.id.name}: {tally.done}/{tally.tasks} done"]
     if tally.failed:
         parts.append(f"failed {_kinds(tally.faults)}")
     parts += [f"{_rate(worker, seconds):.1f}/s", f"{_tokens(worker)} tokens"]
     parts += [cost_text(worker), f"{_left(worker, seconds)} left"]
     parts += map(str, worker.calls_open)
-    if worker.parked:
-        parts.append(f"PARKED: {worker.parked}")
+    if worker.suspended:
+        parts.append(f"SUSPENDED: {worker.suspended}")
     return ", ".join(parts)
 
 
@@ -303,9 +303,9 @@ def _table(workers: Sequence[Worker], seconds: float) -> Any:
     )
     for worker in workers:
         tally = worker.tally
-        state = "parked" if worker.parked else _left(worker, seconds)
+        state = "suspended" if worker.suspended else _left(worker, seconds)
         row = (
-            worker.asker.id.name,
+            worker.participant.id.name,
             f"{tally.done}/{tally.tasks}",
             _kinds(tally.faults),
             f"{_rate(worker, seconds):.1f}",

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from voirdire.running._prepare import Declared, RunOptions
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.session import Session
 
 #: What stands in `meta`.
 _SEAL = "seal"
 
 
-def seal_of(declared: Declared, asking: Sequence[Asker], options: RunOptions) -> str | None:
+def seal_of(declared: Declared, asking: Sequence[Participant], options: RunOptions) -> str | None:
     """A hash of all that a run rests on; None where it rests on what cannot be hashed."""
     study = declared.study
     named = dict(_named_files(study.model_dump(mode="json"), Path(study.folder)))
@@ -45,9 +45,12 @@ def seal_of(declared: Declared, asking: Sequence[Asker], options: RunOptions) ->
         declared.text,
         study.model_dump_json(),
         options.only or "",
-        [[asdict(asker.id), asker.runs, asker.max_steps] for asker in asking],
+        [
+            [asdict(participant.id), participant.runs, participant.max_steps]
+            for participant in asking
+        ],
         sorted(named.items()),
-        sorted(_code(asker.rater for asker in asking).items()),
+        sorted(_code(participant.rater for participant in asking).items()),
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

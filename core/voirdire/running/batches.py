@@ -105,8 +105,8 @@ class BatchRun:
         """What came is on file now: counts and costs are read there, and so are the replies."""
         connection = self.session.connection
         for worker in self.workers:
-            counts = count_finished(connection, worker.asker, self.study.comparisons)
-            worker.tally = tally_of(connection, worker.asker, counts)
+            counts = count_finished(connection, worker.participant, self.study.comparisons)
+            worker.tally = tally_of(connection, worker.participant, counts)
         budget = self.workers[0].budget
         # What the batches cost was reserved; now it is on file, and must not count twice.
         budget.restart()

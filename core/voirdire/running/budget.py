@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.schema import Request
     from voirdire.store.counts import TaskCounts
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.study import GeneratorSpec, Rater, RunSpec, Study
 
 #: Characters of a token, and tokens of a reply whose cap is not known; for estimates only.
@@ -166,10 +166,10 @@ def spent_cost(spent: Spent, prices: Prices | None) -> float | None:
     return None if prices is None else spent.cost(prices)
 
 
-def tally_of(connection: sqlite3.Connection, asker: Asker, counts: TaskCounts) -> Tally:
-    """What the store says of an asker; what failed is open again, since it will be asked."""
+def tally_of(connection: sqlite3.Connection, participant: Participant, counts: TaskCounts) -> Tally:
+    """What the store says of a participant; what failed is open again, since it will be asked."""
     # `counts.faults` are left out: they are asked again, and are open until then.
-    return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, asker.id))
+    return Tally(counts.tasks, counts.statuses, spent=count_spent(connection, participant.id))
 
 
 @dataclass

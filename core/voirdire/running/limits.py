@@ -279,7 +279,7 @@ def _bucket(a_minute: float | None, clock: Callable[[], float]) -> Bucket | None
 
 #: The provider has too much to do: its whole limiter pauses, and patience is counted in time.
 THROTTLED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded"})
-#: No other call to that model can fare better: its rater is parked at once.
+#: No other call to that model can fare better: its rater is suspended at once.
 HOPELESS: frozenset[FaultKind] = frozenset({"auth", "quota", "refused_parameter"})
 #: Nothing was sent or only this item is at fault: it says nothing about the model.
 OF_THE_ITEM: frozenset[FaultKind] = frozenset({"empty_input"})
@@ -337,13 +337,13 @@ class Breaker:
         """A call came back with a reply: the row of failures ends."""
         self._row, self._answered = 0, True
 
-    def park(self, reason: str) -> None:
+    def suspend(self, reason: str) -> None:
         """Open at once: the rater itself is broken."""
         self.reason = self.reason or scrub(reason)
 
     def failed(self, fault: ModelError) -> None:
         """A call was given up."""
-        # What one item brings about must not park a rater: a hundred long
+        # What one item brings about must not suspend a rater: a hundred long
         # texts in a row are no outage.
         if self.reason or self._of_the_item(fault):
             return

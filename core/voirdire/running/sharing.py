@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from voirdire.running._prepare import Declared
     from voirdire.running._stop import Stop
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.session import Session
     from voirdire.study import ModelLimits, RunSpec, Stage, Study
 
@@ -86,16 +86,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class PieceResult:
-    """What became of pieces: their folders, who was parked and why, and why one was stopped."""
+    """What became of pieces: their folders, who was suspended and why, and why one was stopped."""
 
     folders: tuple[str, ...]
-    parked: tuple[tuple[str, str], ...] = ()
+    suspended: tuple[tuple[str, str], ...] = ()
     stopped: str = ""
 
     def __add__(self, other: PieceResult) -> PieceResult:
         """Both together."""
         stopped = self.stopped or other.stopped
-        return PieceResult(self.folders + other.folders, self.parked + other.parked, stopped)
+        return PieceResult(self.folders + other.folders, self.suspended + other.suspended, stopped)
 
 
 def run_shared(
@@ -142,7 +142,7 @@ def run_shared(
                     shared.end()
                     break
                 shared.again = True
-        raters = keep_outcome(session, panel, asking, parked=shared.parked)
+        raters = keep_outcome(session, panel, asking, suspended=shared.suspended)
     taken = time.monotonic() - began
     return RunResult(session.folder, raters, taken, shared.stopped, study.run.currency)
 
@@ -152,7 +152,7 @@ class SharedRun:
 
     Attributes
     ----------
-    parked : dict
+    suspended : dict
         Raters that were given up, and why; later pieces do without them.
     stopped : str
         ``"interrupted"``, ``"budget"`` or empty.
@@ -166,13 +166,13 @@ class SharedRun:
         self,
         session: Session,
         study: Study,
-        asking: Sequence[Asker],
+        asking: Sequence[Participant],
         options: RunOptions,
         workers: int,
     ) -> None:
         self.session, self.study, self.asking, self.options = session, study, asking, options
         self.workers, self.again = workers, False
-        self.parked: dict[str, str] = {}
+        self.suspended: dict[str, str] = {}
         self.stopped = self.short = ""
         self._folder = session.folder / PIECES
         self._made = 0
@@ -185,15 +185,15 @@ class SharedRun:
         # Judges' tasks on responses that pieces have generated are open from now on.
         keep_generated(self.session.connection, self.asking)
         tasks: dict[str, int] = {}
-        for asker in self._not_parked():
+        for participant in self._not_parked():
             for item, count in open_items(
-                self.session.connection, asker, self.study.comparisons, failed=not self.again
+                self.session.connection, participant, self.study.comparisons, failed=not self.again
             ).items():
                 tasks[item] = tasks.get(item, 0) + count
         return tasks
 
     def end(self) -> None:
-        """Nothing more can be asked: the budget is used up, or all who could ask are parked."""
+        """Nothing more can be asked: the budget is used up, or all who could ask are suspended."""
         self.stopped = self.stopped or self.short
 
     def attempts(self) -> int:
@@ -213,14 +213,16 @@ class SharedRun:
             # Whole items: a task and what it is rated beside belong in one session.
             if tasks >= enough or at == len(open_tasks):
                 # Asked at each piece: while workers were at theirs, a signal may have
-                # come or a rater been parked.
+                # come or a rater been suspended.
                 if self.stopped or not self._not_parked():
                     return
                 yield self._piece(items, tasks / left)
                 items, left, tasks = [], left - tasks, 0
 
-    def _not_parked(self) -> list[Asker]:
-        return [asker for asker in self.asking if asker.id.name not in self.parked]
+    def _not_parked(self) -> list[Participant]:
+        return [
+            participant for participant in self.asking if participant.id.name not in self.suspended
+        ]
 
     def _piece(self, items: Sequence[str], share: float) -> Piece:
         """A session that holds these items and all that is on file about them.
@@ -233,8 +235,10 @@ class SharedRun:
         study = self.study.model_copy(
             update={
                 "run": self._limits(),
-                "panel": tuple(s for s in self.study.panel if s.name not in self.parked),
-                "generators": tuple(s for s in self.study.generators if s.name not in self.parked),
+                "panel": tuple(s for s in self.study.panel if s.name not in self.suspended),
+                "generators": tuple(
+                    s for s in self.study.generators if s.name not in self.suspended
+                ),
             }
         )
 
@@ -300,7 +304,7 @@ class SharedRun:
             self.short = ran.stopped
         else:
             self.stopped = self.stopped or ran.stopped
-        self.parked |= dict(ran.parked)
+        self.suspended |= dict(ran.suspended)
         for folder in ran.folders:
             # The executor may hand over one result twice, alone and as part of a sum.
             if folder not in self._taken:
@@ -394,8 +398,8 @@ def run_piece(piece: Piece, only: Stage | None) -> PieceResult:
         return PieceResult((piece.folder,), (), "interrupted")
     declared = read_study(session_study(folder), max_cost=piece.max_cost, max_calls=piece.max_calls)
     result = asyncio.run(_ended(declared, folder, only, stop))
-    parked = tuple((rater.name, rater.parked) for rater in result.raters if rater.parked)
-    return PieceResult((piece.folder,), parked, result.stopped)
+    suspended = tuple((rater.name, rater.suspended) for rater in result.raters if rater.suspended)
+    return PieceResult((piece.folder,), suspended, result.stopped)
 
 
 async def _ended(declared: Declared, folder: Path, only: Stage | None, path: Path) -> RunResult:

@@ -75,19 +75,21 @@ class Job:
     @property
     def slot(self) -> Slot:
         """Where its replies belong."""
-        return Slot(self.worker.asker.id, *self.names[:3], self.run, unit=self.names.unit)
+        return Slot(self.worker.participant.id, *self.names[:3], self.run, unit=self.names.unit)
 
 
 async def work(worker: Worker, study: Study) -> None:
-    """Finish every task of a rater that is not finished, until it is parked or told to stop."""
-    connection, asker = worker.session.connection, worker.asker
+    """Finish every task of a rater that is not finished, until it is suspended or told to stop."""
+    connection, participant = worker.session.connection, worker.participant
     # Counted again: since the workers were made, generators have added responses to rate.
-    worker.tally.tasks = count_finished(connection, asker, study.comparisons).tasks
+    worker.tally.tasks = count_finished(connection, participant, study.comparisons).tasks
     seen = 0
     # Runs outside: a study that is broken off has whole runs, of which each can be examined.
-    for run in range(1, asker.runs + 1):
-        for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
-            if worker.stop.reason or worker.parked:
+    for run in range(1, participant.runs + 1):
+        for names, task in iterate_tasks(
+            connection, participant.task, study.comparisons, participant.judged
+        ):
+            if worker.stop.reason or worker.suspended:
                 break
             job = _job(worker, names, run, task)
             if job is not None and not _is_finished(job):
@@ -102,23 +104,25 @@ async def work(worker: Worker, study: Study) -> None:
 
 def first_steps(worker: Worker, study: Study) -> Iterator[TaskStep]:
     """The calls with which a rater's open tasks begin and that have no reply yet."""
-    connection, asker = worker.session.connection, worker.asker
-    for run in range(1, asker.runs + 1):
-        for names, task in iterate_tasks(connection, asker.task, study.comparisons, asker.judged):
-            job = None if worker.parked else _job(worker, names, run, task)
+    connection, participant = worker.session.connection, worker.participant
+    for run in range(1, participant.runs + 1):
+        for names, task in iterate_tasks(
+            connection, participant.task, study.comparisons, participant.judged
+        ):
+            job = None if worker.suspended else _job(worker, names, run, task)
             yield from (step for step in (job.steps if job else ()) if step.reply is None)
 
 
 def _job(worker: Worker, names: Names, run: int, task: Task) -> Job | None:
-    """A task with its first calls; a rater that cannot say what to ask is parked."""
+    """A task with its first calls; a rater that cannot say what to ask is suspended."""
     try:
-        requests = checked_requests(worker.asker.rater.requests(task))
+        requests = checked_requests(worker.participant.rater.requests(task))
         steps = [_step(worker, names, run, at, request) for at, request in enumerate(requests)]
     # A store that fails is no fault of the rater, and must not be reported as one.
     except SessionError:
         raise
     except BROKEN_PLUGIN as error:
-        worker.park(f"it cannot ask about item {names[0]!r}: {_sentence(error)}")
+        worker.suspend(f"it cannot ask about item {names[0]!r}: {_sentence(error)}")
         return None
     return Job(worker, names, run, steps, task=task if worker.converses else None)
 
@@ -126,7 +130,7 @@ def _job(worker: Worker, names: Names, run: int, task: Task) -> Job | None:
 def _step(worker: Worker, names: Names, run: int, at: int, request: Request) -> TaskStep:
     """One call, with what the store holds of it."""
     request = for_run(request, run)
-    slot = Slot(worker.asker.id, *names[:3], run, at, names.unit)
+    slot = Slot(worker.participant.id, *names[:3], run, at, names.unit)
     call = worker.calls.make(slot, request)
     # A new session holds nothing: its calls are not looked up one by one.
     stored: Stored | None = worker.session.lookup(call.key) if worker.session.resumed else None
@@ -180,7 +184,7 @@ def _start(job: Job) -> None:
             worker.broken = worker.broken or error
             worker.stop.set("error")
         elif error is not None:
-            worker.park(f"it broke on item {job.names[0]!r}: {_sentence(error)}")
+            worker.suspend(f"it broke on item {job.names[0]!r}: {_sentence(error)}")
 
     task.add_done_callback(ended)
 
@@ -201,7 +205,7 @@ def _sentence(error: BaseException) -> str:
 
 
 async def _wait_for_open(worker: Worker) -> None:
-    """Wait for the open tasks; of a parked rater only calls under way are left among them."""
+    """Wait for the open tasks; of a suspended rater only calls under way are left among them."""
     # Again and again: a task that is waited for may not be the last one that is open.
     while worker.open:
         await asyncio.wait(worker.open)
@@ -233,7 +237,7 @@ async def _answer(job: Job) -> Parsed:
     while True:
         await _further_steps(job)
         # A parser that is slow works in a process of its own, and the loop serves all other calls.
-        slow = is_slow(worker.asker.rater)
+        slow = is_slow(worker.participant.rater)
         parsed = await asyncio.to_thread(_read, job) if slow else _read(job)
         broken = broken_parser(parsed)
         # A reply that never came is read as failed by every parser: that says nothing of this one.
@@ -244,7 +248,7 @@ async def _answer(job: Job) -> Parsed:
         if not bad:
             return parsed
         for step in bad:
-            step.request = _roomier(step, worker)
+            step.request = _with_larger_cap(step, worker)
         await _ask(worker, bad)
 
 
@@ -265,7 +269,7 @@ async def _further_steps(job: Job) -> None:
         at, role = len(steps), steps[0].request.role
         # Only its own role: what its tools or members ask on the way is bounded by them.
         taken = sum(one.role == role for one in (*(step.request for step in steps), *more))
-        if taken > worker.asker.max_steps:
+        if taken > worker.participant.max_steps:
             job.cut = True
             return
         added = [
@@ -313,11 +317,11 @@ async def _ask_one(worker: Worker, step: TaskStep) -> None:
 def _read(job: Job) -> Parsed:
     """What the replies say; for a generator, whether there is a text."""
     replies: list[Any] = [step.as_reply() for step in job.steps]
-    if job.worker.asker.id.stage == "generate":
+    if job.worker.participant.id.stage == "generate":
         task = job.task if isinstance(job.task, Item) else None
-        return read_response(job.worker.asker, replies, job.names[0], task)[0]
-    parsed = read_replies(job.worker.asker, replies)
-    job.worker.asker.once.keep(replies, parsed)
+        return read_response(job.worker.participant, replies, job.names[0], task)[0]
+    parsed = read_replies(job.worker.participant, replies)
+    job.worker.participant.once.keep(replies, parsed)
     return parsed
 
 
@@ -341,7 +345,7 @@ def _to_ask_again(job: Job, status: Status) -> list[TaskStep]:
     ]
 
 
-def _roomier(step: TaskStep, worker: Worker) -> Request:
+def _with_larger_cap(step: TaskStep, worker: Worker) -> Request:
     """The request again; after a reply that was cut, with a larger cap."""
     cap = step.request.max_tokens
     if cap is None or step.reply is None or step.reply.finish_reason != "length":

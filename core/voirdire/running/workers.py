@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from voirdire.running.budget import Budget, Tally
     from voirdire.running.limits import Breaker, OpenCalls, RateLimiter
     from voirdire.schema import Request, Status
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.records import Call
     from voirdire.store.session import Session
     from voirdire.study import Prices, RunSpec
@@ -107,7 +107,7 @@ class Road:
 class Worker:
     """Everything that a rater's calls need; `endpoints` leads to its models, by role."""
 
-    asker: Asker
+    participant: Participant
     endpoints: dict[str, Road]
     budget: Budget
     tally: Tally
@@ -129,7 +129,7 @@ class Worker:
     tools_failed: int = 0
 
     def __post_init__(self) -> None:
-        rater = self.asker.rater
+        rater = self.participant.rater
         #: What to ask next, of a rater that takes several steps.
         # Looked up once: `isinstance` of a Protocol looks for its attributes anew at each call.
         self.follow_up: Any = rater.follow_up if isinstance(rater, FollowsUp) else None
@@ -147,7 +147,7 @@ class Worker:
         return Deadlines(self.spec.timeout)
 
     @property
-    def parked(self) -> str:
+    def suspended(self) -> str:
         """Why the rater was given up; empty while it was not."""
         for endpoint in self.endpoints.values():  # a loop: this is asked three times a call
             if endpoint.breaker.reason:
@@ -162,7 +162,7 @@ class Worker:
     @property
     def calls_open(self) -> tuple[OpenCalls, ...]:
         """How many calls to each of its models are open, whoever made them, and why not more."""
-        models = {role: asked.model for role, asked in self.asker.spec.asks.items()}
+        models = {role: asked.model for role, asked in self.participant.spec.asks.items()}
         calls = (
             replace(
                 endpoint.limiter.calls(
@@ -208,7 +208,7 @@ class Worker:
         Raises
         ------
         StoppedError
-            The run is to end, the budget is used up, or the rater is parked.
+            The run is to end, the budget is used up, or the rater is suspended.
         """
         # Throttling and faults are counted apart: a provider that is busy for an hour must not use
         # up the retries that are meant for faults.
@@ -240,26 +240,26 @@ class Worker:
                 return outcome
             await self._pause(wait)
 
-    def park(self, reason: str) -> None:
+    def suspend(self, reason: str) -> None:
         """Give the rater up for this run: it is broken itself."""
-        # Any of its breakers will do: a rater is parked as soon as one of them is open.
-        next(iter(self.endpoints.values())).breaker.park(reason)
+        # Any of its breakers will do: a rater is suspended as soon as one of them is open.
+        next(iter(self.endpoints.values())).breaker.suspend(reason)
         self.dismiss()
 
     def parsed(self, broken: str) -> None:
         """Replies were parsed; `broken` says how the rater's own parser broke, if it did.
 
         Asking again would give another reply to the same parser, so that a rater whose parser
-        breaks on several in a row is parked.
+        breaks on several in a row is suspended.
         """
         self.unread = self.unread + 1 if broken else 0
         if self.unread >= self.spec.breaker:
-            self.park(f"its parser broke on {self.unread} replies in a row ({broken})")
+            self.suspend(f"its parser broke on {self.unread} replies in a row ({broken})")
 
     def finished(self, status: Status) -> None:
         """A task is through; `status` says what was read.
 
-        A rater of whose first texts none can be read is parked: asked further it would only cost.
+        A rater of whose first texts none can be read is suspended: more calls would only cost.
         """
         if status in _UNREAD:
             self.unreadable += 1
@@ -267,13 +267,13 @@ class Worker:
             self.readable = True
         earlier = sum(n for read, n in self.tally.statuses.items() if read not in _UNREAD)
         if not self.readable and not earlier and self.unreadable >= FIRST_TEXTS:
-            self.park(f"none of its first {self.unreadable} texts could be read")
+            self.suspend(f"none of its first {self.unreadable} texts could be read")
 
     def heard(self, requests: Sequence[Request]) -> None:
         """The rater asks further; `requests` quote what its tools said since.
 
         A rater whose tools have all failed, as often as the study's `breaker` says, judges without
-        them and is parked.
+        them and is suspended.
         """
         for request in requests:
             for message in reversed(request.messages):
@@ -283,7 +283,7 @@ class Worker:
                 self.tools_called += 1
                 self.tools_failed += bool(failure)
                 if self.tools_failed == self.tools_called >= self.spec.breaker:
-                    self.park(
+                    self.suspend(
                         f"all of its first {self.tools_called} calls of tools failed "
                         f"({message.name}: {failure})"
                     )
@@ -422,8 +422,8 @@ class Worker:
 
     def _check(self) -> None:
         self.stop.check()
-        if parked := self.parked:
-            raise StoppedError(parked)
+        if suspended := self.suspended:
+            raise StoppedError(suspended)
 
     def _book(self, outcome: Reply | ModelError, role: str, expected: float, tokens: float) -> None:
         usage = outcome.usage if isinstance(outcome, Reply) else usage_billed(outcome)

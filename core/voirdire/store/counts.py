@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voirdire.schema import Usage
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.records import RaterId
     from voirdire.study import Comparisons, Prices
 
@@ -148,14 +148,14 @@ _fields = operator.attrgetter(*(one.name for one in fields(Spent)))
 
 
 def count_finished(
-    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
+    connection: sqlite3.Connection, participant: Participant, comparisons: Comparisons
 ) -> TaskCounts:
-    """How far an asker is with what is expected of it."""
-    expect(connection, asker.task, comparisons, asker.judged)
-    tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * asker.runs
+    """How far a participant is with what is expected of it."""
+    expect(connection, participant.task, comparisons, participant.judged)
+    tasks = connection.execute("SELECT count(*) FROM expected").fetchone()[0] * participant.runs
     counts = TaskCounts(tasks)
-    number = rater_number(connection, asker.id)
-    for status, fault, count in connection.execute(_FINISHED, (number or -1, asker.runs)):
+    number = rater_number(connection, participant.id)
+    for status, fault, count in connection.execute(_FINISHED, (number or -1, participant.runs)):
         if status == "failed":
             counts.faults[fault or "unknown"] += count
         else:
@@ -178,13 +178,19 @@ def count_on_file(
 
 
 def open_items(
-    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons, *, failed: bool
+    connection: sqlite3.Connection,
+    participant: Participant,
+    comparisons: Comparisons,
+    *,
+    failed: bool,
 ) -> dict[str, int]:
     """Item -> tasks about it that are not settled, in order; `failed` ones count as open or not."""
-    expect(connection, asker.task, comparisons, asker.judged)
-    number = rater_number(connection, asker.id) or -1
+    expect(connection, participant.task, comparisons, participant.judged)
+    number = rater_number(connection, participant.id) or -1
     through = "c.status IS NOT NULL AND (c.status != 'failed' OR ?)"
-    rows = connection.execute(_OPEN.format(through), (asker.runs, not failed, number, asker.runs))
+    rows = connection.execute(
+        _OPEN.format(through), (participant.runs, not failed, number, participant.runs)
+    )
     return {item: count for item, count in rows if count > 0}
 
 
@@ -203,33 +209,38 @@ class Replies:
         return cls({(stage, name): n for stage, name, n in connection.execute(_KEPT)})
 
     def unfit(
-        self, connection: sqlite3.Connection, askers: Iterable[Asker], comparisons: Comparisons
+        self,
+        connection: sqlite3.Connection,
+        participants: Iterable[Participant],
+        comparisons: Comparisons,
     ) -> dict[str, int]:
         """Rater -> tasks that were finished and would be asked again, of those who are to ask."""
         now = Replies.of(connection).counts
         unfit_by_rater = {}
-        for asker in askers:
-            place = asker.id.stage, asker.id.name
+        for participant in participants:
+            place = participant.id.stage, participant.id.name
             texts = self.counts.get(place, 0) - now.get(place, 0)
-            unfit = max(texts, 0) + _by_another(connection, asker, comparisons)
+            unfit = max(texts, 0) + _by_another(connection, participant, comparisons)
             if unfit:
-                unfit_by_rater[asker.id.name] = unfit
+                unfit_by_rater[participant.id.name] = unfit
         return unfit_by_rater
 
 
-def _by_another(connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons) -> int:
+def _by_another(
+    connection: sqlite3.Connection, participant: Participant, comparisons: Comparisons
+) -> int:
     """Tasks finished under another model or prompt of the same name, and not under this one.
 
     Where this one has asked last, someone has agreed to asking again before.
     """
-    place = asker.id.stage, asker.id.name
-    number = rater_number(connection, asker.id) or -1
+    place = participant.id.stage, participant.id.name
+    number = rater_number(connection, participant.id) or -1
     last = connection.execute(_LAST, place).fetchone()
     # Where it has asked last, somebody has agreed to asking again: the question is not put twice.
     if last is None or last[0] == number:
         return 0
-    expect(connection, asker.task, comparisons, asker.judged)
-    return int(connection.execute(_OTHER, (*place, number, asker.runs, number)).fetchone()[0])
+    expect(connection, participant.task, comparisons, participant.judged)
+    return int(connection.execute(_OTHER, (*place, number, participant.runs, number)).fetchone()[0])
 
 
 def spent_by_model(connection: sqlite3.Connection) -> list[tuple[str, Spent]]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from voirdire.store.frames import SessionPanel
     from voirdire.store.parsed import Page
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.study import Comparisons
 
 
@@ -149,7 +149,10 @@ def _place(item: str, first: str, second: str, run: int) -> str:
 def _without_parsing(panel: SessionPanel) -> list[ReplyFinding]:
     """Those that need no parsing, on the raters of the study as it ran last."""
     with closing(read_session(panel.folder)) as connection:
-        numbered = [(asker, rater_number(connection, asker.id)) for asker in panel.askers]
+        numbered = [
+            (participant, rater_number(connection, participant.id))
+            for participant in panel.participants
+        ]
         return [
             *(row for a, number in numbered for row in _noted(connection, a.id.name, number or -1)),
             *(row for a, number in numbered for row in _several(connection, a, number or -1)),
@@ -165,17 +168,17 @@ def _without_parsing(panel: SessionPanel) -> list[ReplyFinding]:
 
 
 def _unanswered(
-    connection: sqlite3.Connection, asker: Asker, comparisons: Comparisons
+    connection: sqlite3.Connection, participant: Participant, comparisons: Comparisons
 ) -> Iterator[ReplyFinding]:
     """Tasks that failed, by kind of fault, and those that were never asked."""
-    counts = count_finished(connection, asker, comparisons)
+    counts = count_finished(connection, participant, comparisons)
     given_up = counts.faults.total()
     never = counts.tasks - counts.statuses.total() - given_up
     if given_up:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.faults.items()))
-        yield ReplyFinding(asker.id.name, "unanswered", given_up, counts.tasks, kinds)
+        yield ReplyFinding(participant.id.name, "unanswered", given_up, counts.tasks, kinds)
     if never:
-        yield ReplyFinding(asker.id.name, "never_asked", never, counts.tasks)
+        yield ReplyFinding(participant.id.name, "never_asked", never, counts.tasks)
 
 
 def _noted(connection: sqlite3.Connection, name: str, number: int) -> Iterator[ReplyFinding]:
@@ -193,7 +196,9 @@ def _distinct(models: Counter[str]) -> Counter[str]:
     return counts
 
 
-def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+def _several(
+    connection: sqlite3.Connection, participant: Participant, number: int
+) -> Iterator[ReplyFinding]:
     """Replies that came from another model than most, by the names that its provider gave.
 
     A rater that asks several models, each in a role of its own, expects the names of several: what
@@ -201,7 +206,7 @@ def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Itera
     """
     answered: dict[str, Counter[str]] = {}
     for role, model, count in connection.execute(_ANSWERED_BY, (number,)).fetchall():
-        wanted = asker.spec.asks.get(role) or asker.spec.asks.get("")
+        wanted = participant.spec.asks.get(role) or participant.spec.asks.get("")
         # A role that the study no longer names is compared with itself.
         asked = f"role {role}" if wanted is None else model_identity(wanted.model, wanted.options)
         answered.setdefault(asked, Counter())[model] += count
@@ -213,24 +218,30 @@ def _several(connection: sqlite3.Connection, asker: Asker, number: int) -> Itera
         )
         odd = sum(count for models in several for _, count in models[1:])
         total = sum(models.total() for models in answered.values())
-        yield ReplyFinding(asker.id.name, "several_models", odd, total, detail)
+        yield ReplyFinding(participant.id.name, "several_models", odd, total, detail)
 
 
-def _alike(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+def _alike(
+    connection: sqlite3.Connection, participant: Participant, number: int
+) -> Iterator[ReplyFinding]:
     """Runs that are one run copied, where a temperature above 0 should have told them apart."""
     # At temperature 0 equal texts are what was asked for.
-    if asker.runs < 2 or asker.temperature == 0:
+    if participant.runs < 2 or participant.temperature == 0:
         return
-    tasks, alike = map(int, connection.execute(_ALIKE, (number, asker.runs)).fetchone())
+    tasks, alike = map(int, connection.execute(_ALIKE, (number, participant.runs)).fetchone())
     if tasks and alike >= ALIKE * tasks:
-        yield ReplyFinding(asker.id.name, "runs_identical", alike, tasks, str(asker.runs))
+        yield ReplyFinding(
+            participant.id.name, "runs_identical", alike, tasks, str(participant.runs)
+        )
 
 
-def _tools(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+def _tools(
+    connection: sqlite3.Connection, participant: Participant, number: int
+) -> Iterator[ReplyFinding]:
     """Calls of tools that failed, by tool, with how the first of them did."""
     called, failed = Counter[str](), Counter[str]()
     first: dict[str, str] = {}
-    for (messages,) in connection.execute(_TOLD, (number, asker.runs)).fetchall():
+    for (messages,) in connection.execute(_TOLD, (number, participant.runs)).fetchall():
         for message in messages_of(connection, messages):
             if message.role != "tool":
                 continue
@@ -243,16 +254,20 @@ def _tools(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterato
             f"{name} {count:,} of {called[name]:,} ({first[name]})"
             for name, count in failed.most_common()
         )
-        yield ReplyFinding(asker.id.name, "tools_failed", failed.total(), called.total(), detail)
+        yield ReplyFinding(
+            participant.id.name, "tools_failed", failed.total(), called.total(), detail
+        )
 
 
-def _cut(connection: sqlite3.Connection, asker: Asker, number: int) -> Iterator[ReplyFinding]:
+def _cut(
+    connection: sqlite3.Connection, participant: Participant, number: int
+) -> Iterator[ReplyFinding]:
     """Tasks for which a rater had more steps to take than it may."""
-    rows = connection.execute(_CUT, (number, asker.runs)).fetchall()
+    rows = connection.execute(_CUT, (number, participant.runs)).fetchall()
     if rows:
         places = [_place(*row) for row in rows[:_PLACES]]
-        limit = str(asker.max_steps)
-        yield ReplyFinding(asker.id.name, "steps_cut", len(rows), None, limit, places)
+        limit = str(participant.max_steps)
+        yield ReplyFinding(participant.id.name, "steps_cut", len(rows), None, limit, places)
 
 
 def write_reply_findings(panel: SessionPanel, flagged: Flagged) -> None:

@@ -251,18 +251,23 @@ def _said(
 ) -> Iterator[tuple[bytes, float, str]]:
     """What the replies of each task say, by the key of its first call."""
     now = time.time()
-    for asker in panel.of("judge", "annotate"):
-        expect(connection, asker.task, panel.study.comparisons, asker.judged)
-        place = (asker.id.stage, asker.id.name, asker.id.model, asker.id.prompt)
-        for task in answered(connection, asker.id, asker.runs):
+    for participant in panel.of("judge", "annotate"):
+        expect(connection, participant.task, panel.study.comparisons, participant.judged)
+        place = (
+            participant.id.stage,
+            participant.id.name,
+            participant.id.model,
+            participant.id.prompt,
+        )
+        for task in answered(connection, participant.id, participant.runs):
             # What was said before stays as it was: its texts are gone already.
             if not task.replies or task.said is not None:
                 continue
             names = (task.item, task.first, task.second, task.unit, task.run)
             (key,) = connection.execute(_KEY, (*place, *names)).fetchone()
-            traces = isinstance(asker.rater, Traces)
-            trace = read_trace(asker, task.replies) if traces else Trace()
-            yield key, now, said_json(read_replies(asker, task.replies), trace)
+            traces = isinstance(participant.rater, Traces)
+            trace = read_trace(participant, task.replies) if traces else Trace()
+            yield key, now, said_json(read_replies(participant, task.replies), trace)
 
 
 def _hash_old(connection: sqlite3.Connection) -> None:

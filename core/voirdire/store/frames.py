@@ -25,7 +25,7 @@ from voirdire.store.parsed import (
     parsed_pages,
     with_facts,
 )
-from voirdire.store.raters import askers, read_replies, read_response, read_trace
+from voirdire.store.raters import participants, read_replies, read_response, read_trace
 from voirdire.store.replies import answered, readable
 from voirdire.store.said import read_said
 from voirdire.store.session import STUDY, read_session
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from voirdire._registry import Plugins
     from voirdire.schema import Item, Parsed, Reply, Status, Trace, Usage
     from voirdire.store.parsed import Page
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.study import Stage, Study
 
 
@@ -66,17 +66,21 @@ class SessionPanel:
 
     folder: Path
     study: Study
-    askers: tuple[Asker, ...]
+    participants: tuple[Participant, ...]
 
-    def of(self, *stages: Stage) -> tuple[Asker, ...]:
+    def of(self, *stages: Stage) -> tuple[Participant, ...]:
         """Those of some stages."""
-        return tuple(asker for asker in self.askers if asker.id.stage in stages)
+        return tuple(
+            participant for participant in self.participants if participant.id.stage in stages
+        )
 
 
 def panel_of(folder: str | Path, plugins: Plugins | None = None) -> SessionPanel:
     """The panel of a session, made from the study that lies in it."""
     study = session_study(folder)
-    return SessionPanel(Path(folder), study, tuple(askers(study, plugins or loaded_plugins())))
+    return SessionPanel(
+        Path(folder), study, tuple(participants(study, plugins or loaded_plugins()))
+    )
 
 
 #: The ratings of the study's own files, once people have lost their names.
@@ -142,7 +146,7 @@ def _columns_of_facts(panel: SessionPanel) -> dict[str, str]:
     items = panel.study.items
     declared = {} if items is None else {"cluster": items.cluster, "subgroup": items.language}
     facts = {name: column for name, column in declared.items() if column}
-    if any(asker.judged.placed for asker in panel.askers):
+    if any(participant.judged.placed for participant in panel.participants):
         facts.setdefault("cluster", "")
     return facts
 
@@ -175,7 +179,7 @@ def ratings_pages(
 ) -> Iterator[pl.DataFrame]:
     """`ratings_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
     facts = _facts(panel)
-    for _, page in _pages(panel, lambda asker: asker.task != "comparison"):
+    for _, page in _pages(panel, lambda participant: participant.task != "comparison"):
         if heard:
             heard(page)
         yield as_ratings(page.rows, facts)
@@ -186,7 +190,7 @@ def preferences_pages(
 ) -> Iterator[pl.DataFrame]:
     """`preferences_frame` in pages that fit any memory; `heard` gets each page as it was parsed."""
     facts = _facts(panel)
-    for connection, page in _pages(panel, lambda asker: asker.task == "comparison"):
+    for connection, page in _pages(panel, lambda participant: participant.task == "comparison"):
         if heard:
             heard(page)
         yield as_preferences(page.rows, pairs_of(connection, panel.study.comparisons), facts)
@@ -224,8 +228,8 @@ def responses_pages(panel: SessionPanel) -> Iterator[pl.DataFrame]:
 
         while page := cursor.fetchmany(PAGE):
             yield _responses((*row[:2], text(*row[:3]), row[3], "ok") for row in page)
-        for asker in panel.of("generate"):
-            yield _responses(_missing(connection, asker, panel.study))
+        for participant in panel.of("generate"):
+            yield _responses(_missing(connection, participant, panel.study))
 
 
 def _responses(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
@@ -233,25 +237,25 @@ def _responses(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
 
 
 def _missing(
-    connection: sqlite3.Connection, asker: Asker, study: Study
+    connection: sqlite3.Connection, participant: Participant, study: Study
 ) -> Iterator[tuple[Any, ...]]:
     """What a generator was to write and did not."""
-    name = asker.id.name
+    name = participant.id.name
     there = "SELECT 1 FROM responses WHERE (item, system, present) = (?, ?, 1)"
     expect(connection, "item", study.comparisons)
-    for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
+    for item, _, _, _, replies, *_ in answered(connection, participant.id, 1):
         if connection.execute(there, (item, name)).fetchone() is None:
-            yield item, name, None, "generated", _status(asker, replies, item)
+            yield item, name, None, "generated", _status(participant, replies, item)
 
 
-def _status(asker: Asker, replies: Sequence[Reply] | None, item: str) -> Status:
+def _status(participant: Participant, replies: Sequence[Reply] | None, item: str) -> Status:
     """Why there is no response; one that was cut before it had a text is *truncated*."""
     if replies is None:
         return "failed"
     # Reasoning used up its cap: to read *blank* there would hide that a larger one helps.
     if replies and replies[-1].finish_reason == "length":
         return "truncated"
-    status = read_response(asker, replies, item)[0].status
+    status = read_response(participant, replies, item)[0].status
     return "blank" if status == "ok" else status
 
 
@@ -264,9 +268,9 @@ def raters_frame(
     where the model refused it and it was dropped.
     """
     panel = panel or panel_of(folder, plugins)
-    asked = {asker.id.name: asker for asker in panel.of("judge", "annotate")}
+    asked = {participant.id.name: participant for participant in panel.of("judge", "annotate")}
     with closing(read_session(folder)) as connection:
-        sent = {name: _temperature(connection, asker) for name, asker in asked.items()}
+        sent = {name: _temperature(connection, participant) for name, participant in asked.items()}
     rows = [
         (
             rater.name,
@@ -282,30 +286,30 @@ def raters_frame(
     return pl.DataFrame(rows, schema=RATERS, orient="row")
 
 
-def _temperature(connection: sqlite3.Connection, asker: Asker) -> float | None:
+def _temperature(connection: sqlite3.Connection, participant: Participant) -> float | None:
     """What a rater sends, unless its model refused it."""
-    rater_id = asker.id
+    rater_id = participant.id
     place = (rater_id.stage, rater_id.name, rater_id.model, rater_id.prompt)
     dropped = connection.execute(_DROPPED, place).fetchone() is not None
-    return None if dropped else asker.temperature
+    return None if dropped else participant.temperature
 
 
 def _pages(
-    panel: SessionPanel, wanted: Callable[[Asker], bool]
+    panel: SessionPanel, wanted: Callable[[Participant], bool]
 ) -> Iterator[tuple[sqlite3.Connection, Page]]:
-    for connection, asker in _expecting(panel, filter(wanted, panel.of("judge", "annotate"))):
-        for page in parsed_pages(connection, asker):
+    for connection, participant in _expecting(panel, filter(wanted, panel.of("judge", "annotate"))):
+        for page in parsed_pages(connection, participant):
             yield connection, page
 
 
 def _expecting(
-    panel: SessionPanel, asking: Iterable[Asker]
-) -> Iterator[tuple[sqlite3.Connection, Asker]]:
+    panel: SessionPanel, asking: Iterable[Participant]
+) -> Iterator[tuple[sqlite3.Connection, Participant]]:
     """Each of those who ask, while `expected` in the connection holds what is expected of it."""
     with closing(read_session(panel.folder)) as connection:
-        for asker in asking:
-            expect(connection, asker.task, panel.study.comparisons, asker.judged)
-            yield connection, asker
+        for participant in asking:
+            expect(connection, participant.task, panel.study.comparisons, participant.judged)
+            yield connection, participant
 
 
 def _all(pages: Iterator[pl.DataFrame], schema: Any) -> pl.DataFrame:
@@ -332,17 +336,17 @@ def iterate_parsed(
     Equal replies of a rater are parsed once; a run without a reply is there with status failed.
     """
     panel = panel_of(folder, plugins)
-    for connection, asker in _expecting(panel, panel.of(stage)):
+    for connection, participant in _expecting(panel, panel.of(stage)):
         parsed: dict[Any, Parsed] = {}
-        for task in answered(connection, asker.id, asker.runs):
+        for task in answered(connection, participant.id, participant.runs):
             kept, said = task.replies, task.said
             replies = NOT_ASKED if kept is None else kept
             # Replies repeat: of yes and no there are a handful among millions.
             key = said or tuple((reply.text, reply.finish_reason) for reply in replies)
             if key not in parsed:
-                parsed[key] = read_said(said)[0] if said else read_replies(asker, replies)
+                parsed[key] = read_said(said)[0] if said else read_replies(participant, replies)
             place = (task.name, task.first, task.second, task.run)
-            yield ParsedTask(asker.id.name, *place, parsed[key])
+            yield ParsedTask(participant.id.name, *place, parsed[key])
 
 
 CERTAINTY: dict[str, Any] = {
@@ -362,19 +366,19 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
         ``rater, item, system, attribute, certainty``, the last from 0 to 1.
     """
     panel, rows = panel_of(folder, plugins), []
-    for connection, asker in _expecting(panel, panel.of("judge")):
-        for task in answered(connection, asker.id, asker.runs):
+    for connection, participant in _expecting(panel, panel.of("judge")):
+        for task in answered(connection, participant.id, participant.runs):
             kept, said = task.replies, task.said
             # Half of them would make a rater look as sure as its surest replies.
             if not kept or not all(reply.option_logprobs for reply in kept):
                 continue
-            names = list((read_said(said)[0] if said else read_replies(asker, kept)).scores)
+            names = list((read_said(said)[0] if said else read_replies(participant, kept)).scores)
             # One reply an attribute: else nobody can tell whose probability it is.
             if len(names) != len(kept):
                 continue
             for name, reply in zip(names, kept, strict=True):
                 likeliest = math.exp(max(reply.option_logprobs.values()))
-                rows.append((asker.id.name, task.name, task.first, name, likeliest))
+                rows.append((participant.id.name, task.name, task.first, name, likeliest))
     return pl.DataFrame(rows, schema=CERTAINTY, orient="row")
 
 
@@ -397,18 +401,21 @@ class TracedTask(NamedTuple):
 def iterate_traces(panel: SessionPanel) -> Iterator[TracedTask]:
     """Every task with replies of those raters that say how they come to their scores."""
     tracing = [one for one in panel.of("judge", "annotate") if isinstance(one.rater, Traces)]
-    for connection, asker in _expecting(panel, tracing):
-        for task in answered(connection, asker.id, asker.runs):
+    for connection, participant in _expecting(panel, tracing):
+        for task in answered(connection, participant.id, participant.runs):
             if not task.replies:
                 continue
             steps = zip(task.roles, (reply.usage for reply in task.replies), strict=True)
             parsed, trace = (
                 read_said(task.said)
                 if task.said
-                else (read_replies(asker, task.replies), read_trace(asker, task.replies))
+                else (
+                    read_replies(participant, task.replies),
+                    read_trace(participant, task.replies),
+                )
             )
             yield TracedTask(
-                asker.id.name,
+                participant.id.name,
                 task.name,
                 task.first,
                 task.second,

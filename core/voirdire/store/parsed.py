@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from voirdire.parsing import ScoreColumns
     from voirdire.schema import Flag, Status
-    from voirdire.store.raters import Asker
+    from voirdire.store.raters import Participant
     from voirdire.store.records import RaterId
     from voirdire.store.replies import Answered
 
@@ -71,14 +71,14 @@ class Changed(NamedTuple):
     status: str
 
 
-def parsed_pages(connection: sqlite3.Connection, asker: Asker) -> Iterator[Page]:
+def parsed_pages(connection: sqlite3.Connection, participant: Participant) -> Iterator[Page]:
     """Everything a rater was to say."""
-    tasks = answered(connection, asker.id, asker.runs)
+    tasks = answered(connection, participant.id, participant.runs)
     while page := list(islice(tasks, PAGE)):
-        yield _page(page, asker)
+        yield _page(page, participant)
 
 
-def _page(page: Sequence[Answered], asker: Asker) -> Page:
+def _page(page: Sequence[Answered], participant: Participant) -> Page:
     numbers: dict[Any, int] = {}
     distinct: list[Sequence[Reply] | str] = []
     tasks: list[tuple[Any, ...]] = []
@@ -92,14 +92,14 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
             distinct.append(replies)
         name = one.name if one.unit else one.item
         tasks.append((name, one.item, one.first, one.second, one.run, number))
-    readings, statuses = parse_distinct(distinct, asker)
+    readings, statuses = parse_distinct(distinct, participant)
     left = framed(tasks, _TASKS)
     # polars promises the order of rows only where it is asked for.
     rows = left.join(readings, on="uid", how="inner", maintain_order="left_right")
     # One that failed has no reply that could be read otherwise.
     changed = [
         Changed(
-            asker.id,
+            participant.id,
             before.item,
             before.first,
             before.second,
@@ -110,7 +110,7 @@ def _page(page: Sequence[Answered], asker: Asker) -> Page:
         for task, before in zip(tasks, page, strict=True)
         if before.status not in (None, "failed", statuses[task[-1]])
     ]
-    return Page(rows.with_columns(rater=pl.lit(asker.id.name)), changed)
+    return Page(rows.with_columns(rater=pl.lit(participant.id.name)), changed)
 
 
 def framed(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
@@ -125,24 +125,24 @@ def framed(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.Dat
 
 
 def parse_distinct(
-    distinct: Sequence[Sequence[Reply] | str], asker: Asker
+    distinct: Sequence[Sequence[Reply] | str], participant: Participant
 ) -> tuple[pl.DataFrame, Sequence[Status]]:
     """What each set of replies says, or has said: rows by number and attribute, and its status."""
     unread, rows = list[int](), list[tuple[Any, ...]]()
     statuses: list[Status] = ["failed"] * len(distinct)
     for number, one in enumerate(distinct):
-        if (known := None if isinstance(one, str) else asker.once.recall(one)) is None:
+        if (known := None if isinstance(one, str) else participant.once.recall(one)) is None:
             unread.append(number)
         else:
             statuses[number], read = known
             rows += [(number, *row) for row in read]
-    columns = _columns([distinct[number] for number in unread], asker.rater)
+    columns = _columns([distinct[number] for number in unread], participant.rater)
     for place, number in enumerate(unread):
         if columns is not None:
             statuses[number] = columns.status[place]
             continue
         one = distinct[number]
-        parsed = read_said(one)[0] if isinstance(one, str) else read_replies(asker, one)
+        parsed = read_said(one)[0] if isinstance(one, str) else read_replies(participant, one)
         statuses[number] = parsed.status
         rows += [(number, *row) for row in rows_of(parsed)]
     readings = pl.DataFrame(rows, schema=_READ, orient="row")

@@ -68,7 +68,7 @@ _STAGE: dict[str, Stage] = {"judge": "judge", "annotator": "annotate"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Participant:
     """Who asks: the pure object, its id, and what the study says of it.
 
     `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
@@ -94,7 +94,7 @@ class Asker:
         return asked[0].temperature if asked else self.spec.temperature
 
 
-def askers(study: Study, plugins: Plugins) -> list[Asker]:
+def participants(study: Study, plugins: Plugins) -> list[Participant]:
     """Everyone in a study that asks a model: generators first, then judges and annotators."""
     generators = [_generator(spec, study, plugins) for spec in study.generators]
     # Humans and raters of a file ask nobody, and need no rubric.
@@ -103,20 +103,20 @@ def askers(study: Study, plugins: Plugins) -> list[Asker]:
     return [*generators, *(_rater(spec, rubric, study, plugins) for spec in run)]
 
 
-def askers_found(
+def participants_found(
     study: Study, plugins: Plugins
-) -> tuple[list[Asker], list[tuple[Rater | GeneratorSpec, str]]]:
-    """As `askers`, and beside them whom nobody here can make, each with the reason.
+) -> tuple[list[Participant], list[tuple[Rater | GeneratorSpec, str]]]:
+    """As `participants`, and beside them whom nobody here can make, each with the reason.
 
     Such as a rater whose plugin is not installed: what it said is on file all the same.
     """
-    made: list[Asker] = []
+    made: list[Participant] = []
     missing: list[tuple[Rater | GeneratorSpec, str]] = []
     for kept in ("generators", "panel"):
         for spec in getattr(study, kept):
             nobody = {"generators": (), "panel": (), kept: (spec,)}
             try:
-                made += askers(study.model_copy(update=nobody), plugins)
+                made += participants(study.model_copy(update=nobody), plugins)
             except BROKEN_PLUGIN as error:
                 missing.append((spec, _sentence(error)))
     return made, missing
@@ -136,30 +136,30 @@ def _rubric_for_all(study: Study, plugins: Plugins) -> Rubric | str:
         return rubric_of(study)
 
 
-def read_replies(asker: Asker, replies: Sequence[Reply]) -> Parsed:
+def read_replies(participant: Participant, replies: Sequence[Reply]) -> Parsed:
     """What replies say, also where a plugin's parser raises: then nothing, as unparsable."""
     try:
-        return checked_parsed(beside.parse(asker.rater, replies))
+        return checked_parsed(beside.parse(participant.rater, replies))
     # One reply that breaks a parser must cost that reply, and neither the
     # run nor its other tables.
     except BROKEN_PLUGIN as error:
-        return _broken(dict.fromkeys(_keys(asker)), error)
+        return _broken(dict.fromkeys(_keys(participant)), error)
 
 
 def read_response(
-    asker: Asker, replies: Sequence[Reply], item: str, task: Item | None = None
+    participant: Participant, replies: Sequence[Reply], item: str, task: Item | None = None
 ) -> tuple[Parsed, Response]:
     """What a generator's replies come to: a status, and the response, empty where there is none.
 
     Of a conversation without its `task` only the status is told.
     """
-    nothing = Response(item, asker.id.name, "")
+    nothing = Response(item, participant.id.name, "")
     if not replies:
         return Parsed({}, "blank"), nothing
     # A response that was cut is kept: it is what the system said, as readers would see it.
     status = _OF_TEXT[replies[-1].finish_reason]
     try:
-        response = _response(asker.rater, replies, item, task)
+        response = _response(participant.rater, replies, item, task)
         text, turns = response.text, tuple(getattr(response, "turns", ()))
         if not isinstance(text, str):
             raise TypeError(f"a response's text must be a text, got {type(text).__name__}")
@@ -184,10 +184,10 @@ def _response(rater: Any, replies: Sequence[Reply], item: str, task: Item | None
     return made
 
 
-def read_trace(asker: Asker, replies: Sequence[Reply]) -> Trace:
+def read_trace(participant: Participant, replies: Sequence[Reply]) -> Trace:
     """How a rater came to its score; nothing where it cannot say, or breaks on it."""
     try:
-        trace = asker.rater.trace(replies)
+        trace = participant.rater.trace(replies)
     except BROKEN_PLUGIN:
         return Trace()
     return trace if isinstance(trace, Trace) else Trace()
@@ -212,13 +212,13 @@ def _sentence(error: BaseException) -> str:
     return f"{name}: {message[:_SENTENCE]}" if message else name
 
 
-def _keys(asker: Asker) -> list[str]:
+def _keys(participant: Participant) -> list[str]:
     """What a rater scores: as it says itself without a reply, else as the study does."""
     try:
-        keys = list(asker.rater.parse([Reply("", "error", error="not asked")]).scores)
+        keys = list(participant.rater.parse([Reply("", "error", error="not asked")]).scores)
     except BROKEN_PLUGIN:  # it fails on everything, which its status says
         keys = []
-    return keys or list(asker.attributes)
+    return keys or list(participant.attributes)
 
 
 def is_run(spec: Rater) -> bool:
@@ -310,7 +310,7 @@ def _sample(rater: Any, task: TaskKind) -> list[Request] | None:
         return None
 
 
-def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) -> Asker:
+def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) -> Participant:
     if spec.kind == "annotator" and not spec.use:
         raise StudyError(f"panel {spec.name!r}: key 'use' must name an annotator")
     use = spec.use or "rubric"
@@ -327,7 +327,7 @@ def _rater(spec: Rater, rubric: Rubric | str, study: Study, plugins: Plugins) ->
         steps = rater.max_steps
     attributes = _attributes(rater, rubric)
     judged = study.conversations.judged(spec.unit) if task != "comparison" else WHOLE
-    return Asker(rater_id, rater, task, spec, runs, attributes, steps, judged)
+    return Participant(rater_id, rater, task, spec, runs, attributes, steps, judged)
 
 
 def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:
@@ -337,11 +337,11 @@ def _attributes(rater: Any, rubric: Rubric | str) -> tuple[str, ...]:
     return rubric.names if isinstance(rubric, Rubric) else ()
 
 
-def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Asker:
+def _generator(spec: GeneratorSpec, study: Study, plugins: Plugins) -> Participant:
     rater = _made("generator", spec.use, spec, (), study, plugins)
     rater_id = _rater_id("generate", spec, rater, "item")
-    asker = Asker(rater_id, rater, "item", spec)
-    return replace(asker, max_steps=rater.max_steps) if isinstance(rater, TakesTime) else asker
+    made = Participant(rater_id, rater, "item", spec)
+    return replace(made, max_steps=rater.max_steps) if isinstance(rater, TakesTime) else made
 
 
 def _rater_id(stage: Stage, spec: Rater | GeneratorSpec, rater: Any, task: TaskKind) -> RaterId:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from voirdire.schema import Turn
-    from voirdire.store.raters import Asker, TaskKind
+    from voirdire.store.raters import Participant, TaskKind
     from voirdire.units import JudgedUnits
 
 Task = Rating | Comparison | Item
@@ -200,7 +200,7 @@ def _json(extra: Any) -> str | None:
     return json.dumps(dict(extra), default=str) if extra else None
 
 
-def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) -> None:
+def keep_generated(connection: sqlite3.Connection, generators: Iterable[Participant]) -> None:
     """Take what generators have said into the session's responses.
 
     Raises
@@ -208,27 +208,29 @@ def keep_generated(connection: sqlite3.Connection, generators: Iterable[Asker]) 
     StudyError
         A generator has the name of a system whose responses come from the file.
     """
-    made = [asker for asker in generators if asker.id.stage == "generate"]
+    made = [participant for participant in generators if participant.id.stage == "generate"]
     if not made:
         return
     sql = "SELECT DISTINCT system FROM responses WHERE present = 1 AND origin = 'file'"
-    taken = {row[0] for row in connection.execute(sql)} & {asker.id.name for asker in made}
+    taken = {row[0] for row in connection.execute(sql)} & {
+        participant.id.name for participant in made
+    }
     if taken:
         raise StudyError(f"generators {sorted(taken)}: [responses] holds systems of these names")
     take_responses(connection, _generated(connection, made), "generated")
 
 
-def _generated(connection: sqlite3.Connection, made: Iterable[Asker]) -> Iterator[Response]:
-    for asker in made:
+def _generated(connection: sqlite3.Connection, made: Iterable[Participant]) -> Iterator[Response]:
+    for participant in made:
         expect(connection, "item", Comparisons())
-        talks = isinstance(asker.rater, Converses)
-        for item, _, _, _, replies, *_ in answered(connection, asker.id, 1):
+        talks = isinstance(participant.rater, Converses)
+        for item, _, _, _, replies, *_ in answered(connection, participant.id, 1):
             # A text before an error or a filter is not what the system would have said.
             if replies and replies[-1].finish_reason not in ("error", "content_filter"):
                 task = _item(connection, item) if talks else None
-                _, response = read_response(asker, replies, item, task)
+                _, response = read_response(participant, replies, item, task)
                 if response.text.strip() or response.turns:
-                    yield Response(item, asker.id.name, response.text, response.turns)
+                    yield Response(item, participant.id.name, response.text, response.turns)
 
 
 def _item(connection: sqlite3.Connection, name: str) -> Item:

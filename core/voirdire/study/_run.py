@@ -249,7 +249,7 @@ class RunSpec(StudyPart):
     reask_tokens : float
         Factor on max_tokens when a truncated reply is asked again.
     breaker : int
-        Calls that fail in a row, with no success between, before a rater is parked.
+        Calls that fail in a row, with no success between, before a rater is suspended.
     batch_poll : float
         Seconds between looks at how far a batch is.
     """

@@ -316,7 +316,7 @@ def _check_asked(rater: RaterResult) -> None:
     passing = sum(count for kind, count in rater.faults.items() if kind not in _FINAL)
     if rater.open or passing:
         faults = ", ".join(f"{kind} {count}" for kind, count in rater.faults.items())
-        why = rater.parked or faults
+        why = rater.suspended or faults
         raise InputError(
             f"llm classifier: {rater.model} answered {rater.done} of {rater.tasks} calls ({why}); "
             "what it answered is kept: run again to ask for the others"

@@ -177,14 +177,14 @@ class Asking:
 
     def _check(self, result: RunResult) -> None:
         # One of which nothing can be read is not asked to the end: it is wrong everywhere.
-        asked = [rater for rater in result.raters if not (rater.parked and rater.nothing_read)]
+        asked = [rater for rater in result.raters if not (rater.suspended and rater.nothing_read)]
         open_calls = sum(rater.open + rater.failed for rater in asked)
         if result.stopped or open_calls:
             why = {
                 "interrupted": "it was interrupted",
                 "budget": "a limit was reached",
                 "": "calls failed: " + "; ".join(
-                    f"{rater.name}: {rater.parked or ', '.join(rater.faults)}"
+                    f"{rater.name}: {rater.suspended or ', '.join(rater.faults)}"
                     for rater in asked if rater.open + rater.failed
                 ),
             }[result.stopped]  # fmt: skip

@@ -13,7 +13,7 @@ from voirdire import plugins
 from voirdire.errors import InputError
 from voirdire.examining.narrowing import beside
 from voirdire.schema import Finding
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.study import Rater, build_part, read_toml
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def forms(judge: Rater, study: Study) -> tuple[tuple[Rater, ...], tuple[Finding,
     made, left = [], []
     for one in tried:
         try:
-            askers(study.model_copy(update={"panel": (one,), "generators": ()}), plugins())
+            participants(study.model_copy(update={"panel": (one,), "generators": ()}), plugins())
         except InputError as error:  # such as a gate that nobody declared
             left.append(
                 Finding(

@@ -13,7 +13,7 @@ from voirdire import plugins
 from voirdire.errors import BudgetSpentError, InputError, UnfinishedError
 from voirdire.optimizers import Evaluated, OptimizerUnit
 from voirdire.schema import Finding
-from voirdire.store.raters import askers, read_rubric
+from voirdire.store.raters import participants, read_rubric
 from voirdire.tables import read_items
 from voirdire_plugins.tune.candidates import candidate, wording_key
 
@@ -93,7 +93,7 @@ class Evaluate:
             return str(given)
         if self._asking.subject.name == "items":
             alone = self._asking.study.model_copy(update={"panel": (self._judge,)})
-            return str(getattr(askers(alone, plugins())[-1].rater, key, ""))
+            return str(getattr(participants(alone, plugins())[-1].rater, key, ""))
         rubric = read_rubric(self._asking.study, plugins())
         return rubric.instructions or "Rate the response on each attribute below."
 

@@ -10,7 +10,7 @@ import polars as pl
 from voirdire import plugins
 from voirdire.errors import InputError, listed
 from voirdire.examining.narrowing import narrowed, study_and_responses
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.study import Comparisons, Data
 from voirdire.tables import read_items
 from voirdire.units import transcript
@@ -84,8 +84,8 @@ def subject_of(member: Rater, study: Study) -> tuple[Subject, tuple[str, ...]]:
     if member.kind not in ("judge", "annotator"):
         raise InputError(f"{member.name} is of kind {member.kind}: judges and annotators are tuned")
     alone = study.model_copy(update={"panel": (member,), "generators": ()})
-    (asker,) = askers(alone, plugins())
-    return _SUBJECTS[asker.task], asker.attributes if asker.task == "item" else ()
+    (participant,) = participants(alone, plugins())
+    return _SUBJECTS[participant.task], participant.attributes if participant.task == "item" else ()
 
 
 def plain(ratings: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from voirdire.examining.probing.names import IDENTITY, SEPARATOR, arms_of, chang
 from voirdire.probes import PairProbe, Probe, RequestProbe, ResponseProbe, StoredProbe
 from voirdire.protocols import BuildsOn, FollowsUp
 from voirdire.schema import Item, Response
-from voirdire.store.raters import askers
+from voirdire.store.raters import participants
 from voirdire.study import Rater
 from voirdire.tables import read_items
 
@@ -328,11 +328,13 @@ def _panel(
 ) -> tuple[list[_AskedProbe], list[_AskedProbe], list[_AskedProbe]]:
     """Judges of single responses and of pairs, and annotators of items."""
     panel: dict[str, list[_AskedProbe]] = {"rating": [], "comparison": [], "item": []}
-    for asker in askers(study, plugins):
-        if isinstance(asker.spec, Rater):
-            rater = asker.rater
-            panel[asker.task].append(
-                _AskedProbe(asker.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn))
+    for participant in participants(study, plugins):
+        if isinstance(participant.spec, Rater):
+            rater = participant.rater
+            panel[participant.task].append(
+                _AskedProbe(
+                    participant.spec, isinstance(rater, FollowsUp), isinstance(rater, BuildsOn)
+                )
             )
     if not any(panel.values()):
         raise InputError(f"{source}: nobody of its panel rates, compares or labels")

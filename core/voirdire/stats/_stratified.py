@@ -180,9 +180,13 @@ class _SideMean:
         ) / math.sqrt(total * (total + 1))
         prior_spread = prior * (rates**2 + (1 - rates) ** 2)
         return cls(
-            mean, influence, float((shares**2 * prior_spread / size**2).sum()), shares, passed,
+            mean,
+            influence,
+            float((shares**2 * prior_spread / size**2).sum()),
+            shares,
+            passed,
             labels_in + 2 * prior - passed,
-        )  # fmt: skip
+        )
 
 
 def strata_of(judge: Floats, judged: Flags, labels: int, *, alone: bool = False) -> Places:

@@ -147,9 +147,15 @@ def automated_share(
         return _none(target, risk, len(right), reason)
     level, within = levels[last], nested[last]
     return AutomatedShare(
-        float((every >= level).mean()), float(level), float(right[within].mean()), low, target,
-        risk, len(right), int(within.sum()),
-    )  # fmt: skip
+        float((every >= level).mean()),
+        float(level),
+        float(right[within].mean()),
+        low,
+        target,
+        risk,
+        len(right),
+        int(within.sum()),
+    )
 
 
 def certified(

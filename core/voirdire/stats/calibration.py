@@ -148,9 +148,13 @@ def calibrate(
         stretch = float(np.mean(used[~np.isnan(used)])) if not np.isnan(used).all() else stretch
     moved = calibrated[~np.isnan(calibrated)] - scores[~np.isnan(calibrated)]
     return Calibration(
-        calibrated.reshape(np.shape(numbers(judge, "judge"))), method, folds,
-        float(moved.mean()) if len(moved) else float("nan"), stretch, int(paired.sum()),
-    )  # fmt: skip
+        calibrated.reshape(np.shape(numbers(judge, "judge"))),
+        method,
+        folds,
+        float(moved.mean()) if len(moved) else float("nan"),
+        stretch,
+        int(paired.sum()),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -149,8 +149,7 @@ def combined_judge(
     # In the order of names, as calibration deals: no seed.
     fold_of[dealt] = np.arange(len(dealt)) % folds
     fold = np.where(labelled, fold_of[cluster], -1)
-    every = np.stack([_ridge(design, y, labelled & (fold != k), penalty)
-                      for k in range(folds)])  # fmt: skip
+    every = np.stack([_ridge(design, y, labelled & (fold != k), penalty) for k in range(folds)])
     # An unlabelled item is in no fold: the place is a stand-in, which the next line does not use.
     own = every[np.maximum(fold, 0), np.arange(len(fold))]
     return np.asarray(np.where(labelled, own, every.mean(0)))

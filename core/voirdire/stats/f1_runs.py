@@ -204,10 +204,15 @@ def f1_difference(
     # Equal seeds draw equal items for both sides: differences are those of pairs.
     drawn = [_draws(side, n_resamples, seed, multilabel=multilabel) for side in (first, second)]
     f1, kappa = (
-        _less(name, getattr(results[0], name), getattr(results[1], name),
-              drawn[0][at] - drawn[1][at], level)
+        _less(
+            name,
+            getattr(results[0], name),
+            getattr(results[1], name),
+            drawn[0][at] - drawn[1][at],
+            level,
+        )
         for at, name in enumerate(("f1", "kappa"))
-    )  # fmt: skip
+    )
     gaps = drawn[0][1] - drawn[1][1]
     gaps = gaps[~np.isnan(gaps)]
     # Plus one above and below: a p value of 0 is no finding of a thousand resamples (Phipson and

@@ -48,9 +48,13 @@ class PatternMoments(Result):
 
     @classmethod
     def of(
-        cls, columns: tuple[tuple[str, int], ...], values: Floats, code: Ints, counts: Ints,
+        cls,
+        columns: tuple[tuple[str, int], ...],
+        values: Floats,
+        code: Ints,
+        counts: Ints,
         gate: float,
-    ) -> PatternMoments:  # fmt: skip
+    ) -> PatternMoments:
         """Of scores (N, L), NaN where missing, of which pattern `code` (N,) has `counts` (P,)."""
         there, n = ~np.isnan(values), len(counts)
         filled = np.where(there, values, 0.0)

@@ -135,9 +135,10 @@ def rogan_gladen(
     Med. 113, 13-22, for the interval.
     """
     for part, whole, what in (
-        (judged_positive, judged, "judged"), (true_positive, positive, "positive"),
+        (judged_positive, judged, "judged"),
+        (true_positive, positive, "positive"),
         (true_negative, negative, "negative"),
-    ):  # fmt: skip
+    ):
         if not 0 <= part <= whole or whole == 0:
             raise StatisticsError(f"{what}: {part} of {whole} is no share")
     p, se, sp = judged_positive / judged, true_positive / positive, true_negative / negative
@@ -152,9 +153,14 @@ def rogan_gladen(
     )
     flags = () if 0 <= value <= 1 else ("outside_range",)
     return Estimate(
-        "corrected share", value, (Interval("lang_reiczigel", level, low, high),),
-        n=n, k=2, flags=flags, details=details,
-    )  # fmt: skip
+        "corrected share",
+        value,
+        (Interval("lang_reiczigel", level, low, high),),
+        n=n,
+        k=2,
+        flags=flags,
+        details=details,
+    )
 
 
 def _lang_reiczigel(

@@ -203,9 +203,19 @@ def _planned(
         far = _strayed(pilot, plan.known(with_judge), with_judge, _MOST_OF)
         width = (h / far, h * far)
     return LabelsNeeded(
-        h, with_judge, upper, alone, upper_alone, total, spread, r, len(pilot.y),
-        "labels" if clusters is None else "clusters", pilot.size, width,
-    )  # fmt: skip
+        h,
+        with_judge,
+        upper,
+        alone,
+        upper_alone,
+        total,
+        spread,
+        r,
+        len(pilot.y),
+        "labels" if clusters is None else "clusters",
+        pilot.size,
+        width,
+    )
 
 
 def _at_most(needed: float, alone: float, judged: float) -> float:
@@ -239,8 +249,9 @@ def _rates(
     for h in widths / (high - low):
         wanted = _half(float(h), level, power)
         alone, upper_alone = (
-            plan.alone.labels(wanted, level), plan.alone.labels(wanted, level, _UPPER),
-        )  # fmt: skip
+            plan.alone.labels(wanted, level),
+            plan.alone.labels(wanted, level, _UPPER),
+        )
         n = _at_most(plan.labels(wanted, level), alone, total)
         within = np.full(2, math.nan)
         if math.isfinite(n):
@@ -251,9 +262,10 @@ def _rates(
             for labels_of in (
                 n,
                 _at_most(plan.labels(wanted, level, _UPPER), upper_alone, total),
-                alone, upper_alone,
+                alone,
+                upper_alone,
             )
-        )  # fmt: skip
+        )
         reached.append(
             LabelsNeeded(
                 float(h * (high - low)),

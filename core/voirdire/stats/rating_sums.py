@@ -224,14 +224,23 @@ def _moment_forms() -> dict[str, Callable[[int], SummedCoefficient]]:
             "alpha (interval)", _unit_columns, _interval_alpha, "zero_expected_disagreement"
         )
 
-    forms = {"icc_1": "1", "icc_c1": "C,1", "icc_a1": "A,1", "icc_1k": "1,k", "icc_ck": "C,k",
-             "icc_ak": "A,k"}  # fmt: skip
+    forms = {
+        "icc_1": "1",
+        "icc_c1": "C,1",
+        "icc_a1": "A,1",
+        "icc_1k": "1,k",
+        "icc_ck": "C,k",
+        "icc_ak": "A,k",
+    }
     pairs: dict[str, tuple[str, Statistic]] = {
-        "bias": ("bias", _bias), "mae": ("MAE", _mae), "rmse": ("RMSE", _rmse),
+        "bias": ("bias", _bias),
+        "mae": ("MAE", _mae),
+        "rmse": ("RMSE", _rmse),
         "loa_low": ("lower limit of agreement", partial(_limit, -1)),
         "loa_high": ("upper limit of agreement", partial(_limit, 1)),
-        "ccc": ("CCC", _ccc), "pearson": ("Pearson r", _pearson),
-    }  # fmt: skip
+        "ccc": ("CCC", _ccc),
+        "pearson": ("Pearson r", _pearson),
+    }
     return {
         **{name: partial(icc, form) for name, form in forms.items()},
         **{name: partial(two, *named) for name, named in pairs.items()},

@@ -166,9 +166,13 @@ class ResponsePanel:
     def centred(self, vectors: Floats, *, unbiased: bool = True, least: int = 5) -> Floats:
         """Vectors (N, D) less their mean over the system: see `centred`."""
         return centred(
-            vectors, self.system, len(self.systems), unbiased=unbiased, least=least,
+            vectors,
+            self.system,
+            len(self.systems),
+            unbiased=unbiased,
+            least=least,
             weight=self.weight,
-        )  # fmt: skip
+        )
 
     def per_system(self) -> Floats:
         """(S,) responses of each system."""

@@ -43,8 +43,9 @@ class FittedStrengths(Result):
 
     def differences(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Jackknifed:
         """Strength of `first` less that of `second`."""
-        return self.functions(self.values[first] - self.values[second],
-                              self.out[:, first] - self.out[:, second])  # fmt: skip
+        return self.functions(
+            self.values[first] - self.values[second], self.out[:, first] - self.out[:, second]
+        )
 
     def functions(self, full: Floats, out: Floats) -> Jackknifed:
         """A linear function of strengths: its value as it is, and its error."""

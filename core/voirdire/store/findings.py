@@ -42,9 +42,13 @@ if TYPE_CHECKING:
 
 
 COLUMNS: dict[str, Any] = {
-    "rater": pl.String, "kind": pl.String, "count": pl.Int64, "of": pl.Int64,
-    "detail": pl.String, "places": pl.List(pl.String),
-}  # fmt: skip
+    "rater": pl.String,
+    "kind": pl.String,
+    "count": pl.Int64,
+    "of": pl.Int64,
+    "detail": pl.String,
+    "places": pl.List(pl.String),
+}
 #: Flags of parsers and judges that are findings; the others tell how a reply was read.
 FLAGS = ("echoes_orders", "no_logprobs", "low_mass", "parser_raised")
 #: Flags that mean more where nearly all replies bear them.

@@ -47,9 +47,12 @@ if TYPE_CHECKING:
 
 
 RESPONSES: dict[str, Any] = {
-    "item": pl.String, "system": pl.String, "text": pl.String, "origin": pl.String,
+    "item": pl.String,
+    "system": pl.String,
+    "text": pl.String,
+    "origin": pl.String,
     "status": STATUS,
-}  # fmt: skip
+}
 _RESPONSES = """SELECT r.item, r.system, r.body, r.origin FROM responses r
 JOIN items i ON i.id = r.item WHERE r.present = 1 AND i.present = 1 ORDER BY r.position"""
 # LIKE first: few sessions have dropped a parameter, and it spares parsing the notes of all.
@@ -350,9 +353,12 @@ def iterate_parsed(
 
 
 CERTAINTY: dict[str, Any] = {
-    "rater": pl.String, "item": pl.String, "system": pl.String, "attribute": pl.String,
+    "rater": pl.String,
+    "item": pl.String,
+    "system": pl.String,
+    "attribute": pl.String,
     "certainty": pl.Float64,
-}  # fmt: skip
+}
 
 
 def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.DataFrame:

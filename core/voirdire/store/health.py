@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "damaged", "changed_database", "changed_table", "older_tables", "open_to_others", "no_hashes"
-]  # fmt: skip
+]
 #: Rows with a hash of their own: table, columns, and how their hash is made. A text that was
 #: forgotten has none to be compared with.
 _ROWS: tuple[tuple[str, str, Callable[[Any], bytes]], ...] = (

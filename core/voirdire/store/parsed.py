@@ -31,18 +31,32 @@ PAGE = 5_000
 _FLAG: dict[str, Any] = {"kind": pl.String, "about": pl.String, "count": pl.Int64}
 FLAGS = pl.List(pl.Struct(_FLAG))
 PREFERENCES: dict[str, Any] = {
-    "item": pl.String, "system_a": pl.String, "system_b": pl.String, "shown_first": pl.String,
-    "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "score": pl.Float64,
+    "item": pl.String,
+    "system_a": pl.String,
+    "system_b": pl.String,
+    "shown_first": pl.String,
+    "rater": pl.String,
+    "run": pl.Int32,
+    "attribute": pl.String,
+    "score": pl.Float64,
     "status": STATUS,
-}  # fmt: skip
+}
 _TASKS: dict[str, Any] = {
-    "item": pl.String, "cluster": pl.String, "first": pl.String, "second": pl.String,
-    "run": pl.Int32, "uid": pl.Int64,
-}  # fmt: skip
+    "item": pl.String,
+    "cluster": pl.String,
+    "first": pl.String,
+    "second": pl.String,
+    "run": pl.Int32,
+    "uid": pl.Int64,
+}
 _READ: dict[str, Any] = {
-    "uid": pl.Int64, "attribute": pl.String, "score": pl.Float64, "rank": pl.Int32,
-    "status": STATUS, "flags": FLAGS,
-}  # fmt: skip
+    "uid": pl.Int64,
+    "attribute": pl.String,
+    "score": pl.Float64,
+    "rank": pl.Int32,
+    "status": STATUS,
+    "flags": FLAGS,
+}
 #: What stands for the replies of a task that was never asked.
 NOT_ASKED = [Reply("", "error", error="not asked")]
 

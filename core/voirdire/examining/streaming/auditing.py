@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 
 #: Rater, run, attribute, system, score, status and how many such ratings there are.
 _COUNTED: dict[str, Any] = {
-    "rater": pl.String, "run": pl.Int32, "attribute": pl.String, "system": pl.String,
-    "score": pl.Float64, "status": pl.String, "n": pl.Int64,
-}  # fmt: skip
+    "rater": pl.String,
+    "run": pl.Int32,
+    "attribute": pl.String,
+    "system": pl.String,
+    "score": pl.Float64,
+    "status": pl.String,
+    "n": pl.Int64,
+}
 
 
 def audit_stream(
@@ -91,8 +96,9 @@ def _counted(
         if attribute in sums.patterns
         for row in _of_patterns(sums.patterns[attribute], attribute)
     ]
-    rows += [(*row, "out_of_scale", n, off.get((row[2], row[0], None), ())) for row, n in
-             _read_off(sums)]  # fmt: skip
+    rows += [
+        (*row, "out_of_scale", n, off.get((row[2], row[0], None), ())) for row, n in _read_off(sums)
+    ]
     rows += list(_missing(sums))
     named = [field.name for field in PLACE.fields]
     words = [[dict(zip(named, one, strict=True)) for one in first] for *_, first in rows]

@@ -264,9 +264,14 @@ def _examined(
     plans = {name: _AttributePlan.of(table, panel, study) for name, table in tables.items()}
     boards = {name: board_of(table, sums.largest[name]) for name, table in tables.items()}
     judged = partial(
-        _judged, own, boards, panel, study,
-        blocked=blocked_pairs(inputs.findings, panel, study), clustered=sums.clustered,
-    )  # fmt: skip
+        _judged,
+        own,
+        boards,
+        panel,
+        study,
+        blocked=blocked_pairs(inputs.findings, panel, study),
+        clustered=sums.clustered,
+    )
     verdicts = judged()
     # Each replicate draws a weight for every cluster: the time of a pass grows with their number.
     replicates = min(study.analysis.resamples, MOST_REPLICATES)

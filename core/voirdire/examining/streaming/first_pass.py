@@ -151,10 +151,15 @@ def first_sums(part: StreamPart, taken: Taken = Taken()) -> FirstSums:
 
 _SAMPLE = pl.Schema(
     {
-        "_key": pl.UInt64(), "item": pl.String(), "system": pl.String(), "rater": pl.String(),
-        "run": pl.Int32(), "attribute": pl.String(), "score": pl.Float64(),
+        "_key": pl.UInt64(),
+        "item": pl.String(),
+        "system": pl.String(),
+        "rater": pl.String(),
+        "run": pl.Int32(),
+        "attribute": pl.String(),
+        "score": pl.Float64(),
     }
-)  # fmt: skip
+)
 
 
 def _sample(rated: RatedRows, attribute: str) -> pl.DataFrame:

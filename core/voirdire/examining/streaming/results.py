@@ -95,9 +95,14 @@ def plan_pairs(
                 for name in names
             }
             yield PairPlan(
-                _pairing(table, judge, reference, pairs, valid, kept), valid, pairs,
-                table.size(valid), planned, levels, sizes,
-            )  # fmt: skip
+                _pairing(table, judge, reference, pairs, valid, kept),
+                valid,
+                pairs,
+                table.size(valid),
+                planned,
+                levels,
+                sizes,
+            )
 
 
 def _pairing(

@@ -137,9 +137,10 @@ def _answer(request: SumsRequest, standing: Standing, systems: int) -> Any:
     if standing.shares is not None:
         own = standing.row
         request = replace(
-            request, present=request.present[own],
+            request,
+            present=request.present[own],
             system=request.system[own] if len(request.system) else request.system,
-        )  # fmt: skip
+        )
     if request.kind == "effects":
         code, values = standing.values(request.values)
         shift = np.zeros((values.shape[1], systems + 1, systems), np.int64)
@@ -297,9 +298,14 @@ def second_sums(asked: Mapping[str, AskedSums], part: StreamPart) -> SecondSums:
     attribute, want = part.attribute, asked[part.attribute]
     rated, _ = want.taken.read(part)
     own, code = count_patterns(
-        rated.scores, rated.columns, rated.system, rated.systems, rated.asked,
-        loose=want.patterns.loose, gate=want.patterns.gate,
-    )  # fmt: skip
+        rated.scores,
+        rated.columns,
+        rated.system,
+        rated.systems,
+        rated.asked,
+        loose=want.patterns.loose,
+        gate=want.patterns.gate,
+    )
     # A score off the grid that the first pass did not see: the file was written to in between.
     if set(own.loose) - set(want.patterns.loose):
         raise TableError(f"{part.path}: changed while it was read")

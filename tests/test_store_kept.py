@@ -8,22 +8,23 @@ from contextlib import closing
 import polars as pl
 import pytest
 from scripted import judge, scripted_plugins, study_of
-from test_store_session import call_of, fill, keep, opened
+from test_store_session import RATER, call_of, fill, keep, opened
 
 from voirdire.errors import SessionError
 from voirdire.running import run
-from voirdire.schema import Item, Message, Note, Reply, Response, Turn, Usage
+from voirdire.schema import Item, Message, Note, Reply, Request, Response, Turn, Usage
 from voirdire.store.forgetting import forget_texts
 from voirdire.store.health import check_session, make_private
-from voirdire.store.ledger import looks_at
+from voirdire.store.ledger import ledger_of, looks_at
 from voirdire.store.parsed import parse_distinct
 from voirdire.store.raters import Participant
 from voirdire.store.readings import keep_readings
-from voirdire.store.records import RaterId
+from voirdire.store.records import RaterId, Slot, make_call
 from voirdire.store.replies import shown_messages
 from voirdire.store.session import check_tables_are_its_own, read_session
 from voirdire.store.shown import shown_as_examples
 from voirdire.store.tasks import iterate_comparisons, iterate_items, take_items, take_responses
+from voirdire.store.turns import TurnTaker, turns_of
 from voirdire.study import Rater
 from voirdire.tables import HowRead
 
@@ -42,7 +43,9 @@ def test_a_reply_comes_back_with_all_that_it_said(tmp_path, notes):
         keep(session, call_of("i2"))
         session.stop()
     with opened(tmp_path, resume=True) as session:
-        whole, bare = (session.lookup(call_of(item).key).replies[0] for item in ("i1", "i2"))
+        stored = [session.lookup(call_of(item).key) for item in ("i1", "i2")]
+    assert [(one.finished, one.current, one.status) for one in stored] == [(True, True, "ok")] * 2
+    whole, bare = (one.replies[0] for one in stored)
     assert {name: getattr(whole, name) for name in told} == told
     assert (bare.model, bare.provider_id, bare.candidate, bare.usage) == ("", "", 0, Usage(10, 2))
 
@@ -66,15 +69,23 @@ def test_turns_come_back_with_their_times_and_only_pairs_that_are_there_are_comp
 
 
 def test_a_text_is_an_example_only_in_prompts_about_other_items(tmp_path):
-    long = {name: f"{name} tells at length how the night went" for name in ("i1", "i2", "i3")}
+    long = {
+        name: f"{name} tells at length how the night went"
+        for name in ("i1", "i2", "i3", "i4", "i5")
+    }
     with opened(tmp_path) as session:
         take_items(session.connection, [(Item(name, text), "") for name, text in long.items()])
         session.start(lambda group: None)
         keep(session, call_of("i1", text=f"Rate: {long['i1']}"))
         keep(session, call_of("i2", text=f"Like {long['i3']}. Rate: {long['i2']}"))
+        # One text for two items: of either it is an example to the other.
+        shared = f"The answers are like {long['i4']}."
+        for item in ("i4", "i5"):
+            request = Request((Message("system", shared), Message("user", f"Rate {item}.")))
+            keep(session, make_call(Slot(RATER, item, "x"), request))
         session.stop()
         found = shown_as_examples(tmp_path / "s", ["ann"], [(name, "") for name in long])
-    assert found == {("i3", "")}
+    assert found == {("i3", ""), ("i4", "")}
 
 
 def test_a_reading_is_kept_once_and_nowhere_but_in_a_session(tmp_path):
@@ -90,6 +101,39 @@ def test_a_reading_is_kept_once_and_nowhere_but_in_a_session(tmp_path):
 def test_a_folder_that_is_no_session_was_never_looked_at(tmp_path):
     assert looks_at([b"unit"], session=tmp_path) == ()
     assert looks_at([b"unit"]) == ()
+    # The ledger of a folder lies in it, that of a file beside it.
+    assert ledger_of(tmp_path).parent == tmp_path
+    assert ledger_of(tmp_path / "labels.csv").parent == tmp_path
+    assert ledger_of(tmp_path / "labels.csv").name.startswith("labels.csv")
+
+
+def test_only_turns_that_are_others_than_before_have_changed(tmp_path):
+    turns = (Turn("user", "I slept badly."), Turn("ai", "Why?"))
+    with opened(tmp_path) as session:
+        TurnTaker(session.connection).take("t1", "x", turns)
+        again = TurnTaker(session.connection)
+        again.take("t1", "x", turns)
+        assert again.changed == []
+        again.take("t1", "x", turns[:1])
+        assert again.changed == [("t1", "x")]
+        assert turns_of(session.connection, "t1", "x") == turns[:1]
+
+
+def test_reading_leaves_the_log_of_a_session_that_is_written(tmp_path):
+    log = tmp_path / "s" / "session.sqlite-wal"
+    with opened(tmp_path) as session:
+        session.start(lambda group: None)
+        keep(session, call_of())
+        session.stop()
+        assert log.exists()
+        with closing(read_session(tmp_path / "s")) as connection:
+            assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (1,)
+        assert log.exists()
+        session.start(lambda group: None)
+        keep(session, call_of("i2"))
+        session.stop()
+    with closing(read_session(tmp_path / "s")) as connection:
+        assert connection.execute("SELECT count(*) FROM attempts").fetchone() == (2,)
 
 
 def test_what_a_rater_asked_on_the_way_is_shown_as_such(tmp_path):

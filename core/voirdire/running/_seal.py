@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict
@@ -106,7 +107,7 @@ def _named_files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:
             if path.is_file():
                 yield value, file_hash(path)
             elif path.is_dir() and not folder.resolve().is_relative_to(path.resolve()):
-                yield value, _listed(path.rglob("*"), path)
+                yield value, _listed(_files(str(path)))
 
 
 def _code(raters: Iterable[Any]) -> Mapping[str, str]:
@@ -117,16 +118,22 @@ def _code(raters: Iterable[Any]) -> Mapping[str, str]:
         file = getattr(sys.modules.get(top), "__file__", None)
         if file is not None:
             path = Path(file)
-            whole = path.parent.rglob("*") if path.name == "__init__.py" else [path]
-            found[top] = _listed((one for one in whole if one.suffix != ".pyc"), path.parent)
+            whole = path.name == "__init__.py"
+            found[top] = _listed(_files(str(path.parent)) if whole else [(path.name, path.stat())])
     return found
 
 
-def _listed(files: Iterable[Path], folder: Path) -> str:
+def _listed(files: Iterable[tuple[str, os.stat_result]]) -> str:
     """A hash of names, sizes and times of files."""
-    rows = []
-    for file in files:
-        if file.is_file() and "__pycache__" not in file.parts:
-            stat = file.stat()
-            rows.append((str(file.relative_to(folder)), stat.st_size, stat.st_mtime_ns))
+    rows = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
     return hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()
+
+
+def _files(folder: str, below: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    """Files below a folder, by their way from it; hundreds, so that `Path` would cost too much."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
+                yield from _files(entry.path, f"{below}{entry.name}/")
+            elif entry.is_file() and not entry.name.endswith(".pyc"):
+                yield below + entry.name, entry.stat()

@@ -277,6 +277,8 @@ async def _further_steps(job: Job) -> None:
         ]
         steps += added
         # Only what is on the disk is built upon: a kill costs the calls under way and no step more.
+        if len(worker.open) < COMMITTING:  # of many tasks, others fill the commit meanwhile
+            worker.session.hurry()
         await worker.commits.reached(worker.session.given)
         worker.session.check()
         await _ask(worker, [step for step in added if step.reply is None])

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Record = Attempt | Finish | Revival
 #: Records of one commit at most, and the seconds in which a group gathers: a commit writes whole
 #: pages, so that few large ones take half the time of many small ones.
-GROUP, GATHER = 1024, 0.02
+GROUP, GATHER = 1024, 0.1
 
 # A call that is on file becomes its slot's again. RETURNING gives the row in either case.
 _CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, role, current)

@@ -72,9 +72,8 @@ class Participant:
     """Who asks: the pure object, its id, and what the study says of it.
 
     `rater` has `requests` and `parse`; `task` says what it is asked about, `attributes` what it is
-    to score by the study, or the label set of its own. `max_steps` bounds its calls for one task,
-    and `judged` says which units of a conversation it is asked about. `once` keeps what a run has
-    read of its replies.
+    to score by the study, or the label set of its own. `max_steps` bounds its calls for one task;
+    `judged` says which units of a conversation it is asked about, `once` keeps what a run has read.
     """
 
     id: RaterId

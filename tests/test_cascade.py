@@ -11,9 +11,10 @@ import pytest
 from command_line import typed
 
 from voirdire import InputError
+from voirdire.errors import QuestionError
 from voirdire.examining.certificate import read_certificate
 from voirdire.examining.changing import check_lock, freeze, read_lock
-from voirdire.examining.correcting import cascade, cascade_sections
+from voirdire.examining.correcting import cascade, cascade_sections, escalate
 from voirdire.stats.automation import certified
 from voirdire.study import load_study
 
@@ -49,6 +50,18 @@ def test_a_cheap_judge_goes_first_and_people_are_asked_the_rest():
     text = cascade_sections(found)[0].text
     assert text.startswith("Ask judge_0")
     assert "need no person" in text
+
+
+def test_who_has_a_price_is_a_judge(tmp_path):
+    """Columns of any name may be a judge's, and which of them are is asked elsewhere."""
+    path, names = tmp_path / "judged.csv", {"judge_0": "small", "judge_1": "large"}
+    panel()[0].rename(names).write_csv(path)
+    with pytest.raises(QuestionError, match="who judged"):
+        escalate(path, agree=0.85, gate=4, reference=["human"])
+    found = found_in(path, prices={"small": 0.001, "large": 0.02})
+    named = found_in(panel()[0])
+    assert found.judges == tuple(names[name] for name in named.judges)
+    assert (found.threshold, found.low) == (named.threshold, named.low)
 
 
 def test_the_target_is_missed_no_more_often_than_stated():

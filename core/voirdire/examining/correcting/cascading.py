@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from voirdire.errors import InputError, listed, not_there
+from voirdire.errors import InputError, QuestionError, listed, not_there
 from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.certificate import CascadeCertificate, CascadeStage
 from voirdire.examining.correcting.escalating import (
@@ -25,7 +25,9 @@ from voirdire.examining.correcting.escalating import (
 from voirdire.examining.correcting.fresh import remember_choice
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.spoken import speaks_python
+from voirdire.progress import stage as begins
 from voirdire.stats.automation import certified
+from voirdire.study import ReadOptions
 from voirdire.tabular import Section, Table, count, number, share, share_text, text
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from voirdire.examining.correcting.labelled import LabelledResponses
     from voirdire.examining.sources import AnySource
     from voirdire.schema import Finding
-    from voirdire.study import ReadOptions, Study
+    from voirdire.study import Study
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -167,7 +169,16 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
     InputError
         As `read_labelled`; a judge without a price, a price of none; too few labels.
     """
-    data = read_labelled(source, reference=reference, read=read)
+    try:
+        data = read_labelled(source, reference=reference, read=read)
+    except QuestionError as question:
+        if question.key != "judge" or question.of_study:
+            raise
+        # Who has a price is a judge.
+        data = read_labelled(
+            source, reference=reference, read=(read or ReadOptions()).with_(judge=tuple(prices))
+        )
+    begins("weighing cascades")
     a = named_place("attribute", "on", on, data.attributes)
     costs = _prices(data, prices, person)
     human = data.human[a]

@@ -14,6 +14,7 @@ from voirdire.examining.correcting.fresh import remember_choice
 from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
+from voirdire.progress import stage
 from voirdire.stats import automated_share
 from voirdire.stats._arrays import occurring
 
@@ -136,6 +137,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     Jung, Brahman and Choi (2025), Trust or Escalate, ICLR.
     """
     data = read_labelled(source, reference=reference, read=read)
+    stage("testing shares of the verdicts")
     if data.question and on in ("", data.question):
         data = data.as_codes()
     a = named_place("attribute", "on", on, data.attributes)

@@ -74,6 +74,30 @@ def test_what_labels_chose_is_kept_beside_them_and_named_by_correct(tmp_path):
     assert "labels_chose" not in done.stdout
 
 
+@pytest.mark.parametrize("kind", ["labels", "comparisons"])
+def test_labels_and_comparisons_keep_what_they_chose_as_scores_do(tmp_path, kind):
+    chance = np.random.default_rng(2)
+    words = ["safe", "unsure", "risky"] if kind == "labels" else ["new", "old"]
+    said = chance.choice(words, 120)
+    rows = [
+        (f"i{n}", rater, said[n] if chance.random() < right else chance.choice(words))
+        for rater, right in (("human", 1.0), ("judge", 0.8), ("poor", 0.3))
+        for n in range(60 if rater == "human" else 120)
+    ]
+    name = "category" if kind == "labels" else "winner"
+    frame = pl.DataFrame(rows, ["item", "rater", name], orient="row")
+    if kind == "comparisons":
+        frame = frame.with_columns(system_a=pl.lit("new"), system_b=pl.lit("old"))
+    path = tmp_path / "said.csv"
+    frame.write_csv(path)
+    escalate(path, agree=0.6, reference=["human"], remember=True)
+    findings = correct(path, reference=["human"]).findings
+    # One question, one look, however many labels it has.
+    (look,) = (one for one in findings if one.kind == "labels_chose")
+    assert look.count == 60
+    assert "to choose judge" in look.message
+
+
 def test_a_look_is_kept_once_and_read_back(tmp_path):
     labels = tmp_path / "labels.csv"
     labels.write_text("item\n", "utf-8")

@@ -55,6 +55,7 @@ def run_cascade(
     out.mkdir(parents=True, exist_ok=True)
     asked, spent, calls, stopped = len(asking.open), 0.0, 0, ""
     stages: list[dict[str, Any]] = []
+    raters: list[Any] = []
     while asking.judge and not stopped:
         judge, place = asking.judge, out / _folder(asking.stage + 1, asking.judge)
         typer.echo(f"{visible(judge)} is asked about {len(asking.open):,} responses.")
@@ -65,6 +66,7 @@ def run_cascade(
             max_calls=None if max_calls is None else max(max_calls - calls, 0), **how,
         )  # fmt: skip
         shown(result)
+        raters += result.raters
         spent += result.cost or 0.0
         calls += sum(rater.calls for rater in result.raters)
         stages.append({"judge": judge, "responses": len(asking.open), "session": str(place),
@@ -89,8 +91,9 @@ def run_cascade(
     collect(
         answer_of(sentence, "interrupted" if stopped == "interrupted" else "ok",
                   next=[{"say": "", "command": step}]),
-        {"stages": stages, "queue": str(out / QUEUE), "automatic": goes, "human": asked - goes,
-         "cost": spent, "calls": calls, "complete": not stopped},
+        {"session": out, "raters": raters, "calls": calls, "cost": spent, "complete": not stopped,
+         "stopped": stopped, "stages": stages, "queue": str(out / QUEUE), "automatic": goes,
+         "human": asked - goes},
     )  # fmt: skip
     raise typer.Exit(130 if stopped == "interrupted" else 3 if stopped else 0)
 

@@ -172,7 +172,7 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     )  # fmt: skip
     if remember:
         chosen = data.judges[at]
-        if share.share > 0:
+        if np.isfinite(share.threshold):
             chosen += f" from a confidence of {share.threshold:.3g} on"
         remember_choice(data, data.attributes[a], "escalate", len(names), chosen)
     queue, drawn = _queue(data, a, at, confidence, share), None

@@ -111,6 +111,8 @@ class HasLabels(Protocol):
     def system(self) -> NDArray[np.intp]: ...
     @property
     def human(self) -> NDArray[np.float64]: ...
+    @property
+    def question(self) -> str: ...
 
 
 def labelled_units(data: HasLabels, attribute: str) -> frozenset[bytes]:
@@ -120,7 +122,8 @@ def labelled_units(data: HasLabels, attribute: str) -> frozenset[bytes]:
     units = set()
     for at in np.flatnonzero(~np.isnan(data.human[a])):
         named = data.items[data.item[at]], data.systems[data.system[at]]
-        units.add(unit_hash(attribute, *texts.get(named, named)))
+        # Labels of one question are known by it, whichever of them is counted.
+        units.add(unit_hash(data.question or attribute, *texts.get(named, named)))
     return frozenset(units)
 
 
@@ -142,17 +145,18 @@ def _texts(inputs: Inputs) -> dict[tuple[str, str], tuple[str, str]]:
 def used_before(data: HasLabels) -> tuple[Finding, ...]:
     """A finding for each choice that was made by some of these labels."""
     found = []
-    for attribute in data.attributes:
-        units = labelled_units(data, attribute)
+    for attribute in data.attributes[:1] if data.question else data.attributes:
+        units, asked = labelled_units(data, attribute), data.question or attribute
         looks = looks_at(units, labels=label_files(data.inputs), session=data.inputs.session)
         for one in looks:
             look = one.look
             day = time.strftime("%Y-%m-%d", time.gmtime(look.at))
+            among = f" among {look.candidates}" if look.candidates > 1 else ""
             found.append(
                 Finding(
-                    "labels_chose", "note", "", one.units, (attribute,),
-                    f"{one.units} of {len(units)} labels of {attribute} were used on {day} by "
-                    f"{look.command} to choose {look.chosen} among {look.candidates}.",
+                    "labels_chose", "note", "", one.units, (asked,),
+                    f"{one.units} of {len(units)} labels of {asked} were used on {day} by "
+                    f"{look.command} to choose {look.chosen}{among}.",
                     "They stay in. Of what was chosen by them they are no fresh measure: it looks "
                     "better on them than elsewhere.",
                 )

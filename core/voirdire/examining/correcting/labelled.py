@@ -256,7 +256,18 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
         ]
     if not parts:
         raise InputError("the source holds neither ratings nor labels nor comparisons")
-    return tuple(parts)
+    return tuple(
+        replace(part, findings=(*part.findings, *used_before(part)))
+        for part in (_of_files(part, opened) for part in parts)
+    )
+
+
+def _of_files(data: LabelledResponses, opened: Opened) -> LabelledResponses:
+    """The same with the files that the source is: what numbers were made of names none."""
+    study, given = data.inputs.study, opened.study
+    named = study.data.model_copy(update={"sources": given.data.sources})
+    study = study.model_copy(update={"data": named, "folder": given.folder})
+    return replace(data, inputs=replace(data.inputs, study=study))
 
 
 def _rates(opened: Opened, reference: Sequence[str]) -> bool:

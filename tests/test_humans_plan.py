@@ -39,6 +39,7 @@ from voirdire.humans.plan import digest, write_plan
 from voirdire.humans.source import read_source
 from voirdire.report import write_outputs
 from voirdire.study import build_study
+from voirdire.tables import read_queue
 
 
 @pytest.fixture(scope="module")
@@ -371,6 +372,16 @@ def test_a_queue_of_responses_is_no_queue_of_pairs(tmp_path):
     queue = queue_of(tmp_path / "queue.csv", "walk,reference,3,0.4,human")
     with pytest.raises(InputError, match="a queue names single responses"):
         export(write_study(tmp_path, "pairwise"), tmp_path / "work", queue=queue)
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("item,system_a,system_b,decision\nwalk,reference,nobody,human\n")
+    (tmp_path / "one").mkdir()
+    with pytest.raises(InputError, match="a queue names pairs, and humans.task is not pairwise"):
+        export(write_study(tmp_path / "one", "pointwise"), tmp_path / "work", queue=pairs)
+    with pytest.raises(TableError, match="'walk' with system 'nobody' and 'reference' is not"):
+        export(write_study(tmp_path, "pairwise"), tmp_path / "work", queue=pairs)
+    pairs.write_text("item,decision\nwalk,human\n")
+    with pytest.raises(TableError, match="system"):
+        read_queue(pairs)
 
 
 def test_without_the_package_for_workbooks_csv_is_written_and_said(tmp_path, monkeypatch):

@@ -322,3 +322,38 @@ def test_a_weighted_score_rests_on_the_score_that_the_text_states():
     refused = judge.parse([Reply("I cannot rate this.", option_logprobs={"4": -0.1})] * 7)
     assert refused.scores["Empathy"] is None
     assert refused.status == "refused"
+
+
+def test_a_level_is_asked_for_by_yes_or_no_or_in_percent():
+    judge = make("mentalalign", score="yes-no", at=4)
+    (request,) = judge.requests(TASK)
+    system = texts(request)["system"]
+    assert "reaches at least level 4" in system
+    assert request.schema["properties"]["Empathy"] == {"type": "string", "enum": ["yes", "no"]}
+    said = json.dumps({**dict.fromkeys(NAMES, "no"), "Empathy": "Yes", "Safety": "perhaps"})
+    parsed = judge.parse([Reply(said)])
+    assert (parsed.scores["Empathy"], parsed.scores["Guidance"]) == (5, 1)
+    assert parsed.scores["Safety"] is None
+    judge = make("mentalalign", score="probability", at=4)
+    (request,) = judge.requests(TASK)
+    assert "in percent" in texts(request)["system"]
+    # One half is the gate; 0.7 may be 70 % or less than one, and is not read.
+    said = json.dumps({**dict.fromkeys(NAMES, 25), "Empathy": "50%", "Safety": 0.7})
+    parsed = judge.parse([Reply(said)])
+    assert (parsed.scores["Empathy"], parsed.scores["Guidance"]) == (4, 2.5)
+    assert (parsed.scores["Safety"], parsed.reasons["Safety"]) == (None, "scale_mismatch")
+    assert parsed.statuses["Safety"] == parsed.status == "unparsable"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"score": "yes-no"}, r"gate = \{at = 4\}"),
+        ({"score": "probability", "at": 6}, "up to 5, got 6"),
+        ({"at": 4}, 'not "number"'),
+        ({"score": "probability", "at": 4, "examples": {}}, "takes no examples"),
+    ],
+)
+def test_a_level_that_nobody_declared_is_not_asked_for(options, says):
+    with pytest.raises(InputError, match=says):
+        make("mentalalign", **options)

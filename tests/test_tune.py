@@ -30,6 +30,7 @@ from voirdire.humans import export, import_answers
 from voirdire.running.tasks import COMMITTING, WAITING
 from voirdire.store import read_session
 from voirdire.study import build_study, load_study, study_to_toml
+from voirdire.testing import check_optimizer
 from voirdire_plugins.tune.candidates import read_candidates
 from voirdire_plugins.tune.goals import Marks, check_gate, goal_of
 from voirdire_plugins.tune.tuning import tune
@@ -417,6 +418,16 @@ def test_gepa_rewrites_by_what_a_judge_got_wrong(tmp_path):
         )  # fmt: skip
     assert "Be exact." in found.text_diff
     assert found.decision == "adopt"
+
+
+def test_gepa_keeps_the_contract_of_optimizers():
+    """The real package, whose reflecting model answers by the wire."""
+    pytest.importorskip("gepa")
+    from voirdire_plugins.tune.gepa import make
+
+    with WireServer(answer) as server:
+        check_optimizer(make, model="openai:gpt", model_options={"base_url": server.openai})
+        assert server.count > 1
 
 
 def test_labels_where_they_differ_measure_the_gain(tmp_path):

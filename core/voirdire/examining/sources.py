@@ -394,9 +394,10 @@ def _unread(source: Opens, read: ReadOptions) -> Opens:
 
 def no_columns(read: ReadOptions) -> InputError:
     """The error for columns that are named of what is no file or frame."""
+    names = [name for name in ("human", "judge") if getattr(read, name)]
     return InputError(
-        f"{_options(read.keys_set())} names columns of a file of ratings; for a study write it "
-        "under [[data.sources]]"
+        f"{_options([*names, *read.keys_set()])} names columns of a file of ratings; for a study "
+        "write it under [[data.sources]]"
     )
 
 

@@ -375,7 +375,7 @@ def test_a_queue_of_responses_is_no_queue_of_pairs(tmp_path):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("item,system_a,system_b,decision\nwalk,reference,nobody,human\n")
     (tmp_path / "one").mkdir()
-    with pytest.raises(InputError, match="a queue names pairs, and humans.task is not pairwise"):
+    with pytest.raises(InputError, match="a queue names pairs, and humans"):
         export(write_study(tmp_path / "one", "pointwise"), tmp_path / "work", queue=pairs)
     with pytest.raises(TableError, match="'walk' with system 'nobody' and 'reference' is not"):
         export(write_study(tmp_path, "pairwise"), tmp_path / "work", queue=pairs)

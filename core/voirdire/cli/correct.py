@@ -261,7 +261,7 @@ def plan(
         typer.Option(
             "--each",
             min=1,
-            help="With --draw: so many more of what the judge fails, and of what it passes.",
+            help="With --draw: this many more of what the judge fails, and of what it passes.",
             show_default=False,
         ),
     ] = None,
@@ -391,7 +391,7 @@ def escalate(
         typer.Option(
             "--audit",
             min=0,
-            help="Also give people so many of the verdicts that may go out, drawn at random, so "
+            help="Also give people this many of the verdicts that may go out, drawn at random, so "
             "that the labels of the queue can correct the numbers of all responses.",
         ),
     ] = 0,

@@ -97,8 +97,9 @@ UnitOption = Annotated[
     Literal["whole", "turn", "first"] | None,
     typer.Option(
         "--unit",
-        help="What of a conversation each row judges; first: its scores are the first turns that "
-        "fail, or never, and --turns names the column of how many turns there are.",
+        help="What each row judges: one turn, or the whole of a conversation. With first, scores "
+        "say which turn was the first to fail, or never; --turns names the column of how many "
+        "turns there are.",
         show_default=False,
     ),
 ]
@@ -170,8 +171,8 @@ SameOption = Annotated[
     list[str] | None,
     typer.Option(
         "--same",
-        help="Attributes that are one under two names, the name that is kept behind: "
-        "'Clarté=Klarheit', by commas. [dim]none[/dim] says that they differ.",
+        help="Two names of one attribute, as OTHER=KEPT, several separated by commas: "
+        "'Clarté=Klarheit'. [dim]none[/dim] says that they differ.",
         show_default=False,
     ),
 ]
@@ -288,7 +289,7 @@ ClaimsOption = Annotated[
     str | None,
     typer.Option(
         "--claims",
-        help="Of what a probability is one: said, for the label that the judge gives, or a label.",
+        help="What a probability is of: the label that the judge gives (said), or this label.",
         show_default=False,
     ),
 ]

@@ -94,7 +94,7 @@ def run(
         typer.Option(
             "--pilot",
             min=1,
-            help="Ask only about so many items, drawn at random, once each, and show what each "
+            help="Ask only about this many items, drawn at random, once each, and show what each "
             "rater refuses. Go on with --resume.",
             show_default=False,
         ),
@@ -129,7 +129,7 @@ def run(
         typer.Option(
             "--end-within",
             min=1,
-            help="Have the run killed if it has not ended so many seconds after Ctrl-C or SIGTERM.",
+            help="Have the run killed if it has not ended this many seconds after Ctrl-C or SIGTERM.",
             show_default=False,
         ),
     ] = None,

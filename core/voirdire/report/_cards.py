@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from voirdire.examining.spec import COMPONENTS, REASONS, THESE, USES
+from voirdire.examining.spec.words import decided_together
 from voirdire.report.sentences import because, sentence
 from voirdire.report.summary import deciding_part
 from voirdire.report.words import STATES
@@ -69,7 +70,7 @@ def _row(title: str, verdicts: Sequence[Verdict]) -> CardRow:
     part = deciding_part(worst)
     several = len(verdicts) > 1
     where = f"{worst.about}: " if several else ""
-    if part is None:
+    if part is None or (part.reason and REASONS[part.reason].instead):
         reason = REASONS[worst.reason].words if worst.reason else ""
         told = next((because(one, worst.kind) for one in worst.components
                      if one.name in worst.deciding), reason)  # fmt: skip
@@ -77,7 +78,10 @@ def _row(title: str, verdicts: Sequence[Verdict]) -> CardRow:
     # Of an open one the interval says why: the estimate alone may lie where a yes would.
     bare = part if worst.state == "open" else replace(part, low=math.nan, high=math.nan)
     said = where + sentence(because(bare, worst.kind))
-    return CardRow(title, marks, several, glyph(part, said), said)
+    # Where all systems together decided, the interval of one is not what was held to the limit.
+    return CardRow(
+        title, marks, several, glyph(bare if decided_together(part) else part, said), said
+    )
 
 
 def glyph(part: Component, label: str) -> Markup:

@@ -27,6 +27,8 @@ _MOST_USES = 3
 #: More attributes or labels than this are counted in a sentence and not named.
 _MOST_NAMED = 4
 _BRACKETS = pattern(r" \(.*\)$")
+#: What stands behind the first number in brackets.
+_SECOND = pattern(r", [a-z][^()]*(?=\)$)")
 _EVERYWHERE = " on every attribute"
 
 #: Every sentence about a judge. What stands in braces comes from the uses and components.
@@ -164,8 +166,9 @@ class Saying:
                 said = self._framed(frame, what=listed(left[:many], word), **words)
                 if fits(said) or many == 1:
                     break
-            if not fits(said):  # long names leave no room for a number
-                said = self._framed(frame, what=_BRACKETS.sub("", left[0]), **words)
+            for shorter in (_SECOND, _BRACKETS):  # long names leave room for one number, or none
+                if not fits(said):
+                    said = self._framed(frame, what=shorter.sub("", left[0]), **words)
             made.append(said)
             left = left[many:]
         return made
@@ -437,20 +440,26 @@ def _asks_to_read(verdict: Verdict) -> bool:
 
 def _worst(verdicts: Sequence[Verdict]) -> str:
     """Why, from what fails most clearly: the widest bias, else the first component that is no."""
+    part = worst_part(verdicts)
+    if part is not None:
+        return _plain(part, verdicts[0].kind)
+    return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
+
+
+def worst_part(verdicts: Sequence[Verdict]) -> Component | None:
+    """The component that refuses most clearly, of verdicts that are no."""
     parts = [
         part
         for verdict in verdicts
         for part in verdict.components
         if part.name in verdict.deciding and part.state == "no" and math.isfinite(part.estimate)
     ]
+    # A judge that does not follow the responses fails everything else by chance or by luck.
+    if unread := [part for part in parts if COMPONENTS[part.name].unread]:
+        return unread[0]
     # Points of the scale compare with one another; correlations and shares do not.
     level = [part for part in parts if COMPONENTS[part.name].unit == "points"]
-    if level:
-        part = max(level, key=lambda one: abs(one.estimate))
-        return _plain(part, verdicts[0].kind)
-    if parts:
-        return _plain(parts[0], verdicts[0].kind)
-    return REASONS[verdicts[0].reason].words if verdicts[0].reason else ""
+    return max(level, key=lambda one: abs(one.estimate)) if level else next(iter(parts), None)
 
 
 def _plain(part: Component, kind: str) -> str:

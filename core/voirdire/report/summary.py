@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.examining.spec import ACTIONS, THESE, USES
 from voirdire.report.answers import answers, without_verdict
 from voirdire.report.records import plain
+from voirdire.report.saying import worst_part
 from voirdire.report.sentences import next_text
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def _first(answer: JudgeAnswer) -> list[Verdict]:
 
 
 def deciding_part(verdict: Verdict) -> Component | None:
-    """The component that decided, or by which a yes is explained."""
+    """The component that decided, or by which a yes is explained: the one that sentences name."""
+    if verdict.state == "no" and (part := worst_part([verdict])) is not None:
+        return part
     named = verdict.deciding if verdict.state != "yes" else USES[verdict.use].shown
     found = (part for name in named for part in verdict.components if part.name == name)
     return next((part for part in found if math.isfinite(part.estimate)), None)

@@ -95,7 +95,7 @@ def tune(
         list[int] | None,
         typer.Option(
             "--shots",
-            help="Show so many labelled responses as examples, which then measure nothing. May be "
+            help="Show this many labelled responses as examples, which then measure nothing. May be "
             "repeated.",
             min=1,
             show_default=False,
@@ -133,7 +133,7 @@ def tune(
         typer.Option(
             "--folds",
             min=0,
-            help="Run the optimizer (or the race) by all labels, and again without each of so many "
+            help="Run the optimizer (or the race) by all labels, and again without each of this many "
             "folds, which measure it. 0: an optimizer sees one half of the labels.",
         ),
     ] = 5,
@@ -154,7 +154,7 @@ def tune(
         typer.Option(
             "--differ",
             min=2,
-            help="Have old and new judge all responses, and draw so many on which they differ.",
+            help="Have old and new judge all responses, and draw this many on which they differ.",
             show_default=False,
         ),
     ] = None,

@@ -54,6 +54,7 @@ _SCORES = KindSpec(
 KINDS.register(_SCORES)
 KINDS.register(replace(_SCORES, key="nominal", name="nominal", cases="", pairs=""))
 #: The kinds that `ScoreGround` holds; labels without an order have no points and no means.
+_BESIDE_OTHERS = "taken with the other systems it lies inside"
 SCORES, BOTH = frozenset({"score"}), frozenset({"score", "nominal"})
 #: Labels, sets of labels and probabilities have a ground derived from that of scores.
 READ_AS_SCORES = BOTH | {"label", "label set", "probability"}
@@ -370,7 +371,11 @@ BIAS_BY_SYSTEM = COMPONENTS.register(
         find=lambda g: systems.level(
             "LEVEL", g.means, g.spread, _margin_of_system(g), g.system_names
         ),
-        says=off("it puts {at} {points} points too high", "it puts {at} {points} points too low"),
+        says=off(
+            "it puts {at} {points} points too high",
+            "it puts {at} {points} points too low",
+            _BESIDE_OTHERS,
+        ),
         in_brackets=in_brackets.off,
         unit="points",
         side="within",
@@ -417,7 +422,11 @@ FAVOURED_SYSTEM = COMPONENTS.register(
         find=lambda g: systems.favour(
             "SYS", g.means, g.spread, _margin_of_system(g), g.system_names
         ),
-        says=off("it favours {at} by {points} points", "it marks {at} down by {points} points"),
+        says=off(
+            "it favours {at} by {points} points",
+            "it marks {at} down by {points} points",
+            _BESIDE_OTHERS,
+        ),
         unit="points",
         side="within",
         skipped_untested=True,

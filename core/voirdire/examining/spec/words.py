@@ -56,7 +56,7 @@ def margin_text(part: Component) -> str:
     if spec.side == "none":
         # Two systems off by the margin in opposite directions are twice the margin apart.
         return f"none over {number_text(2 * margin, 2)} apart"
-    if spec.side == "above 0":
+    if spec.side == "above 0" or margin == 0:
         return "above 0"
     return f"at least {share_text(margin) if spec.unit == 'share' else number_text(margin, 2)}"
 
@@ -80,16 +80,27 @@ def correlates(template: str) -> Callable[[Component], str]:
     return say
 
 
-def off(high: str, low: str) -> Callable[[Component], str]:
-    """Points too many or too few; `{at}` is the system, subgroup or label."""
+def off(high: str, low: str, together: str = "") -> Callable[[Component], str]:
+    """Points too many or too few; `{at}` is the system, subgroup or label.
+
+    `together` is said of a yes whose own interval goes beyond the limit.
+    """
 
     def say(part: Component) -> str:
         subject = "".join(part.at[:1]) or "it"
         form = high if part.estimate > 0 else low
         points = number_text(abs(part.estimate), _digits(part))
-        return f"{form.format(at=subject, points=points)}{_unsigned(part)}{needed_text(part)}"
+        more = f"; {together}" if together and decided_together(part) else ""
+        told = f"{form.format(at=subject, points=points)}{_unsigned(part)}{needed_text(part)}"
+        return f"{told}{more}"
 
     return say
+
+
+def decided_together(part: Component) -> bool:
+    """Whether it is a yes although its own interval goes beyond the limit: others lend it theirs."""
+    limit = _limit(part)
+    return part.state == "yes" and (part.high > limit or part.low < -limit)
 
 
 def _unsigned(part: Component) -> str:

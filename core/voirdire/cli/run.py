@@ -129,7 +129,8 @@ def run(
         typer.Option(
             "--end-within",
             min=1,
-            help="Have the run killed if it has not ended this many seconds after Ctrl-C or SIGTERM.",
+            help="Have the run killed if it has not ended this many seconds after Ctrl-C or "
+            "SIGTERM.",
             show_default=False,
         ),
     ] = None,

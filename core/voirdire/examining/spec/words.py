@@ -98,7 +98,7 @@ def off(high: str, low: str, together: str = "") -> Callable[[Component], str]:
 
 
 def decided_together(part: Component) -> bool:
-    """Whether it is a yes although its own interval goes beyond the limit: others lend it theirs."""
+    """Whether it is a yes though its own interval goes beyond the limit: all decided together."""
     limit = _limit(part)
     return part.state == "yes" and (part.high > limit or part.low < -limit)
 

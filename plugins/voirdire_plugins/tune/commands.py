@@ -95,8 +95,8 @@ def tune(
         list[int] | None,
         typer.Option(
             "--shots",
-            help="Show this many labelled responses as examples, which then measure nothing. May be "
-            "repeated.",
+            help="Show this many labelled responses as examples, which then measure nothing. May "
+            "be repeated.",
             min=1,
             show_default=False,
         ),
@@ -133,8 +133,8 @@ def tune(
         typer.Option(
             "--folds",
             min=0,
-            help="Run the optimizer (or the race) by all labels, and again without each of this many "
-            "folds, which measure it. 0: an optimizer sees one half of the labels.",
+            help="Run the optimizer (or the race) by all labels, and again without each of this "
+            "many folds, which measure it. 0: an optimizer sees one half of the labels.",
         ),
     ] = 5,
     race: Annotated[

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from command_line import typed
 
-from voirdire import examine, progress
+from voirdire import ReadOptions, examine, progress
+from voirdire.examining import changing, correcting, juries
 
 QUICK = partial(progress.told, after=0.0, every=0.005)
 
@@ -80,3 +81,55 @@ def test_a_notebook_is_told_and_another_process_is_not(ratings, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     examine(ratings, reference=["human"], resamples=2000)
     assert "voirdire: examining " in said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
+    """A panel of which every room has something to do."""
+    rows = []
+    for k in range(160):
+        human = 1 + k * 7 % 5
+        near, day = min(5, human + (k % 5 == 0)), f"2026-0{1 + k % 8}-05"
+        said = (f"q{k}", f"v{k % 2}", day, human if k < 120 else None, near, human)
+        rows.append(said)
+    folder = tmp_path_factory.mktemp("panel")
+    frame = pl.DataFrame(rows, schema=["item", "system", "day", "ann", "one", "two"], orient="row")
+    frame.write_csv(folder / "r.csv")
+    (folder / "months").mkdir()
+    frame.write_csv(folder / "months" / "r.csv")
+    return folder
+
+
+ROOMS = {
+    "examining ": lambda path, ask: examine(path, **ask, resamples=0),
+    "correcting the numbers": lambda path, ask: correcting.correct(path, **ask),
+    "counting the labels": lambda path, ask: correcting.plan_labels(path, [0.2], **ask),
+    "calibrating": lambda path, ask: correcting.calibrate_ratings(path, **ask),
+    "testing shares": lambda path, ask: correcting.escalate(path, agree=0.8, **ask),
+    "weighing cascades": lambda path, ask: correcting.cascade(
+        path, agree=0.8, prices={"one": 0.1, "two": 0.2}, person=1.0, **ask
+    ),
+    "comparing": lambda path, ask: changing.compare(path, path, **ask),
+    "holding": lambda path, ask: changing.check_lock(path, changing.freeze(path, **ask), **ask),
+    "weighing": lambda path, ask: juries.examine_jury(path, ["one", "two"], **ask),
+    "looking at": lambda path, ask: correcting.watch_folder(
+        path.parent / "months", at="day", judge="one", every="month", baseline=4, **ask
+    ),
+}
+
+
+@pytest.mark.parametrize("begins", list(ROOMS))
+def test_every_room_says_what_it_does_after_it_has_read(panel, monkeypatch, begins):
+    """Whatever takes long there is said by its own name, and not as reading."""
+    begun = []
+
+    class Listening:
+        depth = 1
+
+        def __setattr__(self, _, now):
+            begun.append(now.name)
+
+    monkeypatch.setattr(progress, "_listening", Listening())
+    read = ReadOptions(judge=("one", "two"))
+    ROOMS[begins](panel / "r.csv", {"reference": ["ann"], "read": read})
+    assert any(name.startswith(begins) for name in begun), begun

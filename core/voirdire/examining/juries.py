@@ -15,6 +15,7 @@ from voirdire.examining.at_prompt import AtPrompt, Telling
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.spoken import speaks_python
+from voirdire.progress import stage
 from voirdire.stats import jury_worth
 from voirdire.study import Rater, ReadOptions
 from voirdire.tabular import Section, Table, count, interval, number, number_text, share, text
@@ -238,6 +239,7 @@ def examine_jury(
             "no reference: say by --reference NAME which rater the jury is held against "
             f"(raters: {', '.join(panel.names)})"
         )
+    stage("weighing the jury")
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
     juries = [jury.name for jury in study.juries]
     own = inputs.ratings.filter(pl.col("rater").cast(pl.String).is_in(juries))

@@ -18,6 +18,7 @@ from voirdire.examining.verdict.beside import influences_in, use_key, verdicts_b
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.influence import deciding, weakest
 from voirdire.looking.view import OF, SORTS
+from voirdire.progress import stage
 from voirdire.stats.response_panel import mean_present
 from voirdire.tables.hand_labels import HAND_LABELS, latest, read_hand_labels
 from voirdire.units import cluster_of, parted
@@ -379,6 +380,7 @@ def material_of(
     InputError
         No judge was held against a human: there is nothing to look at.
     """
+    stage("preparing the page")
     if inputs.tables is None or not inputs.panel.judges or not inputs.panel.reference:
         raise InputError(
             "there is nothing to look at: look shows the scores of judges beside those of humans, "

@@ -34,6 +34,7 @@ from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.gates import GateValue
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.judging import judge_cases
+from voirdire.progress import stage
 from voirdire.schema import RULE
 from voirdire.stats import (
     adjust_p,
@@ -257,6 +258,7 @@ def check_lock(
     # Of labels and comparisons somebody has to be the reference before they are numbers at all.
     named = reference or (lock.reference if lock.questions else ())
     measured = measured_of(source, reference=named, read=read, verdicts=False)
+    stage("holding the judges to their lock")
     _check_same(lock, measured, study_name(source, measured))
     at = _places(lock, measured)
     judges = [judge for judge in lock.judges if judge.name in measured.judges]

@@ -30,6 +30,7 @@ from voirdire.examining.source import options_of
 from voirdire.examining.spec.scores.case import Case
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
+from voirdire.progress import stage
 from voirdire.schema import Finding
 from voirdire.stats import adjust_p, equivalence
 from voirdire.stats.sums import above_t, quantile
@@ -262,6 +263,7 @@ def compare(  # noqa: PLR0913 - the options are those of the command
     at = shared_responses(first, second, of_system)
     if not len(at[0]):
         raise InputError(f"{names[0]} and {names[1]} have no item of the same system in common")
+    stage("comparing the two")
     within = first.study.margins.bias * first.scale.width if margin is None else margin
     paired = _Paired(first, second, pairs, attributes, at)
     verdicts, held = _verdicts(first, second, pairs)

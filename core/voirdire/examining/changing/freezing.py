@@ -26,6 +26,7 @@ from voirdire.examining.changing.measured import measured_of
 from voirdire.examining.source import is_of_files
 from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gate_of
+from voirdire.progress import stage
 from voirdire.schema import RULE
 from voirdire.study import Gate, ReadOptions
 
@@ -135,6 +136,7 @@ def _frozen(  # noqa: PLR0913 - those of `freeze`
             )
     if cascade is not None:
         _check_certificate(cascade, measured)
+    stage("freezing the judges")
     kept = _drawn(measured, items, seed)
     gate = gate_of(measured.study, measured.scale)
     lock = Lock(

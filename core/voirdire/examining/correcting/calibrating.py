@@ -19,6 +19,7 @@ from voirdire.examining.spoken import speaks_python
 from voirdire.examining.verdict.gathering import gather_cases, item_names
 from voirdire.examining.verdict.judging import judge_cases
 from voirdire.files import write_text
+from voirdire.progress import stage
 from voirdire.stats import calibrate
 from voirdire.stats.response_panel import mean_present
 from voirdire.study import Margins, ReadOptions, build_study, study_to_toml
@@ -163,6 +164,7 @@ def calibrate_ratings(
             "calibration needs a judge and human scores: say by --reference who is human"
         )
     cube = build_cube(inputs.ratings, panel.names, panel.attributes, panel.systems)
+    stage("calibrating the judges")
     judged, frames = [], [inputs.ratings]
     items = item_names(cube)
     for case in gather_cases(cube, panel, study, inputs.ratings):
@@ -189,6 +191,7 @@ def calibrate_ratings(
     ratings = pl.concat(frames, how="diagonal_relaxed")
     errors = None
     if simulate:
+        stage("simulating panels of this size")
         size = len(cube.systems), len(cube.items), len(panel.reference)
         errors = simulate_errors(*size, method)
     made = Calibrations(tuple(judged), method, inputs.findings, errors)

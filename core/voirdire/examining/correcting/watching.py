@@ -18,6 +18,7 @@ from voirdire.examining.correcting.labelled import read_labelled
 from voirdire.examining.planning.drawing import draw_labels
 from voirdire.examining.spoken import speaks_python
 from voirdire.files import mode_like, write_json
+from voirdire.progress import stage
 from voirdire.stats import Period, watch
 from voirdire.study import ReadOptions
 
@@ -158,6 +159,7 @@ def watch_folder(  # noqa: PLR0913 - the options are those of the command
     asked = {
         "judge": data.judges[j], "attribute": data.attributes[a], "every": every, "gate": gate,
     }  # fmt: skip
+    stage("looking at the periods")
     kept = _kept(folder, asked, found)
     known = watch(list(kept.values()), baseline=baseline, looks=looks, alpha=alpha)
     periods = tuple(

@@ -120,10 +120,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "probe": {"effects": _list(OBJECT), **_FINDINGS},
     "plugins": {"plugins": _list(OBJECT)},
     "plugins check": {"outcomes": _list(OBJECT)},
-    "run": {
-        "session": ANY, "raters": _list(OBJECT), "calls": WHOLE, "cost": MAYBE, "complete": FLAG,
-        "stopped": TEXT,
-    },
+    "run": {"calls": WHOLE, "cost": MAYBE, "complete": FLAG},
     "init": {"written": TEXT, "study": TEXT, "reference": _list(TEXT), "taken": _list(TEXT)},
     "import": {},
     "new": {"folder": TEXT, "written": _list(TEXT)},
@@ -144,6 +141,14 @@ RECORDS: dict[str, dict[str, Any]] = {
     "session batches": {"batches": _list(OBJECT)},
     "session check": {"sound": FLAG, "problems": _list(OBJECT)},
 }  # fmt: skip
+#: What stands there besides, in one way or another of calling the command.
+PERHAPS: dict[str, dict[str, Any]] = {
+    "run": {
+        "session": ANY, "raters": _list(OBJECT), "stopped": TEXT,
+        # With --cascade.
+        "stages": _list(OBJECT), "queue": TEXT, "automatic": WHOLE, "human": WHOLE,
+    },
+}
 #: What stands there instead where the command did not come to its end.
 _ENDED = {"error": ERROR}
 
@@ -167,7 +172,7 @@ def schema_of(command: str) -> dict[str, Any]:
         "$schema": DRAFT,
         "title": f"voirdire {command} --json",
         "anyOf": [
-            _object({**head, **record}),
+            _object({**head, **record}, PERHAPS.get(command)),
             _object({**head, **_ENDED}, {"questions": _list(QUESTION)}),
         ],
     }

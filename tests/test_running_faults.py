@@ -11,6 +11,7 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
+from command_line import typed
 from scripted import (
     PLUGINS,
     RECEIVED,
@@ -139,6 +140,22 @@ def test_a_parser_that_breaks_now_and_then_costs_those_replies_alone(tmp_path):
     assert (RECEIVED["ann"], result.exit_code) == (24, 0)
     (row,) = reply_findings_frame(tmp_path / "a").iter_rows(named=True)
     assert (row["kind"], row["count"], row["detail"]) == ("parser_raised", 2, "KeyError: 'score'")
+
+
+def test_one_exception_of_sixty_calls_is_printed_once_with_its_count(tmp_path):
+    """In the run's own lines, and wherever failed calls are shown."""
+    fails = {"fails": {"0": "server"}, "message": "no room at step 3"}
+    limits = {"concurrency": 2, "start_concurrency": 2, "retries": 0, "breaker": 100}
+    study = study_of(tmp_path, judge("ann", model_options=fails), items=60, systems=("x",),
+                     run=limits)  # fmt: skip
+    ann = ran(tmp_path, study).raters[0]
+    assert (ann.calls, ann.done) == (60, 0)
+    shown = typed("session", "show", tmp_path / "a", "--failed", "--most", "60").stdout
+    assert shown.count("no room at step 3") == 1
+    assert "60 calls failed so" in shown
+    told = typed("session", "status", tmp_path / "a").stdout
+    assert told.count("no room at step 3") <= 1
+    assert "server 60" in " ".join(told.split())
 
 
 def test_a_generator_whose_parser_raises_is_not_asked_again(tmp_path):

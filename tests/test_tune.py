@@ -146,7 +146,7 @@ def test_a_race_asks_bad_candidates_no_further_and_folds_race_anew(tmp_path):
     names = ("exact", "kind", "silent", "silent2")
     with WireServer(answer) as server:
         study = world(tmp_path, server.openai, items=60)
-        with pytest.raises(InputError, match="--race is of --candidates"):
+        with pytest.raises(InputError, match="--race is for --candidates"):
             tuned_in(tmp_path, study, race=True)
         found = tuned_in(
             tmp_path, study, candidates=[tmp_path / f"{name}.txt" for name in names], race=True

@@ -298,7 +298,9 @@ def make(  # noqa: PLR0913 - the options are those of a study's panel
     if score in ("yes-no", "probability"):
         asks = reaching(score, at, asked.scale, study)
     elif at is not None:
-        raise InputError(f'rubric judge: at is of score "yes-no" or "probability", not "{score}"')
+        raise InputError(
+            f'rubric judge: at belongs to score "yes-no" or "probability", not "{score}"'
+        )
     shots = None
     if examples is not None and score == "probability":
         raise InputError(

@@ -144,9 +144,14 @@ RECORDS: dict[str, dict[str, Any]] = {
 #: What stands there besides, in one way or another of calling the command.
 PERHAPS: dict[str, dict[str, Any]] = {
     "run": {
-        "session": ANY, "raters": _list(OBJECT), "stopped": TEXT,
+        "session": ANY,
+        "raters": _list(OBJECT),
+        "stopped": TEXT,
         # With --cascade.
-        "stages": _list(OBJECT), "queue": TEXT, "automatic": WHOLE, "human": WHOLE,
+        "stages": _list(OBJECT),
+        "queue": TEXT,
+        "automatic": WHOLE,
+        "human": WHOLE,
     },
 }
 #: What stands there instead where the command did not come to its end.

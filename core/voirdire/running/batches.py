@@ -312,7 +312,7 @@ async def _cancelled(folder: Path, plugins: Plugins) -> list[Batch]:
         for batch in waiting:
             one = asked.get(batch.model)
             if one is None:
-                raise SessionError(f"session {folder}: the study asks {batch.model} no more")
+                raise SessionError(f"session {folder}: the study no longer asks {batch.model}")
             model = make_model(one.model, one.options, plugins, study.run.timeout)
             try:
                 await model.batches.cancel(batch.provider_id)

@@ -180,7 +180,7 @@ def tune(  # noqa: PLR0913 - each is a choice of the caller
         taught, aside = shown_by(member, shots, pool, asking, scale, shots_options or {})
         more, findings = more + taught, (*findings, aside)
     if race and (optimizer or not more):
-        raise InputError("--race is of --candidates, --forms and --shots: there are none")
+        raise InputError("--race is for --candidates, --forms and --shots: none is given")
     if optimizer and more:
         raise InputError("give candidates or an optimizer: each is measured in its own way")
     work = Work(member, goal, units, marks, asking, findings, seed, level)

@@ -107,5 +107,5 @@ def check_both(units: Units, marks: Marks) -> None:
     if min(passing, failing) < _FEWEST_OF_A_KIND:
         raise InputError(
             f"of {len(units)} labels people pass {passing:g} and fail {failing:g}: "
-            f"fewer than {_FEWEST_OF_A_KIND} of a kind say nothing of that kind. Label more of it"
+            f"fewer than {_FEWEST_OF_A_KIND} of a kind say nothing about it. Label more of them"
         )

@@ -17,6 +17,14 @@ from json_documents import checked, wrong
 from simulated_sessions import session_of
 
 from voirdire.cli.schemas import RECORDS, every_command, schema_of
+from voirdire.examining.simulate_kinds import (
+    DEMO,
+    SimulatedCases,
+    label_panel,
+    preference_panel,
+    probability_panel,
+    tidy_judgements,
+)
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -281,3 +289,37 @@ def test_every_command_has_a_schema_and_the_option():
     assert set(RECORDS) <= set(commands)
     for command in commands:
         assert schema_of(command)["anyOf"][0]["required"][:2] == ["schema_version", "answer"]
+
+
+@pytest.mark.parametrize("words", [SOME, ("words.csv", "--reference", "human")])
+def test_decide_has_every_number_from_the_single_commands(judged, words):
+    """Of graded scores, and of pass and fail in words."""
+    gate = "4" if words is SOME else "1"
+    part = pl.read_csv(judged / "part.csv")
+    kept = [pl.when(pl.col(name).is_not_null()).then(
+        pl.when(pl.col(name) >= 4).then(pl.lit("pass")).otherwise(pl.lit("fail"))).alias(name)
+        for name in ("judge", "human")]  # fmt: skip
+    part.with_columns(kept).write_csv(judged / "words.csv")
+    whole = asked("decide", *words, "--gate", gate, "--half-width", "0.05", cwd=judged)
+    examined = asked("examine", *words, "--gate", gate, "--resamples", "0", cwd=judged)
+    assert whole["verdicts"] == [v for v in examined["verdicts"] if v["use"] == "gate"]
+    corrected = asked("correct", *words, "--gate", gate, "--compare", "v1,v0", cwd=judged)
+    assert whole["corrected"]["scores"] == corrected["scores"]
+    assert whole["corrected"]["differences"] == corrected["differences"]
+    plan = asked("plan", *words, "--gate", gate, "--half-width", "0.05", cwd=judged)
+    assert whole["plan"]["rows"] == plan["rows"]
+    (verdict,) = whole["verdicts"]
+    assert whole["answer"]["states"] == {"judge": {verdict["attribute"]: verdict["state"]}}
+
+
+@pytest.mark.parametrize("kind", ["label", "preference", "probability"])
+def test_decide_names_the_command_of_another_kind(tmp_path, kind):
+    drawn = {"label": lambda: label_panel(60, 3, 2, 1), "preference": lambda: preference_panel(
+        3, 60, 2, seed=1), "probability": lambda: probability_panel(60, 2, 1)}[kind]()  # fmt: skip
+    name = DEMO[kind][0]
+    tidy_judgements(SimulatedCases({name: drawn.cases[name]})).write_csv(tmp_path / "k.csv")
+    words = ("k.csv", "--reference", "human 1,human 2", "--kind", kind, "--gate", "1")
+    more = ("--claims", "yes") if kind == "probability" else ()
+    record = asked("decide", *words, *more, cwd=tmp_path, code=1)
+    assert "decide is about a gate on scores" in record["error"]["message"]
+    assert "voirdire " in record["error"]["message"]

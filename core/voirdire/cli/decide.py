@@ -11,7 +11,7 @@ import typer
 from voirdire.cli.columns import answered, takes_read_options
 from voirdire.cli.correct import pair_of
 from voirdire.cli.examine import gate_asked
-from voirdire.cli.machine import answer_of, emit
+from voirdire.cli.machine import MOST, answer_of, emit
 from voirdire.cli.options import JsonOption, ReferenceOption, SourceArgument
 from voirdire.errors import InputError, QuestionError
 
@@ -129,7 +129,7 @@ def decide(
         emit(
             answer_of(
                 sentences[0], sentences=sentences[:6], next=steps,
-                states={one.judge: {one.attribute: one.state} for one in gates[:6]},
+                states=_states(gates),
                 ids=[f"verdict.{USE}@{one.attribute}" for one in gates[:6]],
             ),
             {
@@ -139,6 +139,15 @@ def decide(
         )  # fmt: skip
         return
     _print(said, steps)
+
+
+def _states(gates: Sequence[Verdict]) -> dict[str, dict[str, str]]:
+    """Judge -> attribute -> state, of the first six judges."""
+    states: dict[str, dict[str, str]] = {}
+    for one in gates:
+        if one.judge in states or len(states) < MOST:
+            states.setdefault(one.judge, {})[one.attribute] = one.state
+    return states
 
 
 def _tried(call: Callable[[], Any]) -> tuple[Any, list[str]]:

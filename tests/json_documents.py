@@ -82,6 +82,6 @@ def command_of(words):
 
 
 def check_line(words, out):
-    """Check the document of a line that was typed, where it printed one."""
-    if "--json" in words and out.strip() and (command := command_of(words)):
+    """Check the document of a line that was typed, where it printed one and was not asked for help."""
+    if "--json" in words and out.startswith("{") and (command := command_of(words)):
         checked(command, out)

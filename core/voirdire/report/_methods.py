@@ -88,12 +88,13 @@ _PARAGRAPHS = (
     the width of the percentile interval alone: up to 0.355, up to 0.560, wider.
     """,
     """
-    Each use of a judge (order systems, quote their means, stand in for one human, gate, estimate,
-    repeat) gets yes, no, open or not tested from the components it needs. The judge is a fixed
-    rater; items, or clusters where they are declared, are what is resampled, by the jackknife over
-    clusters. A yes needs the one-sided 95 % bound inside the margin, a no the 97.5 % bound beyond
-    it. No use gets a yes unless single scores are shown to follow the responses. ICC, kappa, alpha
-    and the alternative annotator test (Calderon et al. 2025) decide nothing.
+    Each use of a judge (rank systems, quote averages, replace a human, pass/fail gate, extend
+    labels, one run is enough) gets yes, no, open or not tested from the components it needs.
+    The judge is a fixed rater; items, or clusters where they are declared, are what is
+    resampled, by the jackknife over clusters. A yes needs the one-sided 95 % bound inside the
+    margin, a no the 97.5 % bound beyond it. No use gets a yes unless single scores are shown to
+    follow the responses. ICC, kappa, alpha and the alternative annotator test (Calderon et al.
+    2025) decide nothing.
     """,
 )
 

@@ -53,7 +53,10 @@ def test_the_check_finds_what_is_wrong():
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     folder = tmp_path_factory.mktemp("judged")
-    rows = [(f"q{k}", f"v{k % 2}", 1 + k * 7 % 5, 1 + (k * 7 + k % 3 // 2) % 5) for k in range(160)]
+    rows = [
+        (f"q{k}", f"v{k % 2}", 1 + k * 7 % 5, min(5, 1 + k * 7 % 5 + k % 3 // 2))
+        for k in range(160)
+    ]
     pl.DataFrame(rows, schema=["item", "system", "judge", "human"], orient="row").write_csv(
         folder / "judged.csv"
     )

@@ -12,9 +12,11 @@ from examinations import with_changes
 from markupsafe import escape
 
 from voirdire.examining import changing, correcting, examine, juries
-from voirdire.examining.spec import COMPONENTS, THESE, USES, Component
+from voirdire.examining.spec import COMPONENTS, THESE, USES, Component, Next
+from voirdire.examining.spec.words import because
+from voirdire.examining.verdict.facts import Verdict
 from voirdire.report._cards import card_of, glyph
-from voirdire.report.answers import answers
+from voirdire.report.answers import JudgeAnswer, answers
 
 
 class Tags(HTMLParser):
@@ -179,3 +181,23 @@ def test_a_frame_has_the_numbers_of_the_record(results):
     assert frame["corrected_value"].to_list() == pytest.approx([s.corrected.value for s in scores])
     low = [s.corrected.interval.low for s in scores]
     assert frame["corrected_interval_low"].to_list() == pytest.approx(low)
+
+
+def test_a_picture_leaves_out_the_interval_only_where_all_systems_decided_together():
+    """A yes shows its interval inside the zone; a bias of many systems is held to it together."""
+
+    def card(key, use, **part):
+        made = Component(key, "yes", p=0.01, **part)
+        verdict = Verdict("good", "Tone", use, THESE, "yes", (), "", Next("use it"), 0.01, (made,))
+        (row,) = card_of(JudgeAnswer("good", "good", (), (), (verdict,)))
+        return row
+
+    order = card("ORDER", "order", estimate=0.94, low=0.86, high=0.97, margin=0.8)
+    assert 'class="span"' in str(order.glyph)
+    inside = card("LEVEL", "score", estimate=0.2, low=0.1, high=0.3, margin=0.4, at=("v1",))
+    assert 'class="span"' in str(inside.glyph)
+    assert "taken with" not in inside.said
+    beyond = card("LEVEL", "score", estimate=0.36, low=0.2, high=0.52, margin=0.4, at=("v1",))
+    assert 'class="span"' not in str(beyond.glyph)
+    told = because(Component("LEVEL", "yes", 0.36, 0.2, 0.52, 0.4, at=("v1",)))
+    assert told.endswith("; taken with the other systems it lies inside")

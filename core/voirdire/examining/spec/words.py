@@ -100,7 +100,8 @@ def off(high: str, low: str, together: str = "") -> Callable[[Component], str]:
 def decided_together(part: Component) -> bool:
     """Whether it is a yes though its own interval goes beyond the limit: all decided together."""
     limit = _limit(part)
-    return part.state == "yes" and (part.high > limit or part.low < -limit)
+    beyond = part.high > limit or part.low < -limit
+    return part.state == "yes" and COMPONENTS[part.name].side == "within" and beyond
 
 
 def _unsigned(part: Component) -> str:

@@ -203,7 +203,7 @@ def show(
     ),
 ) -> None:
     """Print the JSON Schema of what a command prints with --json."""
-    from voirdire.cli.machine import answer_of, collect
+    from voirdire.cli.machine import COLLECTED, answer_of, collect
     from voirdire.errors import check_allowed
     from voirdire.shown import json_text
 
@@ -214,7 +214,8 @@ def show(
     commands = [] if name else every_command()
     said = f"The JSON Schema of what voirdire {name} prints." if name else "Each command has one."
     collect(answer_of(said), {"commands": commands, "schema": shown})
-    typer.echo(json_text(shown) if name else "\n".join(commands))
+    if COLLECTED.get() is None:
+        typer.echo(json_text(shown) if name else "\n".join(commands))
 
 
 def every_command() -> list[str]:

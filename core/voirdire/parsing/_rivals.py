@@ -119,17 +119,20 @@ def rivals(
         # What is said of another value is no claim of it: "4 (was 2)".
         aside = other_values(text, begins, upto)
         for match in bare.pattern.finditer(text, begins, upto):
-            if any(first <= match.start() < last for first, last in aside):
+            if aside and any(first <= match.start() < last for first, last in aside):
                 continue
-            if not apart and len(_clause(text, match, start)[0]) >= match.start() - start:
+            clause = _clause(text, match, start)
+            if not apart and len(clause[0]) >= match.start() - start:
                 continue
             leads = _may_lead(text) if leads is None else leads
             if led and not leads:
                 return
-            turned = leads and _is_led_to(text, match, start)
+            turned = leads and _is_led_to(text, match, start, clause[1])
             claims = turned or (
                 not led
-                and (_is_claim(text, match, start, bare) or _heads(text, match, start, bare))
+                and (
+                    _is_claim(text, match, start, bare, clause) or _heads(text, match, start, bare)
+                )
             )
             if claims:
                 yield Statement("", match.group(), *match.span(), "final" if turned else "rival")
@@ -142,34 +145,30 @@ def _may_lead(text: str) -> bool:
     )
 
 
-def _is_led_to(text: str, match: re.Match[str], start: int) -> bool:
+def _is_led_to(text: str, match: re.Match[str], start: int, behind: str) -> bool:
     """Whether words lead to a value from the one before: *sorry, I meant 4*, *one more look: 4*."""
     between = text[max(start - 1, match.start() - _LATE, 0) : match.start()]
-    rest = _WORD.findall(_clause(text, match, start)[1])
-    if len(rest) > _FEW_WORDS or not _WORD.search(between):
+    if len(_WORD.findall(behind)) > _FEW_WORDS or not _WORD.search(between):
         return False
     led = [
         each.end()
         for each in TURNS_TO.finditer(between)
         if not DENIED.search(between[: each.start()])
     ]
-    for heard in hear(
-        between, "final", "back"
-    ):  # what takes back leads on where it is a head: "Korrektur: 3"
-        heads = [
-            hit
-            for hit in heard.of("back")
-            if heard.text[hit.end :].lstrip().startswith((":", "："))
-        ]
+    # What takes back leads on where it is a head: "Korrektur: 3".
+    for heard in hear(between, "final", "back"):
+        heads = [h for h in heard.of("back") if heard.text[h.end :].lstrip()[:1] in (":", "：")]
         led += [hit.end for hit in (*heard.of("final"), *heads)]
     words = _WORD.findall(between[max(led) :].casefold()) if led else []
     denied = not _DENIES.isdisjoint(words) or denies_any(words)
     return bool(led) and len(words) <= _FEW_WORDS and not denied
 
 
-def _is_claim(text: str, match: re.Match[str], start: int, bare: Bare) -> bool:
+def _is_claim(
+    text: str, match: re.Match[str], start: int, bare: Bare, clause: tuple[str, str]
+) -> bool:
     """Whether a value is what its clause says: all of it, its beginning, or its end."""
-    before, behind = _clause(text, match, start)
+    before, behind = clause
     # What another head states, or the number of a line.
     head = text[max(start, match.start() - 9) : match.start()].rstrip(" *_`")
     if head.endswith((":", "=", "|", "：", "\t")) or _is_listed(text, match):

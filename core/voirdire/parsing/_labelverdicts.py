@@ -96,8 +96,10 @@ def verdicts_on(text: str, labels: LabelSet) -> Verdicts | None:
 
 def headed_aside(text: str) -> bool:
     """Whether a text says by its head that it explains: *confidence: high*."""
-    head, colon, rest = text.replace("：", ":").partition(":")
-    if not colon or plain_key(head) not in ASIDES:
+    if ":" not in text and "：" not in text:  # nearly always
+        return False
+    head, _, rest = text.replace("：", ":").partition(":")
+    if plain_key(head) not in ASIDES:
         return False
     # A number is a confidence in the label, which names none; "none" and a question take it back.
     plain = not (any(map(str.isdecimal, rest)) or "?" in rest or "？" in rest)

@@ -20,7 +20,7 @@ from voirdire.parsing._words import SAYS_DRAFT
 _NOUNS = rule("verdict_nouns")
 # "this rating", "the score above": the verdict itself, and no other judge's.
 _VERDICT = re.compile(
-    r"\b(?:this|that|my|the(?:\s+above)?)\s+"
+    r"\b(?:this|that|these|both|my|the(?:\s+above)?)\s+"
     r"(?:(?:final|overall|above|previous|earlier|first)\s+|(?P<of>[\w-]+)\s+)?"
     rf"(?:{'|'.join(_NOUNS)})s?\b",
     re.IGNORECASE,

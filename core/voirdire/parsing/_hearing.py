@@ -28,7 +28,7 @@ _ENGLISH_ENOUGH = 0.7
 #: A longer text is no short reply: its author explains, and much is weighed in it.
 LONGEST = 600
 #: A clause of no more words, one of which denies, has no other sense.
-_SHORT = 2
+_SHORT = 3
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")

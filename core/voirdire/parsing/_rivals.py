@@ -140,9 +140,7 @@ def rivals(
 
 def _may_lead(text: str) -> bool:
     """Whether any words of a text may lead to a value; nearly always none do."""
-    return (
-        len(text) > LONGEST or may_hold(text, "final", "back") or TURNS_TO.search(text) is not None
-    )
+    return len(text) > LONGEST or may_hold(text, "final", "back") or bool(TURNS_TO.search(text))
 
 
 def _is_led_to(text: str, match: re.Match[str], start: int, behind: str) -> bool:

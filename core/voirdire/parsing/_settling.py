@@ -295,7 +295,9 @@ def _is_withdrawn(
     upto = min(end, behind + _SECTION)
     rest = _without(of_others, text[behind:upto]) if last else ""
     # Nearly always nothing stands behind the value, which is a part of the rest in a field.
-    if len(rest.split(None, 1)) > (each.begins is not None) and withdraws(rest):
+    # Some scripts put no blanks between words.
+    more = not rest.isascii() or len(rest.split(None, 1)) > (each.begins is not None)
+    if more and withdraws(rest):
         return True
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 

@@ -144,3 +144,6 @@ def test_what_cannot_be_run_is_said(made):
         CascadeAsking(certificate.model_copy(update={"stages": ()}), study)
     with pytest.raises(InputError, match="responses that are there"):
         CascadeAsking(certificate, study.model_copy(update={"responses": None}))
+    by_turn = tuple(one.model_copy(update={"unit": "turn"}) for one in study.panel)
+    with pytest.raises(InputError, match="'small' judges by unit = 'turn'"):
+        CascadeAsking(certificate, study.model_copy(update={"panel": by_turn}))

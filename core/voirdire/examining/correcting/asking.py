@@ -76,6 +76,13 @@ class CascadeAsking:
                 "a cascade asks about responses that are there: give the study [responses], and "
                 "no [[generators]] (voirdire run --only generate makes them first)"
             )
+        for rater in self.study.panel:
+            unit = rater.unit or self.study.conversations.unit or "whole"
+            if rater.name in self.certificate.judges and unit != "whole":
+                raise InputError(
+                    f"a cascade asks about whole responses, and {rater.name!r} judges by "
+                    f"unit = {unit!r}: run the study itself, all judges on all units"
+                )
         given = read_responses(self.study, self.study.responses)
         self.open = tuple((one.item, one.system) for one in given)
 

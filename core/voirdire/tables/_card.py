@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -54,19 +55,32 @@ def card(
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             called = word if len(names) == 1 else f"{word}s"
             parts.append(f"{called}: {', '.join(spans[name] for name in names[:3])}{more}")
-    shown: dict[str | None, str] = dict.fromkeys(how.reasons, "reason, what a rater said")
+    shown: dict[str | None, Any] = dict.fromkeys(how.reasons, "reason, what a rater said")
     shown |= {how.context: "text, shown beside an item", how.response: "text, what was judged"}
     out = [c for c, of in how.values.items() if how.raters.get(c, of) in left_out]
     shown |= dict.fromkeys(out, "not used, its ratings are left out")
-    told = [
-        f"{one.column}: {shown.get(one.column, f'{one.role}, {one.reason}')}"
-        for one in roles[:_MOST_COLUMNS]
+    known = [
+        replace(one, role=shown[one.column], reason="") if one.column in shown else one
+        for one in roles
     ]
     unread = [c for c in raw.frame.columns if c in (*unread_columns(raw, how), *out)]
+    return said(raw, parts, known, unread)
+
+
+def said(
+    raw: RawTable, parts: Sequence[str], roles: Sequence[ColumnRole], unread: Sequence[str]
+) -> Finding:
+    """The card of a file of any kind: what its rows are, who judged, the role of each column with
+    the reason, and what was not read.
+    """
+    told = [
+        f"{one.column}: {one.role}{f', {one.reason}' if one.reason else ''}"
+        for one in roles[:_MOST_COLUMNS]
+    ]
     left = f"Not read: {listed(unread)}." if unread else "Every column plays a part."
     return finding(
         "reading", "note", raw.name, told, f"{'; '.join(parts)}.",
-        left if roles else "Columns were found by their names.", count=rows,
+        left if roles else "Columns were found by their names.", count=raw.frame.height,
     )  # fmt: skip
 
 

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from voirdire.errors import TableError, listed
+from voirdire.tables._collected import (
+    left_out,
+    read_as,
+    table_of_items,
+    table_of_raters,
+    table_of_reasons,
+    table_of_responses,
+)
 from voirdire.tables._names import find
 from voirdire.tables._numbers import to_scores
+from voirdire.tables._seen import Seen, most_of
 from voirdire.tables._tables import (
-    RATERS,
     RATINGS,
-    REASONS,
-    RESPONSES,
     Account,
     finding,
     plural,
@@ -25,7 +31,7 @@ from voirdire.tables._tables import (
 from voirdire.tables.readers import CHOSEN, PREFERENCES, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from voirdire.schema import Finding, Scale, Severity, Status
 
@@ -89,12 +95,16 @@ class ReadingBuilder:
     records: int = 0
     silent: int = 0
     clusters: dict[str, str] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    beside: dict[str, int] = field(default_factory=dict)
+    size: int = 0
 
     def each(self, records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
         """The records of a file, each with its place, counted for the account of the file.
 
         One of which nothing is added and nothing left out is left out, so that none is lost
-        without a word; so is one that is no object.
+        without a word; so is one that is no object. Fields that the reader does not look at are
+        counted with their bytes.
 
         >>> rows = ReadingBuilder("notes", "notes.json")
         >>> for place, record in rows.each([("line 1", {"stars": 4}), ("line 2", {})]):
@@ -107,13 +117,24 @@ class ReadingBuilder:
             self.records += 1
             made, left = self.made, sum(map(len, self.unused.values()))
             if isinstance(record, dict):
-                yield place, record
+                seen = Seen(record)
+                yield place, seen
+                self.unread.update(seen.unread())
             if self.made > made:
                 continue
             self.silent += 1
             if sum(map(len, self.unused.values())) == left:
                 why = "nothing in it is a judgement" if isinstance(record, dict) else "is no object"
                 self.leave_out(why, place)
+
+    def archive(self, sizes: Mapping[str, int], read: Collection[str]) -> None:
+        """Say which members an archive has, with their bytes, and which of them are read."""
+        self.size = sum(sizes.values())
+        left = {name: size for name, size in sizes.items() if name not in read and size}
+        if left:
+            first = max(left, key=lambda name: left[name])
+            what = repr(first) if len(left) == 1 else f"{len(left)} members, such as {first!r}"
+            self.beside[what] = sum(left.values())
 
     @property
     def made(self) -> int:
@@ -305,12 +326,16 @@ class ReadingBuilder:
             orient="row",
         )
         ratings = self._clustered(self._once(ratings))
-        findings = (self._read_as(ratings), *self._left_out(), *self.notes)
+        findings = (
+            read_as(self.format, self.file, ratings, self.raters, self.unused),
+            *left_out(self.file, self.unused), *self.notes,
+        )  # fmt: skip
         account = self._account(ratings.height)
+        raters = table_of_raters(self.raters, set(ratings["rater"].unique()))
         return Reading(
-            self.format, ratings, self._items(), self._raters(ratings), findings, scale,
-            labels=labels, responses=self._responses(), reasons=self._reasons(),
-            account=account,
+            self.format, ratings, table_of_items(self.items), raters, findings, scale,
+            labels=labels, responses=table_of_responses(self.answers),
+            reasons=table_of_reasons(self.said), account=account,
         )  # fmt: skip
 
     def preferences(self) -> Reading:
@@ -324,12 +349,12 @@ class ReadingBuilder:
         if not self.compared:
             raise TableError(f"{self.file}: is a file of {self.format} without any comparison")
         table = pl.DataFrame(self.compared, schema=dict(PREFERENCES), orient="row")
-        raters = self._raters(table)
-        findings = (*self._left_out(), *self.notes)
+        raters = table_of_raters(self.raters, set(table["rater"].unique()))
+        findings = (*left_out(self.file, self.unused), *self.notes)
         none = RATINGS.to_frame()
         return Reading(
-            self.format, none, self._items(), raters, findings, preferences=table,
-            responses=self._responses(), account=self._account(table.height),
+            self.format, none, table_of_items(self.items), raters, findings, preferences=table,
+            responses=table_of_responses(self.answers), account=self._account(table.height),
         )  # fmt: skip
 
     def _account(self, judgements: int) -> Account | None:
@@ -338,7 +363,8 @@ class ReadingBuilder:
             return None
         gone = {"without a judgement": self.silent} if self.silent else {}
         kept = self.records - self.silent
-        return Account(self.file, self.records, gone, kept, 0, judgements)
+        unread = {**self.beside, **most_of(self.unread)}
+        return Account(self.file, self.records, gone, kept, 0, judgements, self.size, unread)
 
     def _rate_labels(self) -> pl.DataFrame | None:
         """Labels as ratings, now that all that was ever chosen is known; and the labels themselves,
@@ -448,62 +474,6 @@ class ReadingBuilder:
             schema={"item": pl.String, "cluster": pl.String},
         )
         return table.join(of, on="item", how="left", maintain_order="left")
-
-    def _read_as(self, ratings: pl.DataFrame) -> Finding:
-        people = [name for name, (kind, _) in self.raters.items() if kind == "human"]
-        who = f" ({plural(len(people), 'person', 'people')})" if people else ""
-        lost = sum(map(len, self.unused.values()))
-        return finding(
-            "file_read_as",
-            "note",
-            self.file,
-            [],
-            f"Read as {self.format}: {plural(ratings.height, 'rating')} of "
-            f"{plural(ratings['item'].n_unique(), 'item')} by "
-            f"{plural(ratings['rater'].n_unique(), 'rater')}{who}, "
-            f"{plural(ratings['attribute'].n_unique(), 'attribute')}; "
-            f"{plural(lost, 'row')} not used.",
-            "If that is wrong, write ratings as a table with a row a rating.",
-            count=1,
-        )
-
-    def _left_out(self) -> list[Finding]:
-        return [
-            finding(
-                "rows_unused",
-                "note",
-                self.file,
-                places,
-                f"{plural(len(places), 'row')} not used: {reason}.",
-                "They are in no number.",
-            )
-            for reason, places in self.unused.items()
-        ]
-
-    def _items(self) -> pl.DataFrame:
-        counts = Counter(key for facts in self.items.values() for key in facts)
-        keys = ["text", *(key for key in counts if key != "text")]
-        columns = {key: [facts.get(key) for facts in self.items.values()] for key in keys}
-        schema = dict.fromkeys(("item", *keys), pl.String())
-        return pl.DataFrame({"item": list(self.items), **columns}, schema=schema)
-
-    def _responses(self) -> pl.DataFrame:
-        rows = [(item, system, run, text) for (item, system, text), run in self.answers.items()]
-        return pl.DataFrame(rows, schema=dict(RESPONSES), orient="row")
-
-    def _reasons(self) -> pl.DataFrame:
-        return pl.DataFrame(self.said, schema=dict(REASONS), orient="row").unique(
-            maintain_order=True
-        )
-
-    def _raters(self, ratings: pl.DataFrame) -> pl.DataFrame:
-        present = set(ratings["rater"].unique())
-        rows = [
-            {"rater": name, "kind": kind, "model": model}
-            for name, (kind, model) in self.raters.items()
-            if name in present
-        ]
-        return pl.DataFrame(rows, schema=dict(RATERS))
 
 
 @lru_cache(64)

@@ -325,7 +325,12 @@ def read_foreign(
         raise PluginError(
             f"{path}: reader {reader.name!r} failed: {type(error).__name__}: {error}"
         ) from error
-    return with_words(checked_reading(reading, reader.name), words or {}, path.name)
+    found = with_words(checked_reading(reading, reader.name), words or {}, path.name)
+    if found.account is None:
+        return found
+    from voirdire.tables._account import with_account  # noqa: PLC0415 - where records are counted
+
+    return with_account(found, path)
 
 
 def _read(reader: Reader, path: Path, beside: Sequence[Path]) -> Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import voirdire
 from voirdire.tables import Reading, ReadingBuilder
@@ -21,6 +21,10 @@ _MOST = 2**30
 def read(path: Path) -> Reading:
     """Labels of texts (items) by people who are called as their files."""
     rows = ReadingBuilder(NAME, path.name)
+    if path.suffix == ".zip" and is_zipfile(path):
+        with ZipFile(path) as archive:
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+        rows.archive(sizes, sizes)
     for person, text in _files(path):
         rows.rater(person, "human")
         name = f"{path.name}, {person}.jsonl" if path.suffix == ".zip" else path.name

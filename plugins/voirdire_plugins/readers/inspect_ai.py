@@ -34,6 +34,7 @@ def read(path: Path) -> Reading:
     """Scorers (raters) of samples (items) by epoch (run); the model is the system."""
     rows = ReadingBuilder(NAME, path.name)
     head, samples = _opened(path)
+    _members(rows, path)
     rows.version(part(head, "version"), VERSIONS)
     _state(rows, head)
     scorers = [one.get("name") for one in objects(part(head, "eval", "scorers"))]
@@ -44,6 +45,16 @@ def read(path: Path) -> Reading:
     for at, (_, sample) in enumerate(rows.each(numbered), 1):
         _sample(rows, sample, model, at)
     return rows.reading()
+
+
+def _members(rows: ReadingBuilder, path: Path) -> None:
+    """Which members of an archive are read, and which are not: summaries and journals."""
+    if path.suffix != ".eval":
+        return
+    with ZipFile(path) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+    head = "header.json" if "header.json" in sizes else "_journal/start.json"
+    rows.archive(sizes, {head, *(name for name in sizes if name.startswith("samples/"))})
 
 
 def conversations(path: Path) -> Iterator[Rating]:

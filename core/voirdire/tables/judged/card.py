@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from voirdire.errors import listed
-from voirdire.tables._tables import finding, plural
+from voirdire.tables._card import said
+from voirdire.tables._judging import speaks_of_else
+from voirdire.tables._role import ColumnRole
+from voirdire.tables._tables import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
+    from voirdire.tables._role import Role
     from voirdire.tables.judged.frames import ReadJudgements
 
+#: Why a column plays its part.
+_WHY = {
+    "item": "says what was judged", "system": "names what answered", "rater": "says who judged",
+    "run": "numbers the runs", "attribute": "says what is judged", "cluster": "groups the items",
+    "subgroup": "groups the items", "text": "holds what was shown", "reason": "what a rater said",
+    "about an item": "says how it came to be labelled", "turn": "numbers the turns",
+    "order shown": "says who was shown first", "label": "holds judgements",
+}  # fmt: skip
 #: So many raters, labels or systems are named.
 _NAMED = 6
 
 
-def card_of(raw: RawTable, found: ReadJudgements, parts: tuple[str, ...]) -> Finding:
-    """What was read of a table, as `tables._card.card` says it of scores.
-
-    Parameters
-    ----------
-    parts : tuple of str
-        The columns that say which unit and who; what holds judgements is named in `reason`.
-    """
-    raters = found.raters
-    if found.questions and found.preferences is not None:  # who claims probabilities of a side too
-        raters = tuple(dict.fromkeys((*raters, *found.labels["rater"].unique(maintain_order=True))))
+def card_of(raw: RawTable, found: ReadJudgements, roles: Sequence[ColumnRole]) -> Finding:
+    """What was read of a table, as `tables._card.card` says it of scores."""
+    raters = _raters(found)
     judges = [name for name in raters if name not in found.people]
     people = [name for name in raters if name in found.people]
     table = found.labels if found.preferences is None else found.preferences
@@ -37,12 +43,45 @@ def card_of(raw: RawTable, found: ReadJudgements, parts: tuple[str, ...]) -> Fin
         if names:
             told.append(f"{word if len(names) == 1 else f'{word}s'}: {listed(names, _NAMED)}")
     told += _asked(found)
-    unread = [c for c in raw.frame.columns if not _played(c, parts, raters, found.reason)]
-    left = f"Not read: {listed(unread)}." if unread else "Every column plays a part."
-    return finding(
-        "reading", "note", raw.name, [found.reason], f"{'; '.join(told)}.", left,
-        count=raw.frame.height,
-    )  # fmt: skip
+    return said(raw, told, roles, [one.column for one in roles if one.role == "not used"])
+
+
+def roles_in(raw: RawTable, found: ReadJudgements) -> tuple[ColumnRole, ...]:
+    """The role of each column of a table of labels, comparisons or probabilities, by its part, by
+    the raters that are columns, and by why the table was read so.
+    """
+    parts = found.parts
+    raters = _raters(found)
+    kinds = {one.kind for one in found.questions}
+    own: Role = "winner" if found.preferences is not None else "label"
+    if len(kinds) == 1:
+        own = cast("Role", next(iter(kinds)))
+    roles = []
+    for column in raw.frame.columns:
+        if column in raters:
+            who = "a person's" if column in found.people else "a judge's"
+            roles.append(ColumnRole(column, own, f"is {who}"))
+        elif column in parts:
+            roles.append(ColumnRole(column, cast("Role", parts[column]), _WHY[parts[column]]))
+        elif repr(column) in found.reason:
+            compared = found.preferences is not None
+            role: Role = own
+            if compared and not found.reason.startswith(repr(column)):
+                role = "system"
+            roles.append(ColumnRole(column, role, found.reason))
+        elif any(name in column for name in raters):
+            roles.append(ColumnRole(column, "about a rater", "is called as a rater is"))
+        else:
+            why = speaks_of_else(column) or "nobody named it, and nothing says what it is"
+            roles.append(ColumnRole(column, "not used", why))
+    return tuple(roles)
+
+
+def _raters(found: ReadJudgements) -> tuple[str, ...]:
+    if found.questions and found.preferences is not None:  # who claims probabilities of a side too
+        claiming = found.labels["rater"].unique(maintain_order=True)
+        return tuple(dict.fromkeys((*found.raters, *claiming)))
+    return found.raters
 
 
 def _asked(found: ReadJudgements) -> list[str]:
@@ -60,10 +99,3 @@ def _asked(found: ReadJudgements) -> list[str]:
         systems = pl.concat([pair["a"], pair["b"]]).n_unique()
         told.append(f"{plural(systems, 'system')} in {plural(pair.height, 'pair')}")
     return told
-
-
-def _played(column: str, parts: tuple[str, ...], raters: tuple[str, ...], reason: str) -> bool:
-    """Whether a column plays a part: it is named as one, or in why the file is read so, or it
-    belongs to a rater.
-    """
-    return column in parts or repr(column) in reason or any(name in column for name in raters)

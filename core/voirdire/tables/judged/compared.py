@@ -153,7 +153,7 @@ def _of_two_systems(
         and (set(reference) & set(says) or (not rater and any(map(names_rater, says))))
     ) or (claims is not None and says and not rater):
         ask_about_order(raw, frame, read, sides, (order, *taken, *says))
-        found = _of_columns(raw, frame, read, base, sides, says, reference)
+        found = _of_columns(raw, frame, read, base, sides, says, reference, order)
         return _noted(with_side_claims(found, claims), left)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
@@ -166,12 +166,13 @@ def _of_two_systems(
         said = declared_words(raw, read, ComparisonColumns(*sides, (winner,)), winner)
         table = with_scores(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
-        found = ready(table, raw, read, reference, reason, rater_column(raw, read))
+        who = rater_column(raw, read)
+        found = ready(table, raw, read, reference, reason, who, order=order)
         return with_side_claims(found, claims)
     if len(says) < 2:
         return None
     ask_about_order(raw, frame, read, sides, (order, *taken, *says))
-    found = _of_columns(raw, frame, read, base, sides, says, reference)
+    found = _of_columns(raw, frame, read, base, sides, says, reference, order)
     return _noted(with_side_claims(found, claims), left)
 
 
@@ -205,7 +206,7 @@ def _columns_that_say(
 
 def _of_columns(
     raw: RawTable, frame: pl.DataFrame, read: TableKeys, base: pl.DataFrame,
-    sides: tuple[str, str], says: Sequence[str], reference: Sequence[str],
+    sides: tuple[str, str], says: Sequence[str], reference: Sequence[str], order: str | None,
 ) -> ReadJudgements:  # fmt: skip
     """A column for each rater, that says who that one prefers."""
     table = pl.concat(
@@ -215,7 +216,7 @@ def _of_columns(
         for c in says
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(says)} name the winner of {sides[0]!r} and {sides[1]!r}"
-    return ready(table, raw, read, reference, reason, None)
+    return ready(table, raw, read, reference, reason, None, order=order)
 
 
 def _of_two_places(
@@ -248,7 +249,7 @@ def _of_two_places(
         for c in named
     ).filter(pl.col("score").is_not_null())
     reason = f"{listed(named)} say which of two, A or B, is better"
-    made = ready(table, raw, read, reference, reason, None)
+    made = ready(table, raw, read, reference, reason, None, order=order)
     return _noted(made, unread_note(raw, every, named))
 
 

@@ -42,8 +42,11 @@ def ready(
     column: str | None,
     *,
     shows_order: bool = True,
+    order: str | None = None,
 ) -> ReadJudgements:
-    """The comparisons; of some shapes nobody is shown one of two before the other."""
+    """The comparisons; of some shapes nobody is shown one of two before the other. `order` is the
+    column that says who was.
+    """
     raters = table["rater"].drop_nulls().unique(maintain_order=True).to_list()
     same = table.filter(pl.col("system_a") == pl.col("system_b"))
     if same.height:
@@ -65,4 +68,5 @@ def ready(
     return ReadJudgements(
         people, preferences=kept.select(names), reason=reason,
         order=(read.first or "") if shows_order else "drawn",
+        parts={} if order is None else {order: "order shown"},
     )  # fmt: skip

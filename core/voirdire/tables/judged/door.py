@@ -94,6 +94,8 @@ _FIRST = 1000
 #: Words of headers that may claim a probability; what they claim their readers say.
 _MAY_CLAIM = pattern(r"prob|chance|logp|p_?(?:yes|true|pass)|distribution|(?<![a-z])p(?![a-z])",
                      re.IGNORECASE)  # fmt: skip
+#: The role that a part of a table plays, where it is called otherwise.
+_ROLES = {"context": "text", "response": "text", "origin": "about an item", "score": "label"}
 #: In this order: what is more particular first.
 SHAPES = (read_preferences, _objects, _probabilities, read_labels)
 
@@ -159,18 +161,23 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     if found is None:
         return None
     found = _those_named(found, read, seen.name)
-    from voirdire.tables.judged.card import card_of  # noqa: PLC0415 - of what is none of scores
+    from voirdire.tables.judged.card import (  # noqa: PLC0415 - of what is none of scores
+        card_of,
+        roles_in,
+    )
 
     made = found.labels.height if found.preferences is None else found.preferences.height
     # Of probabilities a row may hold any number.
     of_rows = not any(one.probability for one in found.questions)
     each = max(1, round(made / max(seen.frame.height, 1))) if of_rows else 0
     account = account_of(seen, (), each=1, kept=seen.frame.height, columns=each, judgements=made)
+    roles = roles_in(seen, found)
     found = replace(
         found, hashes={path.name: file_hash(path) for path in (*files, *beside)},
+        columns=tuple((one.column, one.role, one.reason) for one in roles),
         findings=(
-            card_of(seen, found, _parts_of(seen, read)), *seen.findings,
-            *account_findings(account), *found.findings,
+            card_of(seen, found, roles), *seen.findings, *account_findings(account),
+            *found.findings,
         ),
     )  # fmt: skip
     return _study(files[0].stem if files else raw.name, files, found, read), found
@@ -184,17 +191,27 @@ def _those_named(found: ReadJudgements, read: ReadOptions, where: str) -> ReadJu
     return replace(found, labels=of_judges(found.labels, found.people, read.judge, where))
 
 
-def _parts_of(raw: RawTable, read: ReadOptions) -> tuple[str, ...]:
-    """The columns that say which unit a row is of, who judged it, and what was shown."""
+def _parts_of(raw: RawTable, read: ReadOptions) -> dict[str, str]:
+    """The columns that say which unit a row is of, who judged it, and what was shown, each with its
+    role.
+    """
     columns = raw.frame.columns
-    known = parts_found(columns, read, raw.name)
-    named = [getattr(read, part) for part in ("item", "rater", "attribute", "score")]
-    usual = [find(part, columns, None, raw.name) for part in ("rater", "attribute")]
     plain = {plain_word(name): name for name in columns}
-    texts = [plain[word] for pair in (*PAIRS, *TEXTS) for word in pair if word in plain]
-    beside = [plain[word] for word in ("turn", "shownfirst") if word in plain]
-    found = (*known.values(), *named, *usual, *texts, *beside)
-    return tuple(name for name in found if name is not None and name not in read.ignore)
+    found: dict[str | None, str] = {}
+    for pair in PAIRS:
+        found |= {plain[word]: "system" for word in pair if word in plain}
+    for pair in TEXTS:
+        found |= {plain[word]: "text" for word in pair if word in plain}
+    found |= {plain[w]: role for w, role in (("turn", "turn"), ("shownfirst", "order shown"))
+              if w in plain}  # fmt: skip
+    usual = {part: find(part, columns, None, raw.name) for part in ("rater", "attribute")}
+    known = {**usual, **parts_found(columns, read, raw.name)}
+    known |= {part: name for part in ("item", "rater", "attribute", "score")
+              if (name := getattr(read, part)) is not None}  # fmt: skip
+    found |= {name: _ROLES.get(part, part) for part, name in known.items() if name is not None}
+    if read.first is not None:
+        found[read.first] = "order shown"
+    return {c: role for c, role in found.items() if c in columns and c not in read.ignore}
 
 
 def _understood(
@@ -354,7 +371,7 @@ def recognised(
             continue
         if asked is not None:  # of ratings it is asked together with the others
             raise asked
-        return whole, found
+        return whole, replace(found, parts={**_parts_of(whole, read), **found.parts})
     return raw, None
 
 

@@ -87,6 +87,10 @@ class ReadJudgements:
         empty where nobody did.
     counts : mapping
         Item -> how many units judged alike it stands for; empty where each stands for itself.
+    parts : mapping
+        Column of the file -> the role that it plays: item, rater, order shown and the like.
+    columns : tuple of (column, role, reason)
+        The role of each column, as `HowRead` has it.
     """
 
     people: tuple[str, ...]
@@ -98,6 +102,8 @@ class ReadJudgements:
     hashes: Mapping[str, str] = field(default_factory=dict)
     order: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def raters(self) -> tuple[str, ...]:

@@ -54,7 +54,17 @@ def test_inspect_ai_logs_give_scorers_epochs_and_attributes(form, version):
     assert found.items.row(0, named=True) == {
         "item": "q1", "text": "When does the library open?", "ticket_id": "t-001",
     }  # fmt: skip
-    assert [finding.kind for finding in found.findings] == ["file_read_as"]
+    assert [finding.kind for finding in found.findings] == ["file_read_as", "account"]
+    # What a log holds beside what is rated is counted with its bytes.
+    assert found.account is not None
+    assert 0 < sum(found.account.unread.values()) < found.account.size
+    if form == "eval":
+        with zipfile.ZipFile(FOREIGN / f"inspect_ai/help_desk{version}.eval") as archive:
+            members = {one.filename: one.file_size for one in archive.infolist()}
+        assert found.account.size == sum(members.values())
+        read_of = [n for n in members if n.startswith("samples/") or n == "header.json"]
+        told = sum(n for part, n in found.account.unread.items() if "field" not in part)
+        assert told == sum(members.values()) - sum(members[name] for name in read_of)
 
 
 def test_both_forms_of_a_log_hold_the_same_ratings():
@@ -355,7 +365,7 @@ def test_samples_of_a_task_of_choices_in_two_versions(name):
     assert set(found.ratings["attribute"]) == {"acc", "acc_norm"}
     assert {0.0, 1.0} == set(found.ratings["score"])
     assert found.items["text"].to_list()[:1] == ["When does the library open?"]
-    assert [one.kind for one in found.findings] == ["file_read_as"]
+    assert {one.kind for one in found.findings} - {"account"} == {"file_read_as"}
 
 
 # the frame of it all

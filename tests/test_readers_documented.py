@@ -264,7 +264,7 @@ def test_the_reader_of_the_docs_works_as_written(tmp_path, monkeypatch):
         ("a1", "s1", "ada", "right", 8.0, "ok"), ("a1", "s1", "machine", "right", 7.0, "ok"),
     ]  # fmt: skip
     kinds = [finding.kind for finding in made.findings]
-    assert kinds == ["file_read_as", "rows_unused", "format_version"]
+    assert kinds == ["file_read_as", "rows_unused", "format_version", "account"]
 
 
 # Journeys: the command line, no study file

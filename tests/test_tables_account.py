@@ -287,3 +287,71 @@ def test_bytes_of_other_sheets_are_counted(tmp_path):
     assert account.size == sum(sizes.values())
     assert account.unread["other sheets"] == sizes["xl/worksheets/sheet2.xml"]
     assert "of other sheets" in said
+
+
+def test_fields_that_a_reader_does_not_look_at_are_counted_with_their_bytes(tmp_path: Path):
+    """By their JSON: what is read, what is empty and what is gone through whole is not among them."""
+    rows = ReadingBuilder("notes", "notes.json")
+    records = [{"stars": 4, "usage": {"tokens": 12}, "trace": "Größe", "none": None}] * 3
+    for place, record in rows.each((f"line {at}", one) for at, one in enumerate(records)):
+        rows.rate(place, "ann", "stars", record["stars"])
+        assert record.get("text") is None
+    account = rows.reading().account
+    assert account is not None
+    bytes_of = {k: 3 * len(json.dumps(records[0][k], ensure_ascii=False).encode())
+                for k in ("usage", "trace")}  # fmt: skip
+    assert account.unread == {f"the field {name!r}": size for name, size in bytes_of.items()}
+    whole = ReadingBuilder("notes", "notes.json")
+    for place, record in whole.each([("line 1", records[0])]):
+        whole.rate(place, "ann", "stars", {**record}["stars"])
+    told = whole.reading().account
+    assert told is not None
+    assert not told.unread
+
+
+def test_members_of_an_archive_that_nobody_reads_are_counted():
+    rows = ReadingBuilder("notes", "notes.zip")
+    rows.archive({"a.json": 10, "b.json": 20, "log.txt": 300, "more.txt": 4}, {"a.json", "b.json"})
+    for place, record in rows.each([("a", {"stars": 4})]):
+        rows.rate(place, "ann", "stars", record["stars"])
+    account = rows.reading().account
+    assert account is not None
+    assert account.size == 334
+    assert account.unread == {"2 members, such as 'log.txt'": 304}
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "reference", "roles"),
+    [
+        ("doc,coder,code,batch", [("d1", "JB", "claim", 1), ("d1", "gpt", "claim", 1)], "JB",
+         {"doc": "item", "coder": "rater", "code": "label", "batch": "not used"}),
+        ("doc,expert,gpt,outlet", [("d", "up", "up", "A")], "expert",
+         {"doc": "item", "expert": "label", "gpt": "label", "outlet": "not used"}),
+        ("q,left,right,ann,gpt,shown_first", [("q", "m", "n", "m", "n", "left")], "ann",
+         {"q": "item", "left": "system", "right": "system", "ann": "winner", "gpt": "winner",
+          "shown_first": "order shown"}),
+        ("q,model_a,model_b,rater,winner", [("q", "m", "n", "ann", "A"), ("q", "m", "n", "gpt", "B")],
+         "ann", {"q": "item", "model_a": "system", "model_b": "system", "rater": "rater",
+                 "winner": "winner"}),
+    ],
+)  # fmt: skip
+def test_labels_and_comparisons_have_the_card_of_scores(
+    head: str, rows: list[tuple[Any, ...]], reference: str, roles: dict[str, str], tmp_path: Path
+):
+    """Each column with its role and the reason, in the finding that the audit shows first."""
+    lines = [head]
+    for at in range(30):
+        for row in rows:
+            cells = [f"{row[0]}{at}", *map(str, row[1:])]
+            turned = {"claim": "none!", "m": "n", "n": "m", "up": "down", "A": "B", "B": "A"}
+            lines.append(",".join(turned.get(c, c) if at % 3 == 0 else c for c in cells))
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    found = tables.read_judged(path, reference=(reference,), read=ReadOptions())
+    assert found is not None
+    assert {column: role for column, role, _ in found[1].columns} == roles
+    card = found[1].findings[0]
+    assert card.kind == "reading"
+    assert [place.partition(": ")[0] for place in card.places] == list(roles)
+    unread = [column for column, role in roles.items() if role == "not used"]
+    assert all(column in card.consequence for column in unread)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed, not_rated
+from voirdire.errors import TableError, listed, not_rated
 from voirdire.files import file_hash
 from voirdire.schema import Scale
 from voirdire.study import ReadOptions, Source, build_study
@@ -308,16 +308,7 @@ def _looked(
         # Which sheet it was may rest on who was named.
         own = ready.source.model_copy(update={"sheet": ready.source.sheet or raw.sheets[0]})
         ready = replace(ready, source=own)
-    try:
-        part = with_one_name(read_part(ready, _ANY), source.same)
-    except QuestionError:
-        raise
-    except TableError as error:
-        if alone and not reference:
-            from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
-
-            ask_for_reference(ready.table, error)
-        raise
+    part = with_one_name(read_part(ready, _ANY), source.same)
     if part.problems and alone and not reference:
         from voirdire.tables._unnamed import ask_for_reference  # noqa: PLC0415 - to ask
 

@@ -36,7 +36,7 @@ from voirdire.tables._reading import declared_by
 from voirdire.tables._records import records
 from voirdire.tables._rescale import rescaled
 from voirdire.tables._role import NamedRaters, Roles
-from voirdire.tables._roles import roles_of
+from voirdire.tables._roles import people_spoken_of, roles_of
 from voirdire.tables._same import with_one_name
 from voirdire.tables._scale import ask_about_direction
 from voirdire.tables._shape import shape_replies, shape_scores
@@ -271,7 +271,8 @@ def made_ready(
     if not set(known_raters) & set(raw.frame.columns) or source.layout != "auto":
         from voirdire.tables._heads import systems_as_rows  # noqa: PLC0415 - for grids alone
 
-        raw, source = systems_as_rows(raw, source, known_raters)
+        spoken = people_spoken_of(raw) if asked is not None and not known_raters else ()
+        raw, source = systems_as_rows(raw, source, known_raters or spoken)
     raw, source = answers_or_scores(raw, source, names)
     roles = Roles(source)
     if asked is not None:

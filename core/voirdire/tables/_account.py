@@ -17,11 +17,9 @@ from voirdire.tables._tables import Account, finding, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from voirdire.schema import Finding
     from voirdire.tables._files import RawTable
-    from voirdire.tables.readers import Reading
 
 #: Findings on rows that are in no number, and how the account calls these rows.
 _GONE = {
@@ -96,15 +94,6 @@ def account_findings(account: Account | None) -> tuple[Finding, ...]:
         "The others are in no number.", count=account.rows - account.kept,
     )  # fmt: skip
     return (note,)
-
-
-def with_account(reading: Reading, path: Path) -> Reading:
-    """What a reader found, and what is said of records and bytes that are in no number."""
-    if reading.account is None:
-        return reading
-    account = replace(reading.account, size=reading.account.size or path.stat().st_size)
-    notes = account_findings(account)
-    return replace(reading, account=account, findings=(*reading.findings, *notes))
 
 
 def account_of(

@@ -328,9 +328,11 @@ def read_foreign(
     found = with_words(checked_reading(reading, reader.name), words or {}, path.name)
     if found.account is None:
         return found
-    from voirdire.tables._account import with_account  # noqa: PLC0415 - where records are counted
+    from voirdire.tables._account import account_findings  # noqa: PLC0415 - of counted records
 
-    return with_account(found, path)
+    account = replace(found.account, size=found.account.size or path.stat().st_size)
+    notes = account_findings(account)
+    return replace(found, account=account, findings=(*found.findings, *notes))
 
 
 def _read(reader: Reader, path: Path, beside: Sequence[Path]) -> Reading:

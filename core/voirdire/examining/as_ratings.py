@@ -17,6 +17,7 @@ from voirdire.examining.preferences import combine_comparisons
 from voirdire.examining.preferences.table import COMPARISON
 from voirdire.examining.source import adjust, audit_of, inputs_of
 from voirdire.examining.spec.rated_question import RatedQuestion
+from voirdire.schema import Finding
 from voirdire.study import ReadOptions
 from voirdire.tables import to_scores
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.sources import Opened
-    from voirdire.schema import Finding
     from voirdire.tables.judged import LabelQuestion
 
 _KEY = ("item", "system", "rater", "run")
@@ -113,7 +113,16 @@ def as_ratings(opened: Opened, reference: Sequence[str], *, claims: bool = True)
     if opened.tables is not None:
         return opened
     found = next(labels_as_ratings(opened, reference, together=claims), None)
-    return found or next(wins_as_ratings(opened, reference), opened)
+    if found is None:
+        return next(wins_as_ratings(opened, reference), opened)
+    if opened.preferences is None:
+        return found
+    left = Finding(
+        "comparisons_left_out", "note", opened.study.name, opened.preferences.table.height, (),
+        "Beside probabilities the source holds comparisons, which are left out of this.",
+        "Read without its probabilities (--probability none) they are what is set beside people's.",
+    )  # fmt: skip
+    return replace(found, found=(*(found.found or ()), left))
 
 
 def one_of_labels(opened: Opened, attributes: Sequence[str]) -> str:

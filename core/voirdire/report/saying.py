@@ -129,7 +129,8 @@ class Saying:
         """The only sentence where nothing may be done with a judge on any attribute."""
         these = self.these
         if math.isfinite(self.constant):
-            why = f"it gives one score ({self.constant:g}) whatever it is shown"
+            one = "probability" if self.these[0].kind == "probability" else "score"
+            why = f"it gives one {one} ({self.constant:g}) whatever it is shown"
             return self._framed("nothing", judge=self.name, why=why)
         if not these or any(verdict.state == "yes" for verdict in these):
             return None

@@ -4,12 +4,15 @@ does *none* say in a set, who was shown first; and what is shown of one item.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
 
 from voirdire import examine
-from voirdire.errors import QuestionError
+from voirdire.errors import QuestionError, TableError
+from voirdire.examining.annotating import read_annotations
 from voirdire.examining.correcting import correct
 from voirdire.examining.item import item_sections
 from voirdire.examining.source import open_source
@@ -192,3 +195,38 @@ def test_what_people_would_have_said_is_a_share_and_the_audit_is_of_the_file():
     assert sentence.startswith("People would have said praise in ")
     assert {one.kind for one in corrected.findings} == {"reading", "label_origin_unknown"}
     assert examine(table).findings[0].message.startswith("240 rows = 240 items")
+
+
+def test_nested_words_of_two_sides_are_no_labels_and_yes_and_no_are_read(tmp_path):
+    keys = [f"{k}__x__y__1" for k in range(40)]
+    rng = np.random.default_rng(1)
+    for name, raters in (("human_annotations", ("ann", "ben")), ("llm_annotations", ("gpt",))):
+        sides = {r: dict(zip(keys, rng.choice(["model_a", "model_b", "tie"], 40), strict=True))
+                 for r in raters}  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(json.dumps(sides))
+    files = [tmp_path / "human_annotations.json", tmp_path / "llm_annotations.json"]
+    with pytest.raises(TableError, match="say by --parts which parts of 'item' are item, system_a"):
+        open_source(files)
+    parts = ReadOptions(parts=("item", "system_a", "system_b", "turn"), first="unknown")
+    assert open_source(files, read=parts).preferences is not None
+    for file in files:
+        file.write_text(file.read_text().replace("model_a", "yes").replace("model_b", "no")
+                        .replace('"tie"', '"no"'))  # fmt: skip
+    found = open_source(files)
+    assert set(found.tables.ratings["score"]) == {0.0, 1.0}
+    assert found.study.data.reference == ("ann", "ben")
+
+
+def test_annotators_read_a_column_that_names_the_label(tmp_path):
+    words = ["all-or-nothing", "mind-reading"] * 10
+    rows = [(k, who, word) for k, word in enumerate(words) for who in ("anna", "ben")]
+    table = pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row")
+    other = pl.col("annotator") == "ben"
+    table = table.with_columns(
+        pl.when(other).then(pl.col("label").str.replace_all("-", "_")).otherwise("label")
+    )
+    table.write_csv(tmp_path / "ann.csv")
+    read, labels = read_annotations(tmp_path / "ann.csv", (), ("anna", "ben"))
+    assert labels == ["all-or-nothing", "mind-reading"]
+    by_rater = read.group_by("annotator").agg(pl.col(labels[0]).sum()).sort("annotator")
+    assert by_rater.rows() == [("anna", 10), ("ben", 10)]

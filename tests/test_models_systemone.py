@@ -131,3 +131,33 @@ model_options = {{ base_url = "{server.openai}" }}
         result = run(load_study(tmp_path / "study.toml"), tmp_path / "session", quiet=True)
     scores = pl.read_parquet(result.folder / "ratings.parquet")["score"].to_list()
     assert scores == pytest.approx([4.25, 4.25])
+
+
+def test_an_annotator_that_names_its_options_is_answered_by_a_decision_model(tmp_path):
+    pl.DataFrame({"id": ["1", "2"], "text": ["Charged twice!", "Late."]}).write_csv(
+        tmp_path / "items.csv"
+    )
+    second = Answer("b", logprobs={"a": math.log(0.2), "b": math.log(0.8)})
+    with WireServer(second) as server:
+        (tmp_path / "study.toml").write_text(
+            f"""
+name = "s"
+[items]
+path = "items.csv"
+[[panel]]
+name = "decider"
+kind = "annotator"
+use = "choice"
+model = "systemone:m"
+options = {{ options = ["refund", "shipping"], named = true }}
+model_options = {{ base_url = "{server.openai}" }}
+"""
+        )
+        result = run(load_study(tmp_path / "study.toml"), tmp_path / "session", quiet=True)
+        assert result.complete
+        asked = [seen.body["questions"]["answer"]["criteria"] for seen in server.requests]
+    assert asked == [{"a": "a", "b": "b"}] * 2
+    said = pl.read_parquet(tmp_path / "session" / "ratings.parquet")
+    assert said.group_by("attribute").agg(pl.col("score").sum()).sort("attribute").rows() == [
+        ("refund", 0.0), ("shipping", 2.0),
+    ]  # fmt: skip

@@ -66,6 +66,7 @@ class ChoiceJudge:
     examples: ExampleSelector | None = None
     k: int = 0
     sampling: Sampling = Sampling(temperature=0.0)
+    named: bool = False
     task: str = "item"
 
     def requests(self, task: Item) -> list[Request]:
@@ -83,9 +84,14 @@ class ChoiceJudge:
         messages.append(Message("user", self._asked({**task.extra, "text": task.text}, task.id)))
         return [
             self.sampling.request(
-                tuple(messages),
+                tuple(messages), options=self._answers(task) if self.named else ()
             )
         ]
+
+    def _answers(self, task: Item) -> tuple[str, ...]:
+        """The letters of the options of an item."""
+        own = self.options or _own_options(task.extra.get("choices"), self.letters, task.id)
+        return tuple(ascii_lowercase[: len(own)])
 
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """1 or 0 for each option; all missing where the reply chooses none."""
@@ -213,7 +219,7 @@ def _is_true(value: Any) -> bool:
     return value is True or str(value).casefold() in ("true", "1", "yes")
 
 
-def make(
+def make(  # noqa: PLR0913 - the options are those of a study's panel
     *,
     options: Sequence[str] = (),
     prompt: str | None = None,
@@ -222,6 +228,7 @@ def make(
     several: bool = False,
     at_most: int | None = None,
     examples: Sequence[Mapping[str, Any]] = (),
+    named: bool = False,
     sampling: Sampling = Sampling(temperature=0.0),
 ) -> ChoiceJudge:
     """An annotator that answers multiple-choice questions (`kind = "annotator", use = "choice"`).
@@ -240,6 +247,9 @@ def make(
         Whether several may be right, and how many; more are flagged.
     examples : sequence of mapping
         The same examples for every item, each with the fields of the prompt and `answer`.
+    named : bool
+        Name the letters in the request (`systemone:` models answer among them alone); not where
+        several options may be right.
     sampling : Sampling
         Sent with every request; what is None is left to the model.
 
@@ -267,6 +277,8 @@ def make(
     count = len(options) or letters
     if len(set(options)) < len(options) or not 2 <= count <= len(ascii_lowercase):
         raise InputError(f"choice: 2 to 26 options that differ are needed, got {list(options)!r}")
+    if named and several:
+        raise InputError("choice: named = true is for questions with one right option")
     return ChoiceJudge(
         prompt=prompt or (SEVERAL if several else ONE),
         several_prompt=several_prompt,
@@ -277,6 +289,7 @@ def make(
         examples=FixedExamples(tuple(examples)) if examples else None,
         k=len(examples),
         sampling=sampling,
+        named=named,
     )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.errors import InputError, TableError, check_allowed, check_columns, listed
 from voirdire.stats import cohen_kappa, fleiss_kappa, joint_agreement, krippendorff_alpha
 from voirdire.study import ReadOptions
-from voirdire.tables import read_raw, yes_no
+from voirdire.tables import read_raw, to_scores, yes_no
 from voirdire.tables.judged import read_judged
 from voirdire.tabular import Section, Table, count, interval, number, text
 
@@ -70,7 +70,8 @@ def read_annotations(
     """A file of annotations as ``item, annotator`` and a column a label, and these labels.
 
     A file with these columns is taken as it is: labels are read as yes and no, an empty cell is
-    missing, and what else it holds stays. Any other is read as `voirdire examine` reads labels.
+    missing, and what else it holds stays. Any other, and one whose only further column names the
+    label, is read as `voirdire examine` reads labels.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ def read_annotations(
         It may be read in two ways.
     """
     frame = read_raw(path).frame
-    if not {"item", "annotator"} <= set(frame.columns):
+    by_label = {"item", "annotator"} <= set(frame.columns) and (labels or not _in_words(frame))
+    if not by_label:
         said = _as_annotations(path, annotators)
         if said is not None:
             frame = said
@@ -99,6 +101,12 @@ def read_annotations(
         *(yes_no(frame[label], str(path)) for label in labels),
     )
     return annotations, labels
+
+
+def _in_words(frame: pl.DataFrame) -> bool:
+    """Whether one column names the label of a row, in place of a yes or no a label."""
+    said = [name for name in frame.columns if name not in ("item", "annotator")]
+    return len(said) == 1 and bool(to_scores(frame[said[0]].cast(pl.String)).bad.any())
 
 
 def _as_annotations(path: str | Path, annotators: Sequence[str]) -> pl.DataFrame | None:

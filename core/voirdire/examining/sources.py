@@ -330,14 +330,18 @@ def _judged(source: AnySource, reference: tuple[str, ...], read: ReadOptions) ->
     )
 
     nested = None if read.human else nested_table(source, read)
-    if nested is not None:
-        table, people = nested
-        stems = [path.stem for path in _paths(source)]
-        more = f" and {len(stems) - 2} more" if len(stems) > 2 else ""
-        name = f"{' and '.join(stems[:2])}{more}"
-        return FrameSource(table, reference or tuple(people), read, name)
-    found = read_judged(source, reference=reference, read=read)
-    return None if found is None else JudgementsSource(*found)
+    if nested is None:
+        found = read_judged(source, reference=reference, read=read)
+        if found is not None:
+            return JudgementsSource(*found)
+        nested = None if read.human else nested_table(source, read, words=True)
+    if nested is None:
+        return None
+    table, people = nested
+    stems = [path.stem for path in _paths(source)]
+    more = f" and {len(stems) - 2} more" if len(stems) > 2 else ""
+    name = f"{' and '.join(stems[:2])}{more}"
+    return FrameSource(table, reference or tuple(people), read, name)
 
 
 def _paths(source: AnySource) -> tuple[Path, ...]:

@@ -47,7 +47,7 @@ def params(model: str, request: Request, options: Options) -> dict[str, Any]:
     if not request.options:
         raise ModelError(
             f"{model} chooses among options, and this question names none: a rubric names them "
-            'with score = "levels", and the annotator `choice` always does',
+            'with score = "levels", and the annotator `choice` with named = true',
             "refused_parameter",
             retryable=False,
             parameter="options",

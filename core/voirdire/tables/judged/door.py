@@ -420,15 +420,22 @@ def _people_of_files(files: Sequence[Path], read: ReadOptions) -> tuple[str, ...
     return tuple(names)
 
 
-def nested_table(source: object, read: ReadOptions) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
+def nested_table(
+    source: object, read: ReadOptions, *, words: bool = False
+) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
     """Nested annotations that are numbers, as one long table, and who of their raters is a person.
 
-    None for any other source.
+    With `words` also those of words that are no labels (*yes* and *no*), which are read as those of
+    any table. None for any other source.
     """
     files = _files(source)
     tables = [table for path in files if (table := read_nested(path, read)) is not None]
-    if not files or len(tables) < len(files) or any("score" not in t.columns for t in tables):
+    numbers = all("score" in table.columns for table in tables)
+    if not files or len(tables) < len(files) or not (numbers or words):
         return None
+    if not numbers:
+        named = [t if "score" in t.columns else t.rename({"label": "score"}) for t in tables]
+        tables = [table.with_columns(pl.col("score").cast(pl.String)) for table in named]
     return pl.concat(tables, how="diagonal"), _people_of_files(files, read)
 
 

@@ -33,6 +33,7 @@ from voirdire.tables.judged.label_columns import (
     label_columns,
 )
 from voirdire.tables.judged.raters import raters_among, unread_note
+from voirdire.tables.judged.winners import place_of
 from voirdire.tables.judged.words import judgements_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ _PLAIN = frozenset(
 PARTS = ("item", "system", "run", "cluster", "subgroup", "context", "response", "reason", "origin")
 #: Fewer columns of 0 and 1 are questions of their own, unless somebody says otherwise.
 _FEWEST_INDICATORS = 3
+#: Words for one of two responses; A and B alone may be answers to a question.
+_OF_TWO = re.compile(r"model|system|response|assistant|output", re.IGNORECASE)
 #: A header over 0 and 1 of one label: `label_toxic`.
 _LABEL_HEAD = re.compile(r"labels?[ _.:-]+(.+)", re.IGNORECASE)
 
@@ -493,6 +496,8 @@ def _long(
     )
     if column is None:
         return None
+    if read.kind is None:
+        _check_places(raw, column)
     cells = raw.frame[column.name].cast(pl.String) if cells is None else cells
     if roles["item"] is None:
         raise TableError(
@@ -513,6 +518,25 @@ def _long(
         base, sets, raw.name, read, reference, rater,
         f"{column.name!r} holds labels, one row a judgement",
     )  # fmt: skip
+
+
+def _check_places(raw: RawTable, column: LabelColumn) -> None:
+    """Raise where the words say which of two responses is better, and nothing names the two."""
+    places = {word: place_of(word) for word in column.words}
+    sides = {place for place in places.values() if place}
+    named = any(_OF_TWO.search(word) for word in places)
+    if None in places.values() or len(sides) < 2 or not named:
+        return
+    keys = [name for name in raw.frame.columns if raw.frame[name].dtype == pl.String]
+    parted = [name for name in keys if raw.frame[name].str.contains("__", literal=True).all()]
+    how = (
+        f"say by --parts which parts of {parted[0]!r} are item, system_a and system_b"
+        if parted else "hand in columns system_a and system_b"
+    )  # fmt: skip
+    raise TableError(
+        f"{raw.name}: {column.name!r} says {listed(list(places), 4)}: which of two is better, and "
+        f"no column names the two; {how}, or say --kind label where these are labels"
+    )
 
 
 def _asked(column: str) -> str:

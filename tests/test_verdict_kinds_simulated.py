@@ -18,11 +18,12 @@ PANELS = 5
 STUDY = Study(name="rates")
 
 
-def states(draw, use):
+def states(draw, use, label=""):
     counts = Counter()
     for seed in range(PANELS):
         for name, case in draw(720_000 + seed).cases.items():
-            counts[name, decide(ground_of(case, STUDY.margins), AskedUse(use, THESE)).state] += 1
+            asked = AskedUse(use, THESE, label)
+            counts[name, decide(ground_of(case, STUDY.margins), asked).state] += 1
     return counts
 
 
@@ -87,4 +88,15 @@ def test_a_copy_of_one_of_five_who_share_the_work_is_left_open():
     counts = states(lambda seed: simulated.label_panel(400, 5, 5, seed, each=2), "single")
     assert counts["copies one human", "yes"] <= 1
     assert counts["copies one human", "open"] >= 4
+    assert counts["as one human", "yes"] >= 3
+
+
+def test_a_subgroup_at_random_is_released_on_no_side_and_win_rates_by_length_are_not_quoted():
+    for side in ("above", "below"):
+        draw = lambda seed: simulated.probability_panel(600, 3, seed)  # noqa: E731
+        counts = states(draw, "release", side)
+        assert counts["a subgroup at random", "no"] == PANELS
+        assert counts["calibrated", "no"] == 0
+    counts = states(lambda seed: simulated.preference_panel(2, 300, 3, seed), "score")
+    assert counts["always takes the longer", "no"] == PANELS
     assert counts["as one human", "yes"] >= 3

@@ -111,8 +111,8 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool
             # A component that should be there and is not must not pass in silence.
             found = (spec.untested("not computed"),)
         for part in found:
-            about = not asked.label or not part.at or asked.label in part.at
-            if about:
+            # What is of a subgroup or a system, and of no label, is about every label.
+            if not asked.label or asked.label in part.at or set(ground.labels).isdisjoint(part.at):
                 yield part, _counts(part, role, skipped=spec.skipped_untested)
 
 

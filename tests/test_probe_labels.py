@@ -91,6 +91,7 @@ def test_a_probe_that_does_harm_says_nothing_of_labels(tmp_path):
         make_suite(study, chosen_probes(["truncation"], PLUGINS), tmp_path / "out")
     kept = make_suite(study, chosen_probes(["truncation", "emoji"], PLUGINS), tmp_path / "out")
     assert [probe.name for probe in kept.probes] == ["identity", "emoji"]
+    assert kept.skipped == {"truncation": 80}
     with pytest.raises(PluginError, match="changes items, and not what an annotator asks"):
         make_annotator(judge="labels", probe="length", options={"labels": ["a", "b"]})
 

@@ -258,6 +258,8 @@ def _of_labels(
         raise InputError(f"{listed(odd)}: ids of items with {SEPARATOR!r} in them cannot be probed")
     languages = _languages(study, {item.id: item for item in items})
     rows, untouched = changed_items(items, asked, languages)
+    # Those that say nothing of labels apply to no item, and a note says so.
+    untouched |= dict.fromkeys(left, len(items))
     changed = [
         _probed(one, probe)
         for one in labellers for probe in asked

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells, labels_in
 from voirdire.late import dataclass
-from voirdire.tables._names import plain_word
-from voirdire.tables._numbers import fold, inside, is_numeric, order_of, to_scores
+from voirdire.tables._names import is_person, kind_of, measures, names_rater, plain_word
+from voirdire.tables._numbers import fold, folded, inside, is_numeric, order_of, to_scores
 from voirdire.tables.judged.cells import as_list, members
 from voirdire.tables.judged.words import form_of
 
@@ -137,3 +140,123 @@ def alike(one: LabelColumn, other: LabelColumn) -> bool:
         if inside_ >= SHARED * column.words.total():
             return True
     return False
+
+
+# --- whole numbers that may be codes
+
+
+def ask_about_codes(raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None) -> None:
+    """Raise where whole numbers stand under headers that speak of labels: grades, or classes?"""
+    # Under the header `judge` numbers are that judge's scores, and no names of raters.
+    scores = rater is not None and is_numeric(raw.frame[rater])
+    if read.kind is not None or scores or (read.score is not None and rater is None):
+        return
+    every = [c for c in free if _are_codes(raw.frame[c])]
+    coded = [c for c in every if _speaks_of_labels(c)]
+    if not (len(coded) == 1 if rater is not None else len(coded) > 1):
+        coded = [] if rater is not None or read.columns else _like_classes(raw, every)
+    if coded:
+        raise QuestionError(
+            f"{raw.name}: {listed(coded)} holds whole numbers; are they classes, or grades of "
+            f"which more is more?",
+            "kind", ("label", "score"), 'kind = "label"', likely=False,
+        )  # fmt: skip
+
+
+def _like_classes(raw: RawTable, coded: Sequence[str]) -> list[str]:
+    """The columns of raters where two people's codes show no order, else none: 1 to 5 are grades
+    until people who differ are as often four apart as one.
+    """
+    raters = [c for c in coded if names_rater(c) and not measures(c)]
+    people = [c for c in raters if is_person(c)]
+    looked = people if len(people) > 1 else raters
+    if not people or len(looked) < 2:
+        return []
+    from voirdire.tables.judged.codes import look_like_classes  # noqa: PLC0415 - for codes alone
+
+    return raters if look_like_classes([raw.frame[c] for c in looked]) else []
+
+
+def check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) -> None:
+    """Raise where one rater writes names under a header of labels, and another codes."""
+    for column in free:
+        if plain_word(column) not in HEADS or raw.frame[column].dtype != pl.String:
+            continue
+        cells = raw.frame.select(
+            pl.col(rater).cast(pl.String).alias("rater"),
+            pl.col(column).cast(pl.String).str.strip_chars().alias("cell"),
+        ).filter(pl.col("cell") != "")
+        coded = pl.col("cell").cast(pl.Float64, strict=False).is_not_null()
+        said = cells.group_by("rater", maintain_order=True).agg(
+            coded.all().alias("codes"), coded.any().alias("some"),
+            pl.col("cell").unique(maintain_order=True).alias("words"),
+        )  # fmt: skip
+        names, codes = said.filter(~pl.col("some")), said.filter("codes")
+        if names.height and codes.height:
+            first, other = names.row(0, named=True), codes.row(0, named=True)
+            raise TableError(
+                f"{raw.name}: under {column!r} {other['rater']!r} says "
+                f"{listed(sorted(other['words']), 6)}, and {first['rater']!r} says "
+                f"{listed(first['words'], 6)}: which of them mean the same is not known. Write the "
+                f"same words for both, or say --kind label and by --words which code is which "
+                f"label's"
+            )
+
+
+def codes_as_names(raw: RawTable, read: TableKeys, free: Sequence[str]) -> RawTable:
+    """The table with the name of each code, where somebody said which code is which label's."""
+    names = {f"{code:g}": word for word, code in read.words.items() if isinstance(code, float)}
+    if read.kind not in ("label", "label set") or not names:
+        return raw
+    made = {}
+    for column in free:
+        cells = raw.frame[column].cast(pl.String).str.strip_chars()
+        codes = cells.str.replace(r"^(-?\d+)\.0+$", "$1")
+        coded = codes.is_in(list(names)).fill_null(value=True)
+        known = coded | folded(cells).is_in([fold(word) for word in names.values()])
+        if coded.any() and known.all() and codes.n_unique() > 1:
+            made[column] = codes.replace(names).alias(column)
+    return replace(raw, frame=raw.frame.with_columns(made.values())) if made else raw
+
+
+def check_one_beside_codes(
+    raw: RawTable, found: Sequence[LabelColumn], free: Sequence[str]
+) -> None:
+    """Raise where one rater's column holds names, and another's codes, as many at most."""
+    named = [c for c in found if c.name in free and kind_of(c.name) and not measures(c.name)]
+    worded = [column for column in named if not is_numeric(raw.frame[column.name])]
+    coded = [column for column in named if is_numeric(raw.frame[column.name])]
+    if len(worded) != 1 or not coded:
+        return
+    words = [word for word, _ in worded[0].words.most_common()]
+    raise not_the_same(raw.name, coded[0].name, sorted(coded[0].words), worded[0].name, words)
+
+
+def not_the_same(
+    where: str, name: str, own: Sequence[str], other: str, words: Sequence[str]
+) -> TableError:
+    return TableError(
+        f"{where}: {name!r} says {listed(list(own), 6)}, and {other!r} says "
+        f"{listed(list(words), 6)}: which of them mean the same is not known. Write the same words "
+        f"in both, say --kind label and by --words which code is which label's, or leave {name!r} "
+        f"out by --ignore"
+    )
+
+
+def _speaks_of_labels(column: str) -> bool:
+    # Under *category* alone codes are classes; *category_gpt* may be anybody's grades.
+    words = {"label", "labels"} | (CODED if plain_word(column) not in CODED else set())
+    return not words.isdisjoint(re.split(r"[\W_]+", column.casefold()))
+
+
+def _are_codes(column: pl.Series) -> bool:
+    """Whether cells are 0..K-1 or 1..K, of three labels or more: two of them are yes and no."""
+    if not is_numeric(column):
+        return False
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() > column.null_count():
+        return False  # words among them: somebody writes names, and somebody codes
+    values = numbers.drop_nulls().unique().sort().to_list()
+    first = values[0] if values else -1
+    whole = [float(k) for k in range(int(first), int(first) + len(values))]
+    return first in (0, 1) and values == whole and 3 <= len(values) <= MOST_LABELS

@@ -22,21 +22,19 @@ from voirdire.tables._names import (
     plain_word,
 )
 from voirdire.tables._numbers import folded, is_numeric
-from voirdire.tables.judged.coded import (
-    ask_about_codes,
-    check_names_beside_codes,
-    check_one_beside_codes,
-    codes_as_names,
-    not_the_same,
-)
 from voirdire.tables.judged.frames import LABELS
 from voirdire.tables.judged.label_columns import (
     HEADS,
     MOST_LABELS,
     LabelColumn,
     alike,
+    ask_about_codes,
+    check_names_beside_codes,
+    check_one_beside_codes,
+    codes_as_names,
     groups_of,
     label_columns,
+    not_the_same,
 )
 from voirdire.tables.judged.raters import raters_among, unread_note
 from voirdire.tables.judged.winners import place_of

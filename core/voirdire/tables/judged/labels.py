@@ -22,6 +22,7 @@ from voirdire.tables._names import (
     plain_word,
 )
 from voirdire.tables._numbers import folded, is_numeric
+from voirdire.tables._preferences import place_of
 from voirdire.tables.judged.frames import LABELS
 from voirdire.tables.judged.label_columns import (
     HEADS,
@@ -37,7 +38,6 @@ from voirdire.tables.judged.label_columns import (
     not_the_same,
 )
 from voirdire.tables.judged.raters import raters_among, unread_note
-from voirdire.tables.judged.winners import place_of
 from voirdire.tables.judged.words import judgements_of
 
 if TYPE_CHECKING:

@@ -110,9 +110,11 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool
         if not found:
             # A component that should be there and is not must not pass in silence.
             found = (spec.untested("not computed"),)
+        # What is of a subgroup or a system, and of no label, is about every label.
+        labels = {asked.label, *ground.labels} if asked.label else set()
+        by_label = any(not labels.isdisjoint(part.at) for part in found)
         for part in found:
-            # What is of a subgroup or a system, and of no label, is about every label.
-            if not asked.label or asked.label in part.at or set(ground.labels).isdisjoint(part.at):
+            if not by_label or not part.at or asked.label in part.at:
                 yield part, _counts(part, role, skipped=spec.skipped_untested)
 
 

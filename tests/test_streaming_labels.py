@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from voirdire import examine
-from voirdire.errors import InputError, TableError
+from voirdire.errors import TableError
 
 WORDS = np.array(["calm", "tense", "flat"])
 
@@ -84,11 +84,12 @@ def test_a_folder_of_parts_has_the_numbers_of_the_table(tmp_path, shape):
     assert "= 900 items; judges: 'gpt'" in card.message
 
 
-def test_what_counts_of_alike_units_do_not_tell_is_an_error(tmp_path):
+def test_what_counts_of_alike_units_do_not_tell_is_read_whole_or_an_error(tmp_path):
     cells = judged(200)
     several = long_table(cells, cluster=[f"c{k // 2}" for k in range(200)])
-    with pytest.raises(InputError, match="labels by 'cluster'"):
-        examine(in_parts(tmp_path / "clusters", several), resamples=0)
+    found = examine(in_parts(tmp_path / "clusters", several), resamples=0)
+    (note,) = (one for one in found.findings if one.kind == "read_whole")
+    assert "labels by 'cluster'" in note.message
     twice = pl.concat([long_table(cells), long_table({"gpt": judged(200, 9)["gpt"]})])
     with pytest.raises(TableError, match=r"labels item .* more than once"):
         examine(in_parts(tmp_path / "twice", twice), resamples=0)

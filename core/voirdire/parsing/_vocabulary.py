@@ -13,7 +13,7 @@ import tomllib
 import unicodedata
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._spelling import MARKS
@@ -28,7 +28,7 @@ JOINED = ("ja", "ko", "th", "zh")
 _AMBIGUOUS = frozenset({"", "e", "je", "to"})
 #: Words of heads of lines, which tell no language.
 _OF_HEADS = frozenset({"verdict", "article"})
-_FOLDER = Path(__file__).with_name("languages")
+_FOLDER = files("voirdire.parsing") / "languages"
 
 
 # Vowel signs and the stretch of Arabic, which few write.

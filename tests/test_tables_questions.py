@@ -175,6 +175,24 @@ def _empty_sets(folder: Path) -> list[object]:
     return [_wide(folder, human_1=SETS, gpt=SETS)]
 
 
+def _no_label(folder: Path) -> list[object]:
+    people = [one if at % 4 else "n/a" for at, one in enumerate(SETS)]
+    return [_wide(folder, human_1=people, gpt=SETS)]
+
+
+def _sure(folder: Path) -> list[object]:
+    words = ["up", "down", "up", "flat"] * 10
+    return [_wide(folder, human_1=words, gpt=words[::-1],
+                  gpt_confidence=[at / 40 for at in range(40)])]  # fmt: skip
+
+
+def _both_sure(folder: Path) -> list[object]:
+    words = ["up", "down", "up", "flat"] * 10
+    return [_wide(folder, human_1=words, gpt=words[::-1], claude=words[1:] + words[:1],
+                  gpt_confidence=[at / 40 for at in range(40)],
+                  claude_confidence=[1 - at / 40 for at in range(40)])]  # fmt: skip
+
+
 def _answer_or_score(folder: Path) -> list[object]:
     return [_wide(folder, answer=_levels(2), human=HUMAN, judge=JUDGE)]
 
@@ -469,10 +487,13 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "labels._the_one": _two_label_columns,
     "words._empty_sets": _empty_sets,
     "words._label_or_not": _no_answer,
-    "labels._ask_about_codes": _codes,
+    "words._ask_about_no_label": _no_label,
+    "label_columns.ask_about_codes": _codes,
     "winners._ask_about_grades": _grades,
     "chances._of_yes": _probability_of,
     "chances._scores_or_probabilities": _probability_or_score,
+    "chances.sure_or_probable": _sure,
+    "chances._ask_about_sureness": _both_sure,
     "favoured._side": _probability_of_a_side,
     "labels._ask_about_indicators": _labels_or_questions,
     "_guess.answers_or_scores": _answer_or_score,

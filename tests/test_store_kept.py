@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import polars as pl
 import pytest
 from scripted import judge, scripted_plugins, study_of
 from test_store_session import RATER, call_of, fill, keep, opened
 
-from voirdire.errors import SessionError
+from voirdire.errors import InputError, SessionError
 from voirdire.running import run
 from voirdire.schema import Item, Message, Note, Reply, Request, Response, Turn, Usage
 from voirdire.store.forgetting import forget_texts
+from voirdire.store.frames import iterate_parsed
 from voirdire.store.health import check_session, make_private
-from voirdire.store.ledger import ledger_of, looks_at
+from voirdire.store.ledger import LabelUse, keep_look, ledger_of, looks_at
 from voirdire.store.parsed import parse_distinct
 from voirdire.store.raters import Participant
 from voirdire.store.readings import keep_readings
-from voirdire.store.records import RaterId, Slot, make_call
+from voirdire.store.records import RaterId, Slot, for_run, make_call
 from voirdire.store.replies import shown_messages
 from voirdire.store.session import check_tables_are_its_own, read_session
 from voirdire.store.shown import shown_as_examples
-from voirdire.store.tasks import iterate_comparisons, iterate_items, take_items, take_responses
+from voirdire.store.tasks import (
+    iterate_comparisons,
+    iterate_items,
+    lonely_responses,
+    take_items,
+    take_responses,
+)
 from voirdire.store.turns import TurnTaker, turns_of
 from voirdire.study import Rater
 from voirdire.tables import HowRead
@@ -234,3 +242,46 @@ def test_why_a_generator_wrote_nothing_is_told(tmp_path, fault, status):
     run(study, tmp_path / "a", quiet=True, plugins=PLUGINS)
     kept = pl.read_parquet(tmp_path / "a" / "responses.parquet")
     assert kept.select("system", "text", "status").rows() == [("gen", None, status)]
+
+
+def test_a_ledger_of_a_newer_version_is_not_guessed_at(tmp_path):
+    labels = tmp_path / "labels.csv"
+    use = LabelUse("tune", "which prompt", 3, "b", frozenset([b"unit"]), at=1.0)
+    keep_look(use, labels=[labels])
+    assert [one.look.key for one in looks_at([b"unit"], labels=[labels])] == [use.key]
+    path = ledger_of(labels)
+    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(InputError, match="a newer voirdire wrote it"):
+        looks_at([b"unit"], labels=[labels])
+
+
+def test_each_run_has_a_seed_of_its_own():
+    request = Request((Message("user", "Rate."),), seed=7)
+    assert [(for_run(request, run).seed, for_run(request, run).run) for run in (1, 2, 3)] == [
+        (7, 1), (8, 2), (9, 3),
+    ]  # fmt: skip
+    assert for_run(replace(request, seed=None), 2).seed is None
+
+
+def test_the_first_responses_without_an_item_are_named(tmp_path):
+    with opened(tmp_path) as session:
+        take_items(session.connection, [(Item("i1", "text"), "")])
+        names = [f"i{number}" for number in range(1, 9)]
+        take_responses(session.connection, [Response(n, "x", "said") for n in names], "file")
+        assert lonely_responses(session.connection) == [(name, "x") for name in names[1:6]]
+
+
+def test_replies_that_are_forgotten_are_told_apart_by_what_was_read(tmp_path):
+    study = study_of(tmp_path, judge("ann", model_options={"says": "{tries}"}, runs=2), items=2)
+    run(study, tmp_path / "a", quiet=True, plugins=PLUGINS)
+
+    def said():
+        return [
+            (one.item, one.run, one.parsed.scores)
+            for one in iterate_parsed(tmp_path / "a", "judge", PLUGINS)
+        ]
+
+    before = said()
+    assert len({str(scores) for *_, scores in before}) == 2
+    forget_texts(tmp_path / "a", PLUGINS)
+    assert said() == before

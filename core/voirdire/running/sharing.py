@@ -185,7 +185,7 @@ class SharedRun:
         # Judges' tasks on responses that pieces have generated are open from now on.
         keep_generated(self.session.connection, self.asking)
         tasks: dict[str, int] = {}
-        for participant in self._not_parked():
+        for participant in self._not_suspended():
             for item, count in open_items(
                 self.session.connection, participant, self.study.comparisons, failed=not self.again
             ).items():
@@ -214,12 +214,12 @@ class SharedRun:
             if tasks >= enough or at == len(open_tasks):
                 # Asked at each piece: while workers were at theirs, a signal may have
                 # come or a rater been suspended.
-                if self.stopped or not self._not_parked():
+                if self.stopped or not self._not_suspended():
                     return
                 yield self._piece(items, tasks / left)
                 items, left, tasks = [], left - tasks, 0
 
-    def _not_parked(self) -> list[Participant]:
+    def _not_suspended(self) -> list[Participant]:
         return [
             participant for participant in self.asking if participant.id.name not in self.suspended
         ]

@@ -230,3 +230,17 @@ def test_annotators_read_a_column_that_names_the_label(tmp_path):
     assert labels == ["all-or-nothing", "mind-reading"]
     by_rater = read.group_by("annotator").agg(pl.col(labels[0]).sum()).sort("annotator")
     assert by_rater.rows() == [("anna", 10), ("ben", 10)]
+
+
+def test_a_judge_column_called_judge_keeps_its_declared_probability():
+    frame = labels().rename({"gpt": "judge"})
+    read = ReadOptions(probability="confidence")
+    found = examine(frame, reference=["human_1", "human_2"], read=read)
+    assert {one.use for one in found.verdicts} >= {"confidence", "release", "filter"}
+
+
+def test_a_declared_probability_of_nobody_is_an_error():
+    frame = labels().with_columns(claude=pl.col("gpt"))
+    read = ReadOptions(probability="confidence")
+    with pytest.raises(TableError, match=r"none of the judges .'gpt', 'claude'. is 'confidence'"):
+        examine(frame, reference=["human_1", "human_2"], read=read)

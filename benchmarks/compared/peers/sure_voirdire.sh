@@ -1,1 +1,1 @@
-voirdire examine sure.csv --reference human
+voirdire examine sure.csv --reference human --probability confidence

@@ -126,7 +126,8 @@ def _skeleton(ratings: Sequence[Path], sheet: str | None, out: Path, why: str) -
     """A study that names the files and lists their columns, where nothing more is known."""
     from voirdire.tables import read_raw
 
-    lines = [f"# voirdire examine refuses this study until the lines below are filled in: {why}"]
+    said = f"voirdire examine refuses this study until the lines below are filled in: {why}"
+    lines = [f"# {line}" for line in said.splitlines()]
     lines += [f"name = {json.dumps(out.stem)}", "", "[data]", '# reference = ["a human rater"]']
     for path in ratings:
         columns = read_raw(path, sheet=sheet).frame.columns

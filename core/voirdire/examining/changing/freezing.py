@@ -109,16 +109,18 @@ def freeze_each(
 ) -> dict[str, Lock]:
     """A lock for each of some judges of a source, which is read once.
 
-    A judge that has no score has none.
+    A judge that has no score, or is not there, has none.
 
     Raises
     ------
     InputError
-        What is wrong with the source; a judge that is not there.
+        What is wrong with the source.
     """
-    measured = measured_of(source, reference=reference, judges=judges, verdicts=False)
+    measured = measured_of(source, reference=reference, verdicts=False)
     made = {}
-    for judge in judges:
+    for judge in measured.judges:
+        if judge not in judges:
+            continue
         with suppress(InputError):
             made[judge] = _frozen(replace(measured, judges=(judge,)), source, None)
     return made

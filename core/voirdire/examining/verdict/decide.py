@@ -101,7 +101,8 @@ def _required(ground: Ground, asked: AskedUse) -> Iterator[tuple[Component, bool
         if not is_for(spec.kinds, ground.kind):
             # A use of this kind goes without what is not; no other use is tested, for want of what
             # nobody has to declare.
-            if not is_for(asked.spec.kinds, ground.kind) and spec.declared is always:
+            missed = role == "required" and spec.declared is always
+            if missed and not is_for(asked.spec.kinds, ground.kind):
                 yield spec.untested("nominal"), True
             continue
         if not spec.declared(ground):

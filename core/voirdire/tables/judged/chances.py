@@ -89,7 +89,8 @@ def read_probabilities(
         return None
     said = {c: bits for c in free if c not in claimed and (bits := _bits(raw.frame[c])) is not None}
     if not said:
-        return _of_labels(raw, read, claimed, roles, reference)
+        # A row a judgement has its probabilities in one column: `read_claims`.
+        return None if rater else _of_labels(raw, read, claimed, roles, reference)
     judges = {_judge(name, said) for name in claimed}
     people = _people([c for c in said if c not in judges], judges, reference, raw.name)
     about = read.about or "yes"
@@ -190,10 +191,15 @@ def _of_labels(
     """Labels, a column a rater, and columns of how probable a judge's own label is."""
     as_labels = without_columns(read, *claimed).model_copy(update={"kind": "label"})
     labels = read_labels(raw, as_labels, reference)
-    # A row a judgement has its probabilities in one column: `read_claims`.
-    if labels is None or find("rater", raw.frame.columns, None, raw.name) is not None:
+    if labels is None:
         return None
     judges = [name for name in labels.raters if name not in labels.people]
+    # What somebody declared is never left out in silence.
+    if read.probability and (whose := _judge(read.probability, judges)) not in judges:
+        raise TableError(
+            f"{raw.name}: {read.probability!r} is declared as a probability, and none of the "
+            f"judges ({listed(judges)}) is {whose!r}; call it NAME_probability after its judge"
+        )
     facts = facts_of(raw, roles).select("item", "system", "run").rows()
     claims_ = [
         (item, system, judge, run, "", value)

@@ -17,7 +17,7 @@ from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.comparisons import all_numbers
 from voirdire.tables.judged.frames import LABELS, LabelQuestion
 from voirdire.tables.judged.label_columns import label_columns
-from voirdire.tables.judged.labels import facts_of, parts_found, read_labels
+from voirdire.tables.judged.labels import facts_of, judges_there, parts_found, read_labels
 from voirdire.tables.judged.people import people_of_or_none
 from voirdire.tables.judged.words import form_of, judgements_of
 
@@ -54,6 +54,8 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     roles = parts_found(columns, read, raw.name)
     rater = read.rater if read.rater in columns else None
     rater = find("rater", columns, rater, raw.name)
+    # `judge` over a judge's own labels is a rater's column, and no column of raters.
+    rater = None if rater in reference or judges_there(raw, rater, columns) else rater
     free = [c for c in columns if c not in {*roles.values(), rater}]
     if rater is None:
         _check_whose(raw, free)

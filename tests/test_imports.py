@@ -126,7 +126,7 @@ def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_pat
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {"import": [], "examine": []}
     # Middles of pairs in turn, and more of them where a busy machine made them wide.
-    for rounds in (5, 8):
+    for rounds in (5, 8, 8):
         for _ in range(rounds):
             for name, words in (("import", ["-c", "import numpy, polars"]), ("examine", examined)):
                 start = processor_seconds()

@@ -21,7 +21,7 @@ from voirdire.humans.questions import LEVELS
 from voirdire.study import load_study
 from voirdire_plugins.tune.candidates import Scored, forms
 from voirdire_plugins.tune.goals import Marks, goal_of
-from voirdire_plugins.tune.measuring import Line, OldAndNew
+from voirdire_plugins.tune.measuring import Foretold, OldAndNew
 from voirdire_plugins.tune.tuning import labels_to_show, tune
 
 
@@ -252,7 +252,7 @@ def test_gains_where_judges_differ_by_loops():
     people = humans.mean(axis=1)
     old, new = (np.clip(people + chance.normal(0, s, 60), 1, 5)[None] for s in (1.5, 0.4))
     marks = Marks(1, 5, 4)
-    lines = tuple(Line.through(one[0], humans, marks) for one in (old, new))
+    lines = tuple(Foretold.through(one[0], humans, marks) for one in (old, new))
     pair = OldAndNew(Scored("a", old, "a"), Scored("b", new, "b"), "worth", marks, lines)
     # Of lines through the same units the gain is that of the squared correlation.
     gain = [np.corrcoef(one[0], people)[0, 1] ** 2 for one in (old, new)]

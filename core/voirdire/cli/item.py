@@ -35,7 +35,7 @@ def item(
             help="A session, a file of ratings, a study or a benchmark's name.", show_default=False
         ),
     ],
-    name: Annotated[str, typer.Argument(help="The id of the item.", metavar="ITEM")],
+    name: Annotated[str, typer.Argument(help="The id of the item.", metavar="ID")],
     data: Annotated[
         Path | None,
         typer.Option("--data", help="The folder of a benchmark's data.", show_default=False),

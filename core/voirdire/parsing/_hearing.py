@@ -78,11 +78,11 @@ def may_hold(text: str, *uses: str) -> bool:
     return _may_hold(_folded_text(text[:LONGEST].strip()), uses)
 
 
-def _may_hold(said: _Folded, uses: tuple[str, ...]) -> bool:
+def _may_hold(said: _FoldedText, uses: tuple[str, ...]) -> bool:
     return bool(said.script) or not _first_words(uses).isdisjoint(said.tokens)
 
 
-class _Folded:
+class _FoldedText:
     """A folded text, its words, the language that its script alone tells, and what is heard."""
 
     __slots__ = ("_heard", "script", "text", "tokens")
@@ -107,8 +107,8 @@ class _Folded:
 
 # A text is heard for one use after another.
 @lru_cache(maxsize=64)
-def _folded_text(text: str) -> _Folded:
-    return _Folded(text)
+def _folded_text(text: str) -> _FoldedText:
+    return _FoldedText(text)
 
 
 @cache

@@ -427,6 +427,7 @@ def _rate(hit: int, of: tuple[int, ...]) -> Callable[[Floats, int], Floats]:
     """A share of the 2 x 2 table: cells tn, fp, fn, tp."""
 
     def rate(sums: Floats, q: int) -> Floats:
+        """The share of one gate, of sums of shape (..., columns)."""
         cells = sums[..., _FIXED + 2 * q :]
         return cells[..., hit] / sum(cells[..., cell] for cell in of)
 

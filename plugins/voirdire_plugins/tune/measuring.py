@@ -131,7 +131,7 @@ class OldAndNew:
     new: Scored
     use: str
     marks: Marks
-    lines: tuple[Line, Line] | None = None
+    lines: tuple[Foretold, Foretold] | None = None
 
     @property
     def measure(self) -> str:
@@ -184,7 +184,7 @@ class OldAndNew:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Foretold:
     """What a judge's score foretells of people's, 0 to 1, and the variance of people's scores."""
 
     level: float
@@ -193,7 +193,7 @@ class Line:
     variance: float
 
     @classmethod
-    def through(cls, scores: Floats, humans: Floats, marks: Marks) -> Line:
+    def through(cls, scores: Floats, humans: Floats, marks: Marks) -> Foretold:
         """The least-squares line through labelled units; level where the judge says one thing."""
         read = ~np.isnan(scores)
         everyone = (mean_run(humans.T) - marks.low) / marks.width

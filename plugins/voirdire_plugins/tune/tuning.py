@@ -23,7 +23,7 @@ from voirdire_plugins.tune.juries import jury_specs, members_of
 from voirdire_plugins.tune.looks import looked_before, remember
 from voirdire_plugins.tune.measuring import (
     Drawn,
-    Line,
+    Foretold,
     OldAndNew,
     draw,
     measure_drawn,
@@ -336,7 +336,7 @@ def _pair(old: Scored, new: Scored, work: Work, part: slice) -> OldAndNew:
     labelled, lines = slice(len(work.units)), None
     if work.goal.use == "worth":
         first, second = (
-            Line.through(mean_run(one.runs[:, labelled]), work.units.humans, work.marks)
+            Foretold.through(mean_run(one.runs[:, labelled]), work.units.humans, work.marks)
             for one in (old, new)
         )
         lines = (first, second)

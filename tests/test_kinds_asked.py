@@ -244,3 +244,31 @@ def test_a_declared_probability_of_nobody_is_an_error():
     read = ReadOptions(probability="confidence")
     with pytest.raises(TableError, match=r"none of the judges .'gpt', 'claude'. is 'confidence'"):
         examine(frame, reference=["human_1", "human_2"], read=read)
+
+
+def long_table(column="label", words=("yes", "no")):
+    """Two people's words, and a judge that says how probable the first is and nothing else."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for item, share in enumerate(rng.uniform(size=200).round(3)):
+        says = [words[0] if rng.random() < share else words[1] for _ in range(2)]
+        rows += [(item, "ann", says[0], None), (item, "ben", says[1], None)]
+        rows.append((item, "gpt", None, share))
+    return pl.DataFrame(rows, schema=["item", "rater", column, "probability"], orient="row")
+
+
+def test_a_judge_of_probabilities_alone_is_examined_beside_peoples_labels():
+    found = examine(long_table(), reference=["ann", "ben"])
+    assert {(one.judge, one.use) for one in found.verdicts} == {
+        ("gpt", "confidence"), ("gpt", "release"),
+    }  # fmt: skip
+    with pytest.raises(TableError, match=r"'gpt' gives numbers in 'probability' and no label"):
+        examine(long_table(words=("spam", "ham")), reference=["ann", "ben"])
+
+
+def test_probabilities_in_the_column_of_peoples_zeros_and_ones_are_what_they_are_said_to_be():
+    table = long_table(words=("1", "0")).with_columns(
+        pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("probability")
+    ).drop("label")  # fmt: skip
+    found = examine(table, reference=["ann", "ben"], read=ReadOptions(kind="probability"))
+    assert {one.use for one in found.verdicts} == {"confidence", "release"}

@@ -70,7 +70,7 @@ def read_probabilities(
         rater is not None
         and (mixed := _words_beside_shares(raw, [*free, *map(str, texts)], rater)) is not None
     ):
-        return _of_mixed(raw, read, mixed, reference)
+        return _of_mixed(raw, read, mixed, rater, reference)
     declared = [read.probability] if read.probability else []
     for name in declared:
         if name not in raw.frame.columns:
@@ -133,17 +133,18 @@ def read_probabilities(
 def _words_beside_shares(raw: RawTable, free: Sequence[str], rater: str) -> str | None:
     """The column in which some raters say yes or no and others numbers from 0 to 1; else None."""
     for column in free:
-        if column == rater or raw.frame[column].dtype != pl.String:
+        dtype = raw.frame[column].dtype
+        if column == rater or not (dtype == pl.String or dtype.is_numeric()):
             continue
-        kinds = {
-            _kind_of_cells(cells["cell"])
-            for _, cells in raw.frame.select(pl.col(rater), pl.col(column).alias("cell")).group_by(
-                rater
-            )
-        } - {None}
-        if kinds == {"words", "shares"}:
+        if set(_kinds_of_raters(raw, column, rater).values()) - {None} == {"words", "shares"}:
             return column
     return None
+
+
+def _kinds_of_raters(raw: RawTable, column: str, rater: str) -> dict[str, str | None]:
+    """Rater -> what its cells are."""
+    cells = raw.frame.select(pl.col(rater).cast(pl.String), pl.col(column).alias("cell"))
+    return {str(name): _kind_of_cells(part["cell"]) for (name,), part in cells.group_by(rater)}
 
 
 def _kind_of_cells(cells: pl.Series) -> str | None:
@@ -154,7 +155,7 @@ def _kind_of_cells(cells: pl.Series) -> str | None:
 
 
 def _of_mixed(
-    raw: RawTable, read: TableKeys, column: str, reference: Sequence[str]
+    raw: RawTable, read: TableKeys, column: str, rater: str, reference: Sequence[str]
 ) -> ReadJudgements | None:
     """A row a judgement, of which a judge's are probabilities of *yes*.
 
@@ -165,7 +166,21 @@ def _of_mixed(
     """
     if read.kind is None:
         raise _scores_or_probabilities(raw, [column])
-    share = raw.frame[column].cast(pl.Float64, strict=False)
+    # What a person says by 0 and 1 is no probability: who says which is told by all cells of each.
+    kinds = _kinds_of_raters(raw, column, rater)
+    sure = [name for name, kind in kinds.items() if kind == "shares"]
+    share = raw.frame.select(
+        pl.when(pl.col(rater).cast(pl.String).is_in(sure)).then(
+            pl.col(column).cast(pl.Float64, strict=False)
+        )
+    ).to_series()
+    if raw.frame[column].dtype.is_numeric():
+        raw = replace(
+            raw,
+            frame=raw.frame.with_columns(
+                pl.col(column).cast(pl.Int64, strict=False).cast(pl.String)
+            ),
+        )
     said = raw.frame.filter(share.is_null())[column]
     words = said.drop_nulls().unique(maintain_order=True).to_list()
     bits = to_scores(pl.Series(words))

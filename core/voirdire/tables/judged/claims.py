@@ -43,6 +43,8 @@ CLAIM = re.compile(
 _LOG = re.compile(r"log[_ -]?p", re.IGNORECASE)
 #: How far probabilities of all labels may be from 1 together.
 _ROUNDED = 0.03
+#: The label of two whose probability a number is that stands alone.
+_SAYS_YES = ("yes", "true", "pass", "positive", "1", "correct", "toxic", "harmful", "unsafe")
 _KEY = ["item", "system", "rater", "run"]
 
 
@@ -79,7 +81,42 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
         if claim is not None
         for label, value in claim.items()
     ]
+    if not spread:
+        labels, claims = _of_yes_alone(raw, labels, column, claims)
     return with_claims(labels, claims)
+
+
+def _of_yes_alone(
+    raw: RawTable,
+    labels: ReadJudgements,
+    column: str,
+    claims: list[tuple[Any, Any, str, int, str, float]],
+) -> tuple[ReadJudgements, list[tuple[Any, Any, str, int, str, float]]]:
+    """Claims of who gives a probability and no label are of the label that says yes; nothing else
+    was asked of them.
+
+    Raises
+    ------
+    TableError
+        There is none among the labels.
+    """
+    answered = labels.labels.filter(pl.col("labels").list.len() > 0)["rater"]
+    silent = {claim[2] for claim in claims} - set(answered)
+    if not silent:
+        return labels, claims
+    given = [label for one in labels.questions for label in one.labels]
+    yes = [label for label in given if fold(label) in _SAYS_YES]
+    if len(given) != 2 or len(yes) != 1:
+        raise TableError(
+            f"{raw.name}: {listed(sorted(silent))} gives numbers in {column!r} and no label; of "
+            f"which label ({listed(given)}) are they the probability? Write the label beside, or "
+            "a column of probabilities for each label"
+        )
+    kept = labels.labels.filter(~pl.col("rater").is_in(sorted(silent)))
+    return replace(labels, labels=kept), [
+        (item, system, who, run, yes[0] if who in silent else label, value)
+        for item, system, who, run, label, value in claims
+    ]
 
 
 def _check_whose(raw: RawTable, free: Sequence[str]) -> None:
@@ -277,13 +314,12 @@ def with_claims(
         pl.col("labels").list.first().alias("given")
     )
     of_said = bool((frame["label"] == "").all())
-    if of_said:
-        frame = frame.drop("label").join(
-            given.select(*_KEY, "given").rename({"given": "label"}), on=_KEY, nulls_equal=True
-        )
-    else:
-        known = pl.col("label").map_elements(lambda t: forms.get(form_of(t)), pl.String)
-        frame = frame.with_columns(known).filter(pl.col("label").is_not_null())
+    said = frame.filter(pl.col("label") == "").drop("label").join(
+        given.select(*_KEY, "given").rename({"given": "label"}), on=_KEY, nulls_equal=True
+    )  # fmt: skip
+    known = pl.col("label").map_elements(lambda t: forms.get(form_of(t)), pl.String)
+    named = frame.filter(pl.col("label") != "").with_columns(known)
+    frame = pl.concat([said.select(frame.columns), named.filter(pl.col("label").is_not_null())])
     judges = [name for name in frame["rater"].unique(maintain_order=True)
               if name not in labels.people]  # fmt: skip
     frame = frame.filter(pl.col("rater").is_in(judges))
@@ -324,8 +360,7 @@ def with_claims(
 
 def _yes_of(labels: Sequence[str]) -> str:
     """The label of two whose probability is held: what says yes, else the first."""
-    good = ("yes", "true", "pass", "positive", "1", "correct", "toxic", "harmful", "unsafe")
-    return next((label for label in labels if fold(label) in good), labels[0])
+    return next((label for label in labels if fold(label) in _SAYS_YES), labels[0])
 
 
 def _block(people: pl.DataFrame, says: pl.Expr, claimed: pl.DataFrame, about: str) -> pl.DataFrame:

@@ -80,7 +80,7 @@ def ask_whose_files(why: TableError, files: Sequence[Path], named: Sequence[str]
         return
     stems = sorted((path.stem for path in files), key=lambda name: not is_human(name))
     raise QuestionError(
-        f"{str(why).rstrip('.')}. Is each file one rater's, who is called as it? Then whose "
+        f"{str(why).partition('; ')[0]}. Is each file one rater's, who is called as it? Then whose "
         f"judgements are the reference?",
         "reference", tuple(stems), f"reference = {json.dumps(stems[:1])}", likely=False,
     )  # fmt: skip

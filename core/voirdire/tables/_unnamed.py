@@ -103,7 +103,9 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     able.sort(key=lambda c: (kind_of(c) != "human", kind_of(c) == "judge", speaks_of_models(c)))
     if len(able) < _FEWEST_ANSWERS:
         return
-    said = why.question if isinstance(why, QuestionError) else f"{str(why).rstrip('.')}."
+    # What else it proposes is no answer to this question.
+    parts = [part for part in str(why).rstrip(".").split("; ") if "--" not in part]
+    said = why.question if isinstance(why, QuestionError) else f"{'; '.join(parts)}."
     raise QuestionError(
         f"{said} Nobody said either whose judgements are the reference, by which columns are "
         f"understood; {listed(able[:_MOST_CHOICES])} may be people's."

@@ -104,8 +104,9 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     if len(able) < _FEWEST_ANSWERS:
         return
     # What else it proposes is no answer to this question.
-    parts = [part for part in str(why).rstrip(".").split("; ") if "--" not in part]
-    said = why.question if isinstance(why, QuestionError) else f"{'; '.join(parts)}."
+    first, *rest = str(why).rstrip(".").split("; ")
+    told = "; ".join([first, *(part for part in rest if "--" not in part)])
+    said = why.question if isinstance(why, QuestionError) else f"{told}."
     raise QuestionError(
         f"{said} Nobody said either whose judgements are the reference, by which columns are "
         f"understood; {listed(able[:_MOST_CHOICES])} may be people's."

@@ -1413,33 +1413,37 @@ def labelled() -> list[Made]:
 # --- preferences -------------------------------------------------------------------------------
 
 
+def pairs_drawn(
+    seed: int, n: int, raters: dict[str, float], systems: Sequence[str], prefix: str
+) -> tuple[Panel, list[tuple[str, str, str]], dict[Key, str]]:
+    p = Panel(seed)
+    units, t = [], {}
+    for i in names(prefix, n):
+        a, b = p.draw.sample(list(systems), 2)
+        units.append((i, a, b))
+        true = p.draw.choice([a, b, a, b, "tie"])
+        for r, e in raters.items():
+            t[i, "|".join(sorted((a, b))), r, ""] = (
+                p.draw.choice([a, b, "tie"]) if p.draw.random() < e else true
+            )
+    return p, units, t
+
+
+def winner_of(t: dict[Key, str], i: str, a: str, b: str, r: str) -> str:
+    return t[i, "|".join(sorted((a, b))), r, ""]
+
+
+def worded(v: str, a: str, words: tuple[Any, Any, Any]) -> Any:
+    """A winner in a file's words: for the first, for the second, for a tie."""
+    return words[2] if v == "tie" else words[0] if v == a else words[1]
+
+
 def compared() -> list[Made]:
     """The truth of a comparison is the winning system, or tie; the system of its key is the pair."""
     made = []
 
-    def drawn(
-        seed: int, n: int, raters: dict[str, float], systems: Sequence[str], prefix: str
-    ) -> tuple[Panel, list[tuple[str, str, str]], dict[Key, str]]:
-        p = Panel(seed)
-        units, t = [], {}
-        for i in names(prefix, n):
-            a, b = p.draw.sample(list(systems), 2)
-            units.append((i, a, b))
-            true = p.draw.choice([a, b, a, b, "tie"])
-            for r, e in raters.items():
-                t[i, "|".join(sorted((a, b))), r, ""] = (
-                    p.draw.choice([a, b, "tie"]) if p.draw.random() < e else true
-                )
-        return p, units, t
-
-    def of(t: dict[Key, str], i: str, a: str, b: str, r: str) -> str:
-        return t[i, "|".join(sorted((a, b))), r, ""]
-
-    def side(v: str, a: str, words: tuple[str, str, str]) -> str:
-        return words[2] if v == "tie" else words[0] if v == a else words[1]
-
     raters = {"human": 0.2, "gpt-4": 0.3}
-    p, units, t = drawn(7601, 60, raters, ["vicuna", "alpaca", "koala"], "q")
+    p, units, t = pairs_drawn(7601, 60, raters, ["vicuna", "alpaca", "koala"], "q")
     rows = [["question_id", "model_a", "model_b", "winner", "judge", "tstamp"]]
     for n, (i, a, b) in enumerate(units):
         for r in raters:
@@ -1448,7 +1452,7 @@ def compared() -> list[Made]:
                     i,
                     a,
                     b,
-                    side(of(t, i, a, b, r), a, ("model_a", "model_b", "tie")),
+                    worded(winner_of(t, i, a, b, r), a, ("model_a", "model_b", "tie")),
                     r,
                     1690000000 + n,
                 ]
@@ -1458,7 +1462,7 @@ def compared() -> list[Made]:
     )
 
     raters = {"human_choice": 0.2, "llm_choice": 0.3}
-    p, units, t = drawn(7602, 60, raters, ["old", "new"], "pr")
+    p, units, t = pairs_drawn(7602, 60, raters, ["old", "new"], "pr")
     rows = [["prompt_id", "left", "right", "human_choice", "llm_choice", "seconds"]]
     for i, a, b in units:
         rows.append(
@@ -1466,7 +1470,7 @@ def compared() -> list[Made]:
                 i,
                 a,
                 b,
-                *(side(of(t, i, a, b, r), a, ("left", "right", "tie")) for r in raters),
+                *(worded(winner_of(t, i, a, b, r), a, ("left", "right", "tie")) for r in raters),
                 p.draw.randint(5, 90),
             ]
         )
@@ -1482,7 +1486,7 @@ def compared() -> list[Made]:
     )
 
     raters = {"editor": 0.2, "gpt": 0.3}
-    p, units, t = drawn(7603, 64, raters, ["summ-a", "summ-b", "summ-c"], "art")
+    p, units, t = pairs_drawn(7603, 64, raters, ["summ-a", "summ-b", "summ-c"], "art")
     rows = [["article", "sys1", "sys2", "editor", "gpt", "words1", "words2"]]
     for i, a, b in units:
         rows.append(
@@ -1490,7 +1494,7 @@ def compared() -> list[Made]:
                 i,
                 a,
                 b,
-                *(side(of(t, i, a, b, r), a, (a, b, "both")) for r in raters),
+                *(worded(winner_of(t, i, a, b, r), a, (a, b, "both")) for r in raters),
                 p.draw.randint(40, 120),
                 p.draw.randint(40, 120),
             ]
@@ -1507,11 +1511,17 @@ def compared() -> list[Made]:
     )
 
     raters = {"Mensch": 0.2, "KI": 0.3}
-    p, units, t = drawn(7604, 50, raters, ["Altsystem", "Neusystem"], "Frage ")
+    p, units, t = pairs_drawn(7604, 50, raters, ["Altsystem", "Neusystem"], "Frage ")
     cells: list[list[Any]] = [["Frage", "System 1", "System 2", "Mensch", "KI", "Kommentar"]]
     for i, a, b in units:
         cells.append(
-            [i, a, b, *(side(of(t, i, a, b, r), a, ("1", "2", "gleich")) for r in raters), None]
+            [
+                i,
+                a,
+                b,
+                *(worded(winner_of(t, i, a, b, r), a, ("1", "2", "gleich")) for r in raters),
+                None,
+            ]
         )
     made.append(
         Made(
@@ -1525,7 +1535,7 @@ def compared() -> list[Made]:
     )
 
     raters = {"human_pref": 0.2, "judge_pref": 0.3}
-    p, units, t = drawn(7605, 60, raters, ["m1", "m2"], "c")
+    p, units, t = pairs_drawn(7605, 60, raters, ["m1", "m2"], "c")
     rows = [["cmp_id", "system_a", "system_b", "human_pref", "judge_pref"]]
     strong = {"human_pref": 2, "judge_pref": 2}
     for i, a, b in units:
@@ -1536,8 +1546,8 @@ def compared() -> list[Made]:
                 b,
                 *(
                     0
-                    if of(t, i, a, b, r) == "tie"
-                    else (1 if of(t, i, a, b, r) == a else -1) * p.draw.randint(1, strong[r])
+                    if winner_of(t, i, a, b, r) == "tie"
+                    else (1 if winner_of(t, i, a, b, r) == a else -1) * p.draw.randint(1, strong[r])
                     for r in raters
                 ),
             ]
@@ -1554,7 +1564,7 @@ def compared() -> list[Made]:
     )
 
     raters = {"human": 0.2, "llm": 0.3}
-    p, units, t = drawn(7606, 55, raters, ["x1", "x2", "x3"], "u")
+    p, units, t = pairs_drawn(7606, 55, raters, ["x1", "x2", "x3"], "u")
     lines = [
         json.dumps(
             {
@@ -1562,7 +1572,9 @@ def compared() -> list[Made]:
                 "model_a": a,
                 "model_b": b,
                 "prompt": f"Ask {i}",
-                "votes": {r: side(of(t, i, a, b, r), a, ("A", "B", "tie")) for r in raters},
+                "votes": {
+                    r: worded(winner_of(t, i, a, b, r), a, ("A", "B", "tie")) for r in raters
+                },
             }
         )
         for i, a, b in units
@@ -1579,10 +1591,12 @@ def compared() -> list[Made]:
     )
 
     raters = {"annotator": 0.2, "judge_gpt4": 0.3}
-    p, units, t = drawn(7607, 60, raters, ["base", "dpo"], "uid")
+    p, units, t = pairs_drawn(7607, 60, raters, ["base", "dpo"], "uid")
     rows = [["uid", "response_1_model", "response_2_model", "annotator", "judge_gpt4"]]
     for i, a, b in units:
-        rows.append([i, a, b, *(side(of(t, i, a, b, r), a, ("A>B", "B>A", "A=B")) for r in raters)])
+        rows.append(
+            [i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("A>B", "B>A", "A=B")) for r in raters)]
+        )
     made.append(
         Made(
             "arrows",
@@ -1595,7 +1609,7 @@ def compared() -> list[Made]:
     )
 
     raters = {"evaluador": 0.2, "juez": 0.3}
-    p, units, t = drawn(7608, 52, raters, ["prod", "cand"], "caso")
+    p, units, t = pairs_drawn(7608, 52, raters, ["prod", "cand"], "caso")
     rows = [["caso", "modelo_a", "modelo_b", "evaluador", "juez", "mostrado_primero"]]
     for i, a, b in units:
         rows.append(
@@ -1603,7 +1617,7 @@ def compared() -> list[Made]:
                 i,
                 a,
                 b,
-                *(side(of(t, i, a, b, r), a, ("A", "B", "empate")) for r in raters),
+                *(worded(winner_of(t, i, a, b, r), a, ("A", "B", "empate")) for r in raters),
                 p.draw.choice("AB"),
             ]
         )

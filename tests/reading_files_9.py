@@ -17,12 +17,15 @@ from reading_files_7 import (
     book,
     delimited,
     names,
+    pairs_drawn,
     parquet,
     sentence,
     sheet,
     stamp,
     text,
     texts,
+    winner_of,
+    worded,
 )
 
 if TYPE_CHECKING:
@@ -645,54 +648,45 @@ def labelled() -> list[Made]:
 def compared() -> list[Made]:
     made = []
 
-    def drawn(seed: int, n: int, raters: dict[str, float], systems: Sequence[str], prefix: str):
-        p = Panel(seed)
-        units, t = [], {}
-        for i in names(prefix, n):
-            a, b = p.draw.sample(list(systems), 2)
-            units.append((i, a, b))
-            true = p.draw.choice([a, b, a, b, "tie"])
-            for r, e in raters.items():
-                t[i, "|".join(sorted((a, b))), r, ""] = (
-                    p.draw.choice([a, b, "tie"]) if p.draw.random() < e else true
-                )
-        return p, units, t
-
-    def of(t: Any, i: str, a: str, b: str, r: str) -> str:
-        return t[i, "|".join(sorted((a, b))), r, ""]
-
-    def side(v: str, a: str, words: tuple[Any, Any, Any]) -> Any:
-        return words[2] if v == "tie" else words[0] if v == a else words[1]
-
     def add(name: str, file: str, content: str, reference: str, t: Any) -> None:
         made.append(Made(name, "preferences", text(file, content), reference, "preference", t))
 
     raters = {"expert": 0.2, "gpt-4o": 0.3}
-    p, units, t = drawn(9601, 60, raters, ["m-small", "m-large", "m-tiny"], "prompt")
+    p, units, t = pairs_drawn(9601, 60, raters, ["m-small", "m-large", "m-tiny"], "prompt")
     rows: list[list[Any]] = [["prompt", "first_model", "second_model", "annotator", "preferred"]]
     rows += [
-        [i, a, b, r, side(of(t, i, a, b, r), a, (a, b, "tie"))] for i, a, b in units for r in raters
+        [i, a, b, r, worded(winner_of(t, i, a, b, r), a, (a, b, "tie"))]
+        for i, a, b in units
+        for r in raters
     ]
     add("preferred-long", "prefs.csv", delimited(rows), "expert", t)
 
     raters = {"human_winner": 0.2, "judge_winner": 0.3}
-    p, units, t = drawn(9602, 60, raters, ["ref", "new"], "x")
+    p, units, t = pairs_drawn(9602, 60, raters, ["ref", "new"], "x")
     rows = [["prompt_id", "model_1", "model_2", "human_winner", "judge_winner", "turns"]]
     rows += [
-        [i, a, b, *(side(of(t, i, a, b, r), a, (1, 2, 0)) for r in raters), p.draw.randint(1, 3)]
+        [
+            i,
+            a,
+            b,
+            *(worded(winner_of(t, i, a, b, r), a, (1, 2, 0)) for r in raters),
+            p.draw.randint(1, 3),
+        ]
         for i, a, b in units
     ]
     add("ones-twos", "wins.csv", delimited(rows), "human_winner", t)
 
     raters = {"human": 0.2, "gpt": 0.3}
-    p, units, t = drawn(9603, 56, raters, ["m1", "m2", "m3"], "n")
+    p, units, t = pairs_drawn(9603, 56, raters, ["m1", "m2", "m3"], "n")
     lines = [
-        json.dumps({"qid": i, "pair": [a, b], "verdicts": {r: of(t, i, a, b, r) for r in raters}})
+        json.dumps(
+            {"qid": i, "pair": [a, b], "verdicts": {r: winner_of(t, i, a, b, r) for r in raters}}
+        )
         for i, a, b in units
     ]
     add("pair-list", "pairs.jsonl", "\n".join(lines), "human", t)
 
-    p, units, t = drawn(
+    p, units, t = pairs_drawn(
         9604, 60, {"ed": 0.2, "claude": 0.3}, ["lead-a", "lead-b", "lead-c"], "story"
     )
     rows = [["story", "who", "chosen", "rejected"]]
@@ -705,25 +699,27 @@ def compared() -> list[Made]:
     add("chosen-rejected", "chosen.csv", delimited(rows), "ed", t)
 
     raters = {"reader": 0.2, "llm": 0.3}
-    p, units, t = drawn(9605, 60, raters, ["plain", "styled"], "txt")
+    p, units, t = pairs_drawn(9605, 60, raters, ["plain", "styled"], "txt")
     rows = [["text_id", "left_system", "right_system", "reader", "llm"]]
     said = ("left is better", "right is better", "about the same")
-    rows += [[i, a, b, *(side(of(t, i, a, b, r), a, said) for r in raters)] for i, a, b in units]
+    rows += [
+        [i, a, b, *(worded(winner_of(t, i, a, b, r), a, said) for r in raters)] for i, a, b in units
+    ]
     add("sentences", "sides.csv", delimited(rows), "reader", t)
 
     raters = {"Gutachterin": 0.2, "KI": 0.3}
-    p, units, t = drawn(9606, 50, raters, ["Entwurf 1", "Entwurf 2"], "Aufgabe ")
+    p, units, t = pairs_drawn(9606, 50, raters, ["Entwurf 1", "Entwurf 2"], "Aufgabe ")
     cells: list[list[Any]] = [["Aufgabe", "links", "rechts", "Gutachterin", "KI"]]
-    cells += [[i, a, b, *(side(of(t, i, a, b, r), a, ("links", "rechts", "unentschieden")) for r in raters)]
+    cells += [[i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("links", "rechts", "unentschieden")) for r in raters)]
               for i, a, b in units]  # fmt: skip
     made.append(Made("de-sides", "preferences", book("paare.xlsx", lambda w, c=cells: sheet(w, "Paare", c)),
                      "Gutachterin", "preference", t))  # fmt: skip
 
     raters = {"human": 0.2, "judge": 0.3}
-    p, units, t = drawn(9607, 60, raters, ["one", "two", "three"], "k")
+    p, units, t = pairs_drawn(9607, 60, raters, ["one", "two", "three"], "k")
     rows = [["key", "option_a", "option_b", "shown_first", "human", "judge"]]
     rows += [[i, a, b, p.draw.choice(["option_a", "option_b"]),
-              *(side(of(t, i, a, b, r), a, ("A", "B", "C")) for r in raters)] for i, a, b in units]  # fmt: skip
+              *(worded(winner_of(t, i, a, b, r), a, ("A", "B", "C")) for r in raters)] for i, a, b in units]  # fmt: skip
     add("abc", "abc.csv", delimited(rows), "human", t)
     return made
 

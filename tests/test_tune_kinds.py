@@ -127,22 +127,27 @@ def pair_said(seen):
     return json.dumps({"Warmth": "A>B" if better else "B>A"})
 
 
-def test_a_judge_of_pairs_is_tuned_by_choices(tmp_path):
-    names = [f"p{at:02}" for at in range(ITEMS)]
-    good = [(1 + at % 5, 1 + (at + 2) % 5) for at in range(ITEMS)]
+def pairs_written(folder, number, labelled):
+    """Items with two responses each, that state their quality, and two people's choices of some."""
+    names = [f"p{at:02}" for at in range(number)]
+    good = [(1 + at % 5, 1 + (at + 2) % 5) for at in range(number)]
     pl.DataFrame({"id": names, "text": [f"Post {n}" for n in names]}).write_csv(
-        tmp_path / "items.csv"
+        folder / "items.csv"
     )
     pl.DataFrame(
         [(n, s, f"Of quality {q[at]} to number {i}.") for i, (n, q) in
          enumerate(zip(names, good, strict=True)) for at, s in enumerate("zx")],
         schema=["item", "system", "text"], orient="row",
-    ).write_csv(tmp_path / "responses.csv")  # fmt: skip
+    ).write_csv(folder / "responses.csv")  # fmt: skip
     pl.DataFrame(
         [(n, who, "x", "z", "Warmth", 1 if q[1] > q[0] else -1)
-         for n, q in zip(names, good, strict=True) for who in ("ann", "ben")],
+         for n, q in zip(names[:labelled], good, strict=False) for who in ("ann", "ben")],
         schema=["item", "rater", "system_a", "system_b", "attribute", "score"], orient="row",
-    ).write_csv(tmp_path / "labels.csv")  # fmt: skip
+    ).write_csv(folder / "labels.csv")  # fmt: skip
+
+
+def test_a_judge_of_pairs_is_tuned_by_choices(tmp_path):
+    pairs_written(tmp_path, ITEMS, ITEMS)
     (tmp_path / "exact.txt").write_text("Be exact.", encoding="utf-8")
     with WireServer(pair_said) as server:
         study = written(tmp_path, {

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("openai")
 
 from test_tune import _answered, answer, tuned_in, world
-from test_tune_kinds import ITEMS, kind_said, notes, pair_said, panel, written
+from test_tune_kinds import ITEMS, kind_said, notes, pair_said, pairs_written, panel, written
 from wire_server import WireServer
 
 from voirdire.errors import InputError
@@ -165,21 +165,7 @@ def _compared(folder, drawn):
 
 def test_pairs_on_which_judges_differ_are_drawn_and_measured(tmp_path):
     number = 60
-    names = [f"p{at:02}" for at in range(number)]
-    good = [(1 + at % 5, 1 + (at + 2) % 5) for at in range(number)]
-    pl.DataFrame({"id": names, "text": [f"Post {n}" for n in names]}).write_csv(
-        tmp_path / "items.csv"
-    )
-    pl.DataFrame(
-        [(n, s, f"Of quality {q[at]} to number {i}.") for i, (n, q) in
-         enumerate(zip(names, good, strict=True)) for at, s in enumerate("zx")],
-        schema=["item", "system", "text"], orient="row",
-    ).write_csv(tmp_path / "responses.csv")  # fmt: skip
-    pl.DataFrame(
-        [(n, who, "x", "z", "Warmth", 1 if q[1] > q[0] else -1)
-         for n, q in zip(names[:ITEMS], good, strict=False) for who in ("ann", "ben")],
-        schema=["item", "rater", "system_a", "system_b", "attribute", "score"], orient="row",
-    ).write_csv(tmp_path / "labels.csv")  # fmt: skip
+    pairs_written(tmp_path, number, ITEMS)
     (tmp_path / "exact.txt").write_text("Be exact.", encoding="utf-8")
     with WireServer(pair_said) as server:
         study = written(tmp_path, {
@@ -194,7 +180,7 @@ def test_pairs_on_which_judges_differ_are_drawn_and_measured(tmp_path):
         assert (drawn.units, drawn.differ, drawn.number, drawn.what) == (30, 10, 6, "pairs")
         listed = pl.read_csv(drawn.queue)
         assert listed.columns[:3] == ["item", "system_a", "system_b"]
-        assert set(listed["item"]) <= set(names[ITEMS::3])
+        assert set(listed["item"]) <= {f"p{at:02}" for at in range(ITEMS, number, 3)}
         measured = tune(study, "gpt", measure=[_compared(tmp_path, drawn)], **given).drawn
     # The new judge is right on all of them, and the old one on none.
     assert measured.gain.n == 6

@@ -14,6 +14,7 @@ from voirdire.store.raters import read_replies
 from voirdire.store.replies import answered
 from voirdire.store.said import read_said
 from voirdire.tables import FACTS, RATINGS, STATUS
+from voirdire.tables import PREFERENCES as COMPARED
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,17 +31,7 @@ PAGE = 5_000
 #: Flags of a reply in a table.
 _FLAG: dict[str, Any] = {"kind": pl.String, "about": pl.String, "count": pl.Int64}
 FLAGS = pl.List(pl.Struct(_FLAG))
-PREFERENCES: dict[str, Any] = {
-    "item": pl.String,
-    "system_a": pl.String,
-    "system_b": pl.String,
-    "shown_first": pl.String,
-    "rater": pl.String,
-    "run": pl.Int32,
-    "attribute": pl.String,
-    "score": pl.Float64,
-    "status": STATUS,
-}
+PREFERENCES: dict[str, Any] = {**COMPARED, "status": STATUS}
 _TASKS: dict[str, Any] = {
     "item": pl.String,
     "cluster": pl.String,

@@ -439,6 +439,17 @@ def item_column(
     return candidates[0] if candidates else None
 
 
+def found_alone(why: TableError) -> str:
+    """What was not understood, without the options that the error proposes: another question's
+    answer, where one is asked in its place.
+
+    >>> found_alone(TableError("r.csv: no ids; row 0 holds 'a'; name them with --item"))
+    "r.csv: no ids; row 0 holds 'a'"
+    """
+    first, *rest = str(why).rstrip(".").split("; ")
+    return "; ".join([first, *(part for part in rest if "--" not in part)])
+
+
 def assumed(
     name: str,
     columns: Sequence[str],

@@ -11,6 +11,7 @@ import polars as pl
 from voirdire.errors import QuestionError, listed
 from voirdire.tables._files import RawTable
 from voirdire.tables._names import is_human
+from voirdire.tables._questions import found_alone
 from voirdire.tables._rated import has_duplicates
 from voirdire.tables._tables import plural
 
@@ -80,7 +81,7 @@ def ask_whose_files(why: TableError, files: Sequence[Path], named: Sequence[str]
         return
     stems = sorted((path.stem for path in files), key=lambda name: not is_human(name))
     raise QuestionError(
-        f"{str(why).partition('; ')[0]}. Is each file one rater's, who is called as it? Then whose "
+        f"{found_alone(why)}. Is each file one rater's, who is called as it? Then whose "
         f"judgements are the reference?",
         "reference", tuple(stems), f"reference = {json.dumps(stems[:1])}", likely=False,
     )  # fmt: skip

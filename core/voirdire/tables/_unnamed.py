@@ -22,6 +22,7 @@ from voirdire.tables._keys import (
 )
 from voirdire.tables._names import find, is_usual, kind_of, measures, names_rater, plain_word
 from voirdire.tables._numbers import are_texts, folded, is_numeric, is_ordered
+from voirdire.tables._questions import found_alone
 from voirdire.tables._tables import finding, plural
 from voirdire.tables._values import is_score, is_small
 from voirdire.tables._words import quoted
@@ -103,10 +104,7 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     able.sort(key=lambda c: (kind_of(c) != "human", kind_of(c) == "judge", speaks_of_models(c)))
     if len(able) < _FEWEST_ANSWERS:
         return
-    # What else it proposes is no answer to this question.
-    first, *rest = str(why).rstrip(".").split("; ")
-    told = "; ".join([first, *(part for part in rest if "--" not in part)])
-    said = why.question if isinstance(why, QuestionError) else f"{told}."
+    said = why.question if isinstance(why, QuestionError) else f"{found_alone(why)}."
     raise QuestionError(
         f"{said} Nobody said either whose judgements are the reference, by which columns are "
         f"understood; {listed(able[:_MOST_CHOICES])} may be people's."

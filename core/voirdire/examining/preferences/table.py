@@ -8,22 +8,13 @@ import polars as pl
 
 from voirdire.errors import TableError, check_columns
 from voirdire.tables import FACTS, STATUS, canonical_ids, to_scores
+from voirdire.tables import PREFERENCES as COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: What each row says; `score` > 0 prefers system_a, whichever was shown first.
-PREFERENCES: dict[str, Any] = {
-    "item": pl.String,
-    "system_a": pl.String,
-    "system_b": pl.String,
-    "shown_first": pl.String,
-    "rater": pl.String,
-    "run": pl.Int32,
-    "attribute": pl.String,
-    "score": pl.Float64,
-    "status": STATUS,
-}
+PREFERENCES: dict[str, Any] = {**COMPARED, "status": STATUS}
 NEEDED = ("item", "system_a", "system_b", "rater", "attribute", "score")
 COMPARISON = ("item", "system_a", "system_b", "rater", "run", "attribute")
 #: The largest preference that a score can say (five levels, -2..2).
@@ -112,7 +103,7 @@ def combine_comparisons(table: pl.DataFrame) -> pl.DataFrame:
 def _typed(frame: pl.DataFrame, where: str, at: Callable[[int], str]) -> pl.DataFrame:
     blank = {"shown_first": pl.lit(None), "run": pl.lit(1), "status": pl.lit(None)}
     filled = frame.with_columns(e.alias(n) for n, e in blank.items() if n not in frame.columns)
-    text = [name for name, kind in PREFERENCES.items() if kind is pl.String]
+    text = [name for name, kind in PREFERENCES.items() if kind == pl.String]
     # Texts are read as those of ratings are: what is a number must not depend on the table.
     scores, bad, _ = to_scores(filled["score"])
     if bad.any():

@@ -272,3 +272,12 @@ def test_probabilities_in_the_column_of_peoples_zeros_and_ones_are_what_they_are
     ).drop("label")  # fmt: skip
     found = examine(table, reference=["ann", "ben"], read=ReadOptions(kind="probability"))
     assert {one.use for one in found.verdicts} == {"confidence", "release"}
+
+
+def test_numbers_of_a_frame_beside_zeros_and_ones_are_scores_unless_somebody_says_otherwise():
+    table = long_table(words=("1", "0")).with_columns(
+        pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("score")
+    ).drop("label", "probability")  # fmt: skip
+    uses = {one.use for one in examine(table, reference=["ann", "ben"]).verdicts}
+    assert "single" in uses
+    assert "confidence" not in uses

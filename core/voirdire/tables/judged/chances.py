@@ -68,7 +68,7 @@ def read_probabilities(
     texts = {roles["response"], roles["context"]} - {None}
     if (
         rater is not None
-        and (mixed := _words_beside_shares(raw, [*free, *map(str, texts)], rater)) is not None
+        and (mixed := _words_beside_shares(raw, read, [*free, *map(str, texts)], rater)) is not None
     ):
         return _of_mixed(raw, read, mixed, rater, reference)
     declared = [read.probability] if read.probability else []
@@ -130,11 +130,17 @@ def read_probabilities(
     )
 
 
-def _words_beside_shares(raw: RawTable, free: Sequence[str], rater: str) -> str | None:
-    """The column in which some raters say yes or no and others numbers from 0 to 1; else None."""
+def _words_beside_shares(
+    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str
+) -> str | None:
+    """The column in which some raters say yes or no and others numbers from 0 to 1; else None.
+
+    A frame's numbers are scores, unless they are said to be probabilities.
+    """
     for column in free:
         dtype = raw.frame[column].dtype
-        if column == rater or not (dtype == pl.String or dtype.is_numeric()):
+        said = read.kind == "probability" and dtype.is_numeric()
+        if column == rater or not (dtype == pl.String or said):
             continue
         if set(_kinds_of_raters(raw, column, rater).values()) - {None} == {"words", "shares"}:
             return column

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from _spread import counted, jobs_of, option
 
+from voirdire.examining.spec import ground_of
 from voirdire.examining.spec.scores.case import Case
-from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.study import Margins
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verdict_leak.md"
@@ -139,7 +139,7 @@ def case_of(people: str, humans, judge) -> Case:
     )  # fmt: skip
 
 
-def told(ground: ScoreGround) -> str:
+def told(ground) -> str:
     """``seen`` (told to have seen the answers), ``follows`` (one human leaves), or nothing."""
     part = ground.leak()
     if part.state == "no":
@@ -158,7 +158,7 @@ def examined(people: str, seed: int) -> Counter:
     humans, *groups = drawn(seed, people)
     for group, judges in zip(("honest", "leaked"), groups, strict=True):
         for name, judge in judges.items():
-            ground = ScoreGround(case_of(people, humans, judge), Margins())
+            ground = ground_of(case_of(people, humans, judge), Margins())
             counts[group, name, told(ground)] += 1
     return counts
 

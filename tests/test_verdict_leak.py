@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from voirdire.report import answers
 from voirdire.stats.leaks import leak, too_close
 from voirdire.study import Margins
 
-BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "verdict_leak.py"
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 SYSTEMS, ITEMS = 5, 150
 HONEST = (
     "perfect", "sharp", "lenient", "peer", "same person", "third of a view", "half of a view",
@@ -142,10 +141,9 @@ def test_a_file_says_so_in_the_sentence_and_as_a_finding():
 @pytest.fixture(scope="module")
 def simulated():
     """`benchmarks/verdict_leak.py`, of which a part is run here."""
-    spec = importlib.util.spec_from_file_location("verdict_leak", BENCHMARK)
-    module = sys.modules["verdict_leak"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        yield importlib.import_module("verdict_leak")
 
 
 def test_among_people_of_many_kinds_nobody_honest_is_told_to_have_seen_the_answers(simulated):

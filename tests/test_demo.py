@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from voirdire.cli.demo import demo as demo_command
 from voirdire.examining import examine
 from voirdire.examining.simulate import TRUTHS
 from voirdire.study import load_study
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def run_demo(folder, *options, **environment):
@@ -47,7 +50,7 @@ def demo(tmp_path_factory):
 
 def test_it_says_plainly_that_it_is_simulated(demo):
     _, text, _ = demo
-    assert text.startswith("Everything here is simulated")
+    assert text.startswith("Everything in the first part is simulated")
     assert "The truth beside what was found (all simulated)" in text
     title = load_study(demo[0] / "study.toml").title
     assert "simulated" in title
@@ -80,6 +83,26 @@ def test_it_writes_a_report_a_study_and_data_that_can_be_used_again(demo):
     assert states["good", "order"] == "yes"
     assert {states[name, use] for name in ("blind", "permuted") for use in TRUTHS} == {"no"}
     assert states["fails on a subgroup", "single"] == states["partisan", "single"] == "no"
+
+
+def test_its_second_part_is_what_people_and_judges_really_said(demo):
+    folder, text, _ = demo
+    assert text.rindex("The second part is real") > text.index("answers contradict the truth")
+    rows = pl.read_csv(folder / "real" / "judged.csv")
+    # Copied by hand: counted in a second reading of the same pages.
+    no = {"annotator1": 72, "annotator2": 68, "gpt-4": 83, "text-davinci-003": 80, "BEM": 103}
+    assert {name: rows[name].eq("no").sum() for name in no} == no
+    assert (rows.height, rows["question"].n_unique()) == (175, 36)
+    assert rows.filter(pl.col("gpt-4").is_null())["item"].to_list() == [68, 150]
+
+
+def test_the_readme_shows_what_the_demo_prints(demo):
+    said = (ROOT / "README.md").read_text("utf-8").split("```\n", 5)[3]
+    assert said.startswith("Everything in the first part")
+    dated = re.compile(r"\d{4}-\d\d-\d\d")
+    printed = dated.sub("", " ".join(demo[1].split()))
+    for part in said.split("...\n"):
+        assert dated.sub("", " ".join(part.split())) in printed
 
 
 def test_it_takes_seconds(demo):

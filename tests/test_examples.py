@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 #: Example -> what its output must say.
 SAID = {
     "agent": "calls lookup",
+    "answers": "Use gpt-4 to extend your labels",
     "ci": "changed (judge)",
     "classifier": "words",
     "correct": "Verdicts that need no human",

@@ -1,4 +1,4 @@
-"""`voirdire demo`: judges of known quality, examined as if they were real, beside the truth."""
+"""`voirdire demo`: judges of known quality, examined as if they were real; then real ones."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def demo(
 
     console = terminal()
     console.print(
-        "Everything here is simulated: no model and no human rated anything. Judges are "
-        "drawn with a known fault, or none; then voirdire examines what they say as it would any "
-        "others, without being told.\n"
+        "Everything in the first part is simulated: no model and no human rated anything. "
+        "Judges are drawn with a known fault, or none; then voirdire examines what they say as "
+        "it would any others, without being told. The second part is real.\n"
     )
     if kind == "score":
         panel = simulate_panel(SYSTEMS, ITEMS, seed, kinds=DEMO, endless=ENDLESS)
@@ -104,6 +104,7 @@ def demo(
     console.print()
     told = _truths(examination, panel) if kind == "score" else _truths_of(examination, kind)
     _print_truth(told, console)
+    real = _real_labels(out, console)
     if COLLECTED.get() is not None:
         from voirdire.cli.steps import with_commands
         from voirdire.report.records import examination_record, finding_records
@@ -114,7 +115,28 @@ def demo(
             {"judge": one.judge, "use": one.use, "deserved": one.deserved, "state": one.state}
             for one in told
         ]
-        emit(with_commands(examination_answer(examination)), {**record, "truth": truth})
+        more = {"truth": truth, "real": examination_answer(real)}
+        emit(with_commands(examination_answer(examination)), {**record, **more})
+
+
+def _real_labels(folder: Path, console: Console) -> Examination:
+    """Labels that people and judges really gave, copied beside the rest; the first answer alone."""
+    from shutil import copytree
+
+    from voirdire.cli.pages import shipped
+    from voirdire.examining import examine
+    from voirdire.report import print_first
+
+    real = folder / "real"
+    copytree(shipped("examples") / "answers", real, dirs_exist_ok=True)
+    found = examine(real / "study.toml", resamples=0)
+    console.print(
+        "\nThe second part is real: labels that people and judges gave, published with Kamalloo "
+        "et al. (2023) under the MIT licence. Nobody knows the truth here.\n"
+    )
+    print_first(found, console)
+    console.print(f"Why: voirdire examine {real / 'study.toml'}", soft_wrap=True)
+    return found
 
 
 def _spare_others(folder: Path) -> None:

@@ -28,15 +28,15 @@ def answer_uri(number: int) -> str:
     return f"{HEAD}answers/{number}"
 
 
-def docs_folder() -> Path:
-    """Where the pages of the documentation are: in the package, or in the clone it is used from."""
+def shipped(name: str) -> Path:
+    """Where `docs` or `examples` are: in the package, or in the clone it is used from."""
     package = Path(__file__).parents[1]
-    inside = package / "docs"
-    return inside if inside.is_dir() else package.parents[1] / "docs"
+    inside = package / name
+    return inside if inside.is_dir() else package.parents[1] / name
 
 
 def _docs() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(docs_folder().glob("*.md"))}
+    return {path.stem: path for path in sorted(shipped("docs").glob("*.md"))}
 
 
 def listed(

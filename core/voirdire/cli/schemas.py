@@ -88,7 +88,7 @@ RECORDS: dict[str, dict[str, Any]] = {
         "sections": _list(OBJECT), "requirements": _list(REQUIREMENT), "choices": _list(TEXT),
         "notes": _list(TEXT), **_FINDINGS,
     },
-    "demo": {"verdicts": _list(VERDICT), "truth": _list(OBJECT), **_FINDINGS},
+    "demo": {"verdicts": _list(VERDICT), "truth": _list(OBJECT), "real": OBJECT, **_FINDINGS},
     "decide": {
         "verdicts": _list(VERDICT), "corrected": ANY, "plan": ANY, "said": OBJECT, "lock": ANY,
     },

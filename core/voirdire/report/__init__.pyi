@@ -4,6 +4,7 @@ from voirdire.report._outputs import ready_folder as ready_folder
 from voirdire.report._outputs import write_outputs as write_outputs
 from voirdire.report._tables import evidence as evidence
 from voirdire.report._terminal import print_examination as print_examination
+from voirdire.report._terminal import print_first as print_first
 from voirdire.report.printing import print_fitted as print_fitted
 from voirdire.report.printing import print_sections as print_sections
 from voirdire.report.sections import write_sections as write_sections

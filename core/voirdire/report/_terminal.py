@@ -88,11 +88,24 @@ def print_examination(
     console.file.write(legible(captured.get(), console.encoding))
 
 
+def print_first(examination: Examination, console: Console) -> None:
+    """Print what `print_examination` begins with: the title, a sentence a judge, and the grid."""
+    with console.capture() as captured:
+        examination = for_display(examination)
+        _print_title(examination, console)
+        print_answers(examination, answers(examination), console)
+    console.file.write(legible(captured.get(), console.encoding))
+
+
+def _print_title(examination: Examination, console: Console) -> None:
+    title = examination.study.title or examination.study.name
+    console.print(Text(visible(title), style="bold"))
+
+
 def _print_all(
     examination: Examination, folder: Path | None, console: Console, *, table: bool
 ) -> None:
-    title = examination.study.title or examination.study.name
-    console.print(Text(visible(title), style="bold"))
+    _print_title(examination, console)
     shown = answers(examination)
     if shown:
         print_answers(examination, shown, console)

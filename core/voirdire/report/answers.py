@@ -326,9 +326,12 @@ def best_text(examination: Examination) -> str:
 
 def scope_text(examination: Examination) -> str:
     """What the verdicts hold for."""
-    plus = any(verdict.target == TO_COME for verdict in examination.verdicts)
+    tested = (one for one in examination.verdicts if one.state != "not tested")
+    plus = any(verdict.target == TO_COME for verdict in tested)
     more = " What holds for systems to come is listed separately." if plus else ""
-    return f"This holds for these systems, items and humans, as of {examination.date[:10]}.{more}"
+    # Where nothing says which system answered, none is named.
+    systems = "systems, " if any(len(one.systems) > 1 for one in examination.evidence) else ""
+    return f"This holds for these {systems}items and humans, as of {examination.date[:10]}.{more}"
 
 
 def uses_of(examination: Examination) -> tuple[str, ...]:

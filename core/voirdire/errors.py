@@ -237,6 +237,10 @@ def cells(text: str) -> list[str]:
     return [cell for line in csv.reader(text.splitlines(), skipinitialspace=True) for cell in line]
 
 
+class WordsDifferError(TableError):
+    """Raters of one question write other words, and which of them mean the same is not known."""
+
+
 class NotSummableError(TableError):
     """Ratings that no stream can sum: scores on no grid, or a table with several in a row."""
 

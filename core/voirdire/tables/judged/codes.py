@@ -1,4 +1,4 @@
-"""Whole numbers under raters' names: grades, or codes of classes, as raters' disagreements say."""
+"""Whole numbers beside labels: grades, codes of classes, or codes of the labels themselves."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FEWEST = 30
 #: Standard errors by which raters agree beyond chance, or disagree nearer than by chance.
 SURE = 3.0
+#: Agreement beyond chance from which codes may be those of the labels beside them.
+MAPPED = 0.3
 
 
 def look_like_classes(columns: Sequence[pl.Series]) -> bool:
@@ -66,3 +68,40 @@ def look_like_classes(columns: Sequence[pl.Series]) -> bool:
 
 def _mean_of(values: Floats, weights: Floats) -> float:
     return float((values * weights).sum() / max(float(weights.sum()), 1e-12))
+
+
+def code_the_labels(codes: pl.Series, labels: pl.Series) -> bool:
+    """Whether each code mostly stands beside a label of its own.
+
+    Parameters
+    ----------
+    codes, labels : Series
+        Numbers and words of the same rows, missing as null.
+
+    Returns
+    -------
+    bool
+        Whether no two codes go with the same label, and they agree so beyond chance (Cohen's kappa
+        of `MAPPED`, surely above nothing).
+
+    Examples
+    --------
+    >>> labels = pl.Series(["calm", "tense", "sad"] * 20)
+    >>> code_the_labels(pl.Series([0, 1, 2] * 20), labels)
+    True
+    >>> code_the_labels(pl.Series([0, 1, 2, 2] * 15), labels)
+    False
+    """
+    both = pl.DataFrame({"code": codes, "label": labels}).drop_nulls()
+    pairs = both.group_by("code", "label", maintain_order=True).len().sort("len", descending=True)
+    mostly = pairs.unique("code", keep="first", maintain_order=True)
+    if not both.height or mostly["label"].n_unique() < max(mostly.height, 2):
+        return False
+    counts = both["label"].value_counts().rename({"count": "said"})
+    times = both["code"].value_counts().rename({"count": "coded"})
+    mapped = mostly.join(counts, on="label").join(times, on="code")
+    n = both.height
+    chance = float((mapped["said"] * mapped["coded"]).sum()) / n**2
+    agreeing = float(mapped["len"].sum()) / n
+    error = math.sqrt(chance * (1 - chance) / n)
+    return agreeing - chance > max(MAPPED * (1 - chance), SURE * error)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError
+from voirdire.errors import QuestionError, TableError, WordsDifferError
 from voirdire.files import file_hash
 from voirdire.late import pattern
 from voirdire.study import Data, Rater, Source, Study
@@ -222,6 +222,8 @@ def _understood(
     """
     try:
         return _looked_at(raw, read, reference)
+    except WordsDifferError:
+        raise  # whoever is named, their words stay what they are
     except TableError as error:
         # Whoever is offered is nobody of the table, where all of it is of one who is called as it.
         nobody = isinstance(error, QuestionError) and error.choices[0] in ("", Path(raw.name).stem)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed
+from voirdire.errors import QuestionError, WordsDifferError, listed
 from voirdire.kinds import Cells, labels_in
 from voirdire.late import dataclass
 from voirdire.tables._names import is_person, kind_of, measures, names_rater, plain_word
@@ -194,7 +194,7 @@ def check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) -> 
         names, codes = said.filter(~pl.col("some")), said.filter("codes")
         if names.height and codes.height:
             first, other = names.row(0, named=True), codes.row(0, named=True)
-            raise TableError(
+            raise WordsDifferError(
                 f"{raw.name}: under {column!r} {other['rater']!r} says "
                 f"{listed(sorted(other['words']), 6)}, and {first['rater']!r} says "
                 f"{listed(first['words'], 6)}: which of them mean the same is not known. Write the "
@@ -234,8 +234,8 @@ def check_one_beside_codes(
 
 def not_the_same(
     where: str, name: str, own: Sequence[str], other: str, words: Sequence[str]
-) -> TableError:
-    return TableError(
+) -> WordsDifferError:
+    return WordsDifferError(
         f"{where}: {name!r} says {listed(list(own), 6)}, and {other!r} says "
         f"{listed(list(words), 6)}: which of them mean the same is not known. Write the same words "
         f"in both, say --kind label and by --words which code is which label's, or leave {name!r} "
@@ -250,7 +250,12 @@ def _speaks_of_labels(column: str) -> bool:
 
 
 def _are_codes(column: pl.Series) -> bool:
-    """Whether cells are 0..K-1 or 1..K, of three labels or more: two of them are yes and no."""
+    """Whether cells are codes of three labels or more: two of them are yes and no."""
+    return may_be_codes(column) and column.drop_nulls().n_unique() > 2
+
+
+def may_be_codes(column: pl.Series) -> bool:
+    """Whether cells are 0..K-1 or 1..K."""
     if not is_numeric(column):
         return False
     numbers = column.cast(pl.Float64, strict=False)
@@ -259,4 +264,4 @@ def _are_codes(column: pl.Series) -> bool:
     values = numbers.drop_nulls().unique().sort().to_list()
     first = values[0] if values else -1
     whole = [float(k) for k in range(int(first), int(first) + len(values))]
-    return first in (0, 1) and values == whole and 3 <= len(values) <= MOST_LABELS
+    return first in (0, 1) and values == whole and 2 <= len(values) <= MOST_LABELS

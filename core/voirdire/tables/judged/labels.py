@@ -35,6 +35,7 @@ from voirdire.tables.judged.label_columns import (
     codes_as_names,
     groups_of,
     label_columns,
+    may_be_codes,
     not_the_same,
 )
 from voirdire.tables.judged.raters import raters_among, unread_note
@@ -324,17 +325,32 @@ def _wide(
 def _check_others(
     raw: RawTable, roles: Mapping[str, str | None], groups: Sequence[Sequence[LabelColumn]]
 ) -> None:
-    """Raise where a rater's column holds few values, none of which is a word of the others."""
+    """Raise where a column is a rater's by its name, or by its codes, and holds few values, none of
+    which is a word of the others.
+    """
     grouped = {column.name for group in groups for column in group}
     for name in raw.frame.columns:
-        if name in grouped or name in roles.values() or kind_of(name) is None or measures(name):
+        if name in grouped or name in roles.values() or measures(name):
             continue
-        if kind_of(name) == "human" and find("rater", [name], None, raw.name):
+        named = kind_of(name)
+        if named is None and not _codes_of(raw, name, groups[0]):
+            continue
+        if named == "human" and find("rater", [name], None, raw.name):
             continue  # `annotator` beside columns of raters says who filled in the row
         cells = Cells.of(name, [raw.frame[name]])
         if 1 < len(cells.texts) <= MOST_LABELS and cells.total >= 2 * len(cells.texts):
             words = [word for word, _ in groups[0][0].words.most_common()]
             raise not_the_same(raw.name, name, cells.texts, groups[0][0].name, words)
+
+
+def _codes_of(raw: RawTable, name: str, group: Sequence[LabelColumn]) -> bool:
+    """Whether a column of codes says what a rater says in words: it is another rater's."""
+    words = [c.name for c in group if not (c.sets or is_numeric(raw.frame[c.name]))]
+    if not words or not may_be_codes(raw.frame[name]):
+        return False
+    from voirdire.tables.judged.codes import code_the_labels  # noqa: PLC0415 - for codes alone
+
+    return any(code_the_labels(raw.frame[name], raw.frame[other]) for other in words)
 
 
 def _named(

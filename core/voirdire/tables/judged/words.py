@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed
+from voirdire.errors import QuestionError, WordsDifferError, listed
 from voirdire.kinds import says_nothing
 from voirdire.parsing import spelled
 from voirdire.tables._numbers import fold
@@ -246,7 +246,7 @@ def _off_the_list(
         if question.sets and read.empty == "none":  # these say that no label applies
             off = Counter({word: n for word, n in off.items() if not is_odd(word)})
         if off.total() > MOSTLY_OFF * words.total() and not read.labels:
-            raise TableError(
+            raise WordsDifferError(
                 f"{where}: {rater!r} says {listed([w for w, _ in words.most_common()], 6)}, and "
                 f"people say {listed(list(question.labels), 6)}: which of them mean the same is "
                 f"not known. Write the same words for both, or name all labels by --labels"

@@ -395,6 +395,15 @@ class NamesUnsure(Protocol):
 
 
 @runtime_checkable
+class NamesOptions(Protocol):
+    """An annotator whose requests name their options, so that a model says how likely each is."""
+
+    @property
+    def options_named(self) -> Mapping[str, str]:
+        """Option of the last request -> the label that it stands for; empty where none is named."""
+
+
+@runtime_checkable
 class Classifier(Protocol):
     """Predicts labels; may be trained."""
 

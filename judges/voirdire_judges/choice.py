@@ -93,6 +93,12 @@ class ChoiceJudge:
         own = self.options or _own_options(task.extra.get("choices"), self.letters, task.id)
         return tuple(ascii_lowercase[: len(own)])
 
+    @property
+    def options_named(self) -> dict[str, str]:
+        """Letter -> the option that it stands for; empty where items bring their own."""
+        named = self.options if self.named else ()
+        return dict(zip(ascii_lowercase, named, strict=False))
+
     def parse(self, replies: Sequence[Reply]) -> Parsed:
         """1 or 0 for each option; all missing where the reply chooses none."""
         reply = replies[-1] if replies else Reply("", "empty")

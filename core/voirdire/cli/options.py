@@ -281,7 +281,7 @@ ProbabilityOption = Annotated[
     str | None,
     typer.Option(
         "--probability",
-        help="The column of probabilities that a judge claims, or none.",
+        help="The column of probabilities that a judge claims; votes: shares of its runs; or none.",
         show_default=False,
     ),
 ]

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from voirdire import tables
-from voirdire.errors import InputError, not_rated
+from voirdire.errors import InputError, QuestionError, not_rated
 from voirdire.examining.preferences import combine_comparisons
 from voirdire.examining.preferences.table import COMPARISON
 from voirdire.examining.source import adjust, audit_of, inputs_of
 from voirdire.examining.spec.rated_question import RatedQuestion
-from voirdire.schema import Finding
 from voirdire.study import ReadOptions
 from voirdire.tables import to_scores
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from voirdire.examining.inputs import Inputs
     from voirdire.examining.sources import Opened
+    from voirdire.schema import Finding
     from voirdire.tables.judged import LabelQuestion
 
 _KEY = ("item", "system", "rater", "run")
@@ -109,20 +109,24 @@ def as_ratings(opened: Opened, reference: Sequence[str], *, claims: bool = True)
 
     A mean of such votes is a share: a probability of the label, or of a win. Probabilities beside
     labels are attributes as well, unless `claims` is False.
+
+    Raises
+    ------
+    QuestionError
+        The source holds comparisons, and probabilities beside them: one of both is taken.
     """
     if opened.tables is not None:
         return opened
     found = next(labels_as_ratings(opened, reference, together=claims), None)
     if found is None:
         return next(wins_as_ratings(opened, reference), opened)
-    if opened.preferences is None:
-        return found
-    left = Finding(
-        "comparisons_left_out", "note", opened.study.name, opened.preferences.table.height, (),
-        "Beside probabilities the source holds comparisons, which are left out of this.",
-        "Read without its probabilities (--probability none) they are what is set beside people's.",
-    )  # fmt: skip
-    return replace(found, found=(*(found.found or ()), left))
+    if opened.preferences is not None:
+        raise QuestionError(
+            f"{opened.study.name}: beside comparisons the source holds probabilities that one side "
+            "is preferred, and this takes one of both: which?",
+            "kind", ("preference", "probability"), 'kind = "preference"', likely=False,
+        )  # fmt: skip
+    return found
 
 
 def one_of_labels(opened: Opened, attributes: Sequence[str]) -> str:

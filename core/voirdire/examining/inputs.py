@@ -52,6 +52,8 @@ class Inputs:
         What the subgroups of responses are called, such as ``language``.
     firsts : ReadJudgements or None
         First failures that some raters named of conversations whose turns others judged.
+    votes : bool
+        Whether shares of an annotator's runs are probabilities of its labels.
     """
 
     study: Study
@@ -66,6 +68,7 @@ class Inputs:
     questions: tuple[RatedQuestion, ...] = ()
     by: str = "subgroup"
     firsts: ReadJudgements | None = None
+    votes: bool = False
 
     @property
     def labelled(self) -> bool:

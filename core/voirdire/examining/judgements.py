@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ _FACTS = ("cluster", "subgroup", "origin")
 
 def cases_of_labels(inputs: Inputs) -> Iterator[Case]:
     """Every judge and question of labels and probabilities, read or named by annotators."""
-    read = inputs.judgements or _annotated(inputs)
+    read = inputs.judgements or _annotated(inputs, chances=True)
     if read is not None and read.questions:
         yield from label_cases(read, read.people or inputs.reference)
 
@@ -54,9 +55,10 @@ def named_as_labels(inputs: Inputs) -> frozenset[tuple[str, str]]:
     return frozenset((rater, label) for rater in read.raters for label in labels)
 
 
-def _annotated(inputs: Inputs) -> ReadJudgements | None:
+def _annotated(inputs: Inputs, *, chances: bool = False) -> ReadJudgements | None:
     """Labels that annotators and the humans beside them name; None where there are none.
 
+    With `chances` beside how probable each label is, where a session says it.
     Of a scale of 0 and 1 they are the ratings, beside a rubric a table of their own.
     """
     if inputs.tables is None:
@@ -82,8 +84,28 @@ def _annotated(inputs: Inputs) -> ReadJudgements | None:
     found = [one for one in made if one is not None]
     if not found:
         return None
+    if chances:
+        found = _with_chances(found, inputs)
     questions = tuple(question for one in found for question in one.questions)
     return ReadJudgements((), pl.concat([one.labels for one in found]), questions)
+
+
+def _with_chances(found: Sequence[ReadJudgements], inputs: Inputs) -> list[ReadJudgements]:
+    """Labels of a session beside how probable each is: by its runs, where somebody said so, else by
+    what models reported of the options that a request named.
+    """
+    if inputs.session is None or not inputs.reference:
+        return list(found)
+    from voirdire.tables.judged.claims import with_claims  # noqa: PLC0415 - of sessions alone
+    from voirdire.tables.judged.votes import with_votes  # noqa: PLC0415 - as above
+
+    held = [replace(one, people=inputs.reference) for one in found]
+    if inputs.votes:
+        return [with_votes(one, inputs.session.name) for one in held]
+    from voirdire.store.frames import label_claims  # noqa: PLC0415 - loads the store
+
+    claims = label_claims(inputs.session)
+    return [with_claims(one, [claim for claim in claims if claim[2] in one.raters]) for one in held]
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -148,6 +148,7 @@ def inputs_of(opened: Opened) -> Inputs:
         opened.judgements,
         by=opened.by,
         firsts=opened.firsts,
+        votes=opened.votes,
     )
 
 
@@ -179,6 +180,11 @@ def audit_of(opened: Opened) -> tuple[Finding, ...]:
         from voirdire.examining.session import session_findings  # noqa: PLC0415 - loads the store
 
         findings += session_findings(opened.session)
+    if opened.votes:
+        from voirdire.tables.judged.votes import votes_note  # noqa: PLC0415 - where they are asked for
+
+        voting = [rater.name for rater in study.panel if rater.kind == "annotator"]
+        findings.append(votes_note(study.name, voting))
     if compared is not None:
         from voirdire.examining.preferences import (  # noqa: PLC0415 - most sources compare nothing
             preference_findings,

@@ -41,7 +41,8 @@ class Opened:
     `preferences` is None where there are no comparisons. `by` is what subgroups are called.
     `firsts` are first failures that some raters named of conversations whose turns others judged.
     `found` is what is odd in the source, where `tables` are numbers that were made of it; None
-    where it is looked for in the tables themselves.
+    where it is looked for in the tables themselves. `votes` says that shares of an annotator's runs
+    are probabilities of its labels.
     """
 
     study: Study
@@ -53,6 +54,7 @@ class Opened:
     by: str = "subgroup"
     firsts: ReadJudgements | None = None
     found: tuple[Finding, ...] | None = None
+    votes: bool = False
 
 
 class Opens(Protocol):
@@ -197,6 +199,7 @@ class SessionSource:
     """The folder of a session."""
 
     folder: Path
+    votes: bool = False
 
     def open(self) -> Opened:
         """The study of its tables."""
@@ -212,7 +215,9 @@ class SessionSource:
             return replace(opened, session=self.folder)
         study, firsts = self._apart(study)
         study, preferences = split_preferences(study)
-        return Opened(study, preferences=preferences, session=self.folder, firsts=firsts)
+        return Opened(
+            study, preferences=preferences, session=self.folder, firsts=firsts, votes=self.votes
+        )
 
     def _apart(self, study: Study) -> tuple[Study, ReadJudgements | None]:
         """The study without raters who name first failures, and what these say.
@@ -307,11 +312,15 @@ def source_of(  # noqa: PLR0911 - a return for each kind
     if isinstance(source, Study):
         return _unread(StudySource(source), read)
     from voirdire.tables import is_dataset  # noqa: PLC0415 - after what is cheaper to tell
+    from voirdire.tables.judged.frames import VOTES  # noqa: PLC0415 - as above
 
     (path,) = several
     if (path.is_file() and path.suffix != ".toml") or is_dataset(path):
         return FilesSource(several, named, read)
-    return _unread(_named(path, None if data is None else Path(data)), read)
+    named_as = _named(path, None if data is None else Path(data))
+    if isinstance(named_as, SessionSource) and read.probability == VOTES:
+        return _unread(replace(named_as, votes=True), read.without("probability"))
+    return _unread(named_as, read)
 
 
 def _alone(source: AnySource, reference: tuple[str, ...], read: ReadOptions) -> Opens | None:

@@ -7,13 +7,13 @@ import os
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from voirdire._manager import plugins as loaded_plugins
 from voirdire.errors import SessionError
-from voirdire.protocols import Traces
+from voirdire.protocols import NamesOptions, Traces
 from voirdire.store._schema import unpack
 from voirdire.store.parsed import (
     NOT_ASKED,
@@ -386,6 +386,39 @@ def certainty_frame(folder: str | Path, plugins: Plugins | None = None) -> pl.Da
                 likeliest = math.exp(max(reply.option_logprobs.values()))
                 rows.append((participant.id.name, task.name, task.first, name, likeliest))
     return pl.DataFrame(rows, schema=CERTAINTY, orient="row")
+
+
+Claim: TypeAlias = "tuple[str, str | None, str, int, str, float]"
+
+
+def label_claims(folder: str | Path, plugins: Plugins | None = None) -> list[Claim]:
+    """How probable annotators' models say that each label is, where their requests name options.
+
+    Returns
+    -------
+    list of tuple
+        ``item, system, rater, run, label, probability``, a row a label: 0 to 1, and together 1 over
+        the options of a reply. An option below those that a provider reports has 0.
+    """
+    panel, claims = panel_of(folder, plugins), []
+    asking = [
+        one for one in panel.of("annotate")
+        if isinstance(one.rater, NamesOptions) and one.rater.options_named
+    ]  # fmt: skip
+    for connection, participant in _expecting(panel, asking):
+        labels = participant.rater.options_named
+        for task in answered(connection, participant.id, participant.runs):
+            said = task.replies[-1].option_logprobs if task.replies else {}
+            odds = {
+                label: math.exp(said.get(option, -math.inf)) for option, label in labels.items()
+            }
+            total = sum(odds.values())
+            if total > 0:
+                claims += [
+                    (task.name, task.first or None, participant.id.name, task.run, label, p / total)
+                    for label, p in odds.items()
+                ]
+    return claims
 
 
 class TracedTask(NamedTuple):

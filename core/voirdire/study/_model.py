@@ -62,12 +62,12 @@ class TableKeys(StudyPart):
 
     `kind` says what the judgements are where a file may be read in two ways. `labels` are all that
     may be given (any other word is missing); by default those that people give. `probability` is
-    the column of what a judge claims, and `claims` of what: ``"said"`` (the label that it gives) or
-    a label; `empty` what an empty cell of label sets says, `first`
-    which of two systems was shown first in every row (``"a"`` or ``"b"``), the column that says it,
-    that the order was drawn each time and not recorded (``"drawn"``), or that nobody knows it
-    (``"unknown"``), and `parts` what stands between ``__`` in the
-    keys of nested annotations (``-`` is nothing, ``*`` all that is left).
+    the column of what a judge claims (``"votes"``: shares of its runs; ``"none"``: there is none),
+    and `claims` of what: ``"said"`` (the label that it gives) or a label; `empty` what an empty
+    cell of label sets says, `first` which of two systems was shown first in every row (``"a"`` or
+    ``"b"``), the column that says it, that the order was drawn each time and not recorded
+    (``"drawn"``), or that nobody knows it (``"unknown"``), and `parts` what stands between ``__``
+    in the keys of nested annotations (``-`` is nothing, ``*`` all that is left).
     """
 
     sheet: str | None = None

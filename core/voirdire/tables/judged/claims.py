@@ -324,8 +324,12 @@ def with_claims(
               if name not in labels.people]  # fmt: skip
     frame = frame.filter(pl.col("rater").is_in(judges))
     people = given.filter(pl.col("rater").is_in(list(labels.people)))
+    # Of sets a person's may hold several labels, or none of them.
+    whole = labels.labels.filter(
+        pl.col("rater").is_in(list(labels.people)), pl.col("labels").is_not_null()
+    )
     blocks, questions = [], []
-    if len(question.labels) == 2:
+    if len(question.labels) == 2 and not question.sets:
         yes = _yes_of(question.labels)
         sure = pl.when(pl.col("label") == yes).then("probability").otherwise(
             1 - pl.col("probability")
@@ -349,9 +353,11 @@ def with_claims(
             own = frame.filter(pl.col("label") == label)
             if own.height:
                 about = f"{question.attribute}: {label}"
-                blocks.append(_block(people, pl.col("given") == label, own, about))
+                says = pl.col("labels").list.contains(label)
+                blocks.append(_block(whole, says, own, about))
                 questions.append(LabelQuestion(about, (YES, NO), probability=True))
-    judged = set(given["rater"]) - set(labels.people)
+    judged = set(labels.labels.filter(pl.col("labels").is_not_null())["rater"])
+    judged -= set(labels.people)
     kept = labels if judged else replace(labels, labels=LABELS.to_frame(), questions=())
     return replace(
         kept, labels=pl.concat([kept.labels, *blocks]), questions=(*kept.questions, *questions),

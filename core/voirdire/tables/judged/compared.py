@@ -23,6 +23,7 @@ from voirdire.tables._preferences import (
 )
 from voirdire.tables._roles import rater_column as rater_named
 from voirdire.tables.judged.comparisons import rater_column, ready
+from voirdire.tables.judged.frames import LABELS
 from voirdire.tables.judged.order import (
     ask_about_order,
     first_in,
@@ -70,14 +71,24 @@ _FEW = 1_000
 def read_preferences(
     raw: RawTable, read: TableKeys, reference: Sequence[str]
 ) -> ReadJudgements | None:
-    """The table as preferences; None where it holds none."""
-    if read.kind not in (None, "preference"):
+    """The table as preferences; None where it holds none.
+
+    Beside them may stand how probable it is that one side is preferred: read is both, or what
+    somebody says by `kind`.
+    """
+    if read.kind not in (None, "preference", "probability"):
         return None
     plain = {plain_word(name): name for name in reversed(raw.frame.columns)}
     if "score" in plain and ("systema" in plain or {"rank", "status"} <= set(plain)):
         return None  # a standard table, which is read as it is
+    if read.kind == "probability":
+        found = _of_two_systems(raw, read, plain, reference)
+        return replace(found, preferences=None) if found and found.questions else None
     for shape in (_chosen_rejected, _better_worse, _ranked, _of_two_systems, _of_two_places):
         found = shape(raw, read, plain, reference)
+        if found is not None and read.kind is not None:
+            # Whoever gives probabilities alone prefers all the same.
+            return replace(found, labels=LABELS.to_frame(), questions=())
         if found is not None:
             return found
     return None

@@ -34,7 +34,7 @@ from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
 from voirdire.tables._values import is_score
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
-from voirdire.tables.judged.frames import LABELS, NO_COLUMN, ReadJudgements
+from voirdire.tables.judged.frames import LABELS, NO_COLUMN, VOTES, ReadJudgements
 from voirdire.tables.judged.labels import parts_found, read_labels
 from voirdire.tables.judged.order import shown_first
 from voirdire.tables.judged.raters import of_judges
@@ -154,13 +154,14 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
         if joined is None:
             return None  # scores are joined where they are read
         raw, read, people = joined
+    votes, read = _voting(raw, read)
     # One question after the other, with the answers before it taken: all are asked at once.
     seen, found = all_at_once(
         lambda named, options: _understood(raw, options, named or people), reference, read,
     )  # fmt: skip
     if found is None:
         return None
-    found = _those_named(found, read, seen.name)
+    found = _those_named(found, read, seen.name, votes=votes)
     from voirdire.tables.judged.card import (  # noqa: PLC0415 - of what is none of scores
         card_of,
         roles_in,
@@ -183,12 +184,25 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     return _study(files[0].stem if files else raw.name, files, found, read), found
 
 
-def _those_named(found: ReadJudgements, read: ReadOptions, where: str) -> ReadJudgements:
+def _voting(raw: RawTable, read: ReadOptions) -> tuple[bool, ReadOptions]:
+    """Whether runs vote, and how the table is read then; a column may be called so."""
+    votes = read.probability == VOTES and VOTES not in raw.frame.columns
+    return votes, read.with_(probability=NO_COLUMN) if votes else read
+
+
+def _those_named(
+    found: ReadJudgements, read: ReadOptions, where: str, *, votes: bool
+) -> ReadJudgements:
     """The judgements of people and of those judges that are named, where some are."""
     if found.preferences is not None:
         kept = of_judges(found.preferences, found.people, read.judge, where)
         return replace(found, preferences=kept)
-    return replace(found, labels=of_judges(found.labels, found.people, read.judge, where))
+    found = replace(found, labels=of_judges(found.labels, found.people, read.judge, where))
+    if not votes:
+        return found
+    from voirdire.tables.judged.votes import with_votes  # noqa: PLC0415 - where they are asked for
+
+    return with_votes(found, where)
 
 
 def _parts_of(raw: RawTable, read: ReadOptions) -> dict[str, str]:
@@ -581,9 +595,10 @@ def draft_judged(
     if found is None:
         return None
     study, said = found
-    kinds: set[str] = {one.kind for one in said.questions} or {"preference"}
+    kinds: set[str] = {one.kind for one in said.questions}
+    kinds |= set() if said.preferences is None else {"preference"}
     keys = read.keys_set()
-    if len(kinds) == 1:  # labels beside probabilities are recognised once more
+    if len(kinds) == 1:  # what stands beside probabilities is recognised once more
         keys.setdefault("kind", min(kinds))
     at = Path(os.path.relpath(path, folder)).as_posix()
     data = study.data.model_copy(update={"sources": (Source(path=at, **keys),)})

@@ -33,6 +33,8 @@ LABELS = pl.Schema(
 
 #: In place of the column of probabilities: there is none, whatever headers claim.
 NO_COLUMN = "none"
+#: In its place: the votes of a judge's runs.
+VOTES = "votes"
 
 
 @dataclass(frozen=True, slots=True)

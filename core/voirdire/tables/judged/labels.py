@@ -286,7 +286,7 @@ def _wide(
     groups: Sequence[Sequence[LabelColumn]],
     reference: Sequence[str],
 ) -> ReadJudgements | None:
-    _check_others(raw, roles, groups)
+    _check_others(raw, read, roles, groups)
     every = [column.name for group in groups for column in group]
     kept = [
         c for group in groups for c in raters_among(raw, [x.name for x in group], read, reference)
@@ -323,14 +323,17 @@ def _wide(
 
 
 def _check_others(
-    raw: RawTable, roles: Mapping[str, str | None], groups: Sequence[Sequence[LabelColumn]]
+    raw: RawTable,
+    read: TableKeys,
+    roles: Mapping[str, str | None],
+    groups: Sequence[Sequence[LabelColumn]],
 ) -> None:
     """Raise where a column is a rater's by its name, or by its codes, and holds few values, none of
     which is a word of the others.
     """
-    grouped = {column.name for group in groups for column in group}
+    settled = {column.name for group in groups for column in group} | {*read.ignore}
     for name in raw.frame.columns:
-        if name in grouped or name in roles.values() or measures(name):
+        if name in settled or name in roles.values() or measures(name):
             continue
         named = kind_of(name)
         if named is None and not _codes_of(raw, name, groups[0]):

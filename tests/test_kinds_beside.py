@@ -1,0 +1,161 @@
+"""Codes beside names, probabilities beside labels of a session, and beside comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from voirdire.errors import QuestionError, TableError
+from voirdire.examining import examine
+from voirdire.examining.changing import compare
+from voirdire.examining.juries import examine_jury
+from voirdire.examining.labels import read_results
+from voirdire.running import run
+from voirdire.store.frames import label_claims
+from voirdire.study import ReadOptions, load_study
+
+WORDS = np.array(["calm", "tense", "sad"])
+
+
+def coded(heads, seed=1, n=60):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, n)
+
+    def said():
+        return np.where(rng.random(n) < 0.8, truth, rng.integers(0, 3, n))
+
+    columns = (WORDS[truth], WORDS[said()], said())
+    return pl.DataFrame(
+        {"id": range(n), **dict(zip(heads, columns, strict=True)), "turn": rng.choice(3, n)}
+    )
+
+
+def test_a_judge_of_codes_is_never_left_out_beside_names_whatever_it_is_called(tmp_path):
+    table = coded(("truth", "gpt", "svm"))
+    path = tmp_path / "labels.csv"
+    table.write_csv(path)
+    both = r"'svm' says .*'0'.* and 'truth' says .*'calm'.*ignore"
+    with pytest.raises(TableError, match=both):
+        read_results([path])
+    with pytest.raises(TableError, match=both):
+        examine(table)
+    # Left out by somebody, and a column of numbers that go with nothing, it is no judge.
+    found = examine(table, read=ReadOptions(ignore=("svm",)))
+    assert {one.judge for one in found.verdicts} == {"gpt"}
+    # Which code is which label's may be said.
+    named = ReadOptions(kind="label", words={"calm": 0.0, "tense": 1.0, "sad": 2.0},
+                        judge=("gpt", "svm"))  # fmt: skip
+    both = examine(table, reference=["truth"], read=named)
+    assert {one.judge for one in both.verdicts} == {"gpt", "svm"}
+
+
+STUDY = """
+name = "tickets"
+[items]
+path = "items.csv"
+[data]
+reference = ["ann"]
+[[data.sources]]
+path = "ann.csv"
+[[panel]]
+name = "ann"
+kind = "human"
+[[panel]]
+name = "decider"
+kind = "annotator"
+use = "choice"
+model = "simulated:m"
+runs = 2
+options = { options = ["calm", "tense", "sad"], named = true }
+"""
+
+
+def test_a_session_holds_what_models_report_of_options_and_votes_where_somebody_says_so(tmp_path):
+    n, rng = 30, np.random.default_rng(5)
+    items = [f"t{k}" for k in range(n)]
+    pl.DataFrame({"id": items, "text": [f"Ticket {k}." for k in range(n)]}).write_csv(
+        tmp_path / "items.csv"
+    )
+    people = dict(zip(items, rng.choice(WORDS, n), strict=True))
+    pl.DataFrame(
+        [(i, "ann", w, float(people[i] == w)) for i in items for w in WORDS],
+        schema=["item", "rater", "attribute", "score"], orient="row",
+    ).write_csv(tmp_path / "ann.csv")  # fmt: skip
+    (tmp_path / "study.toml").write_text(STUDY)
+    folder = run(load_study(tmp_path / "study.toml"), tmp_path / "session", quiet=True).folder
+
+    def too_high(examination):
+        """How much too high the probabilities of each label are on the whole."""
+        return {
+            one.attribute: next(c.estimate for c in one.components if c.name == "CLARGE")
+            for one in examination.evidence if one.attribute.startswith("labels: ")
+        }  # fmt: skip
+
+    claims = pl.DataFrame(
+        label_claims(folder), orient="row",
+        schema=["item", "system", "rater", "run", "label", "p"],
+    )  # fmt: skip
+    assert claims.group_by("item", "run").agg(pl.col("p").sum())["p"].to_numpy() == pytest.approx(1)
+    votes = (
+        pl.read_parquet(folder / "ratings.parquet")
+        .filter(rater="decider")
+        .group_by("item", pl.col("attribute").alias("label"))
+        .agg(pl.col("score").mean().alias("p"))
+    )
+    for read, table in ((None, claims), (ReadOptions(probability="votes"), votes)):
+        expected = {
+            f"labels: {w}": float(
+                table.filter(label=w)["p"].mean() - np.mean([people[i] == w for i in items])
+            )
+            for w in WORDS
+        }
+        found = examine(folder, read=read)
+        assert too_high(found) == pytest.approx(expected, abs=1e-9)
+        said = [one for one in found.findings if one.kind == "votes_as_probabilities"]
+        assert bool(said) is (read is not None)
+
+
+def test_votes_of_runs_in_a_file_are_probabilities_where_somebody_says_so():
+    rng = np.random.default_rng(7)
+    rows = []
+    for k in range(60):
+        word, share = rng.choice(WORDS), rng.choice([0.9, 0.6])
+        rows.append((k, "human", 1, word))
+        rows += [(k, "gpt", r, word if rng.random() < share else "calm") for r in (1, 2, 3, 4)]
+    table = pl.DataFrame(rows, schema=["item", "rater", "run", "label"], orient="row")
+    plain = {one.attribute for one in examine(table).verdicts}
+    found = examine(table, read=ReadOptions(probability="votes"))
+    claimed = {one.attribute for one in found.verdicts} - plain
+    assert claimed == {f"label: {word}" for word in WORDS}
+    assert "votes_as_probabilities" in {one.kind for one in found.findings}
+    with pytest.raises(TableError, match="no judge labels in several runs"):
+        examine(table.filter(pl.col("run") == 1), read=ReadOptions(probability="votes"))
+
+
+def test_probabilities_beside_comparisons_are_chosen_between_where_one_is_taken():
+    rng = np.random.default_rng(3)
+    n = 60
+    p = rng.random(n).round(3)
+
+    def votes():
+        return np.where(rng.random(n) < p, "model_a", "model_b")
+
+    table = pl.DataFrame(
+        {"id": range(n), "model_a": "new", "model_b": "old", "human": votes(), "gpt_p_a": p,
+         "llama": votes(), "gpt": votes()}
+    )  # fmt: skip
+    kinds = ("preference", "probability")
+    for ask in (
+        lambda read: compare(table, table, read=read),
+        lambda read: examine_jury(table, ["gpt", "llama"], read=read),
+    ):
+        with pytest.raises(QuestionError, match="takes one of both") as asked:
+            ask(None)
+        assert (asked.value.key, asked.value.choices) == ("kind", kinds)
+    found = {kind: examine(table, read=ReadOptions(kind=kind)) for kind in kinds}
+    uses = {kind: {one.use for one in one_.verdicts} for kind, one_ in found.items()}
+    assert "pick" in uses["preference"]
+    assert "confidence" not in uses["preference"]
+    assert uses["probability"] == {"confidence", "release"}
+    assert examine_jury(table, ["gpt", "llama"], read=ReadOptions(kind="preference")).results

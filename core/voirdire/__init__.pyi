@@ -14,8 +14,8 @@ from voirdire.errors import StatisticsError as StatisticsError
 from voirdire.errors import StudyError as StudyError
 from voirdire.errors import TableError as TableError
 from voirdire.errors import UnfinishedError as UnfinishedError
-from voirdire.errors import WordsDifferError as WordsDifferError
 from voirdire.errors import VoirdireError as VoirdireError
+from voirdire.errors import WordsDifferError as WordsDifferError
 from voirdire.errors import WorkerError as WorkerError
 from voirdire.examining import Examination as Examination
 from voirdire.examining import examine as examine

@@ -4,6 +4,7 @@ VoirdireError (a ValueError)
 ├── InputError              what was handed in cannot be used (exit code 1)
 │   ├── TableError          a file, column, row or value
 │   │   ├── QuestionError   a file that can be read in two ways; a key or option says which
+│   │   ├── WordsDifferError    raters of one question write other words
 │   │   └── NotSummableError    ratings that no stream can sum, and memory may hold
 │   ├── StudyError          a key of a study file
 │   └── StatisticsError     arrays that a statistic cannot take

@@ -31,9 +31,10 @@ from voirdire.stats import (
     pseudo_values,
 )
 from voirdire.stats.calibration import rising
+from voirdire.stats.differing import allotted
 from voirdire.stats.racing import heats, in_the_race
 from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
-from voirdire.stats.tuning import allotted, half_of
+from voirdire.stats.tuning import half_of
 
 SHARED_DATA = Path(
     os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared")

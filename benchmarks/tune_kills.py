@@ -79,7 +79,9 @@ def main():
     run = {"timeout": 300, "concurrency": 1, "reask": 0, "prices": PRICES}
     world(folder, "", items=20, panel=[judge], run=run)
     at_kills = [killed(folder, after) for after in KILLS]
-    done = subprocess.run(COMMAND, cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(COMMAND, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{folder}: {done.stdout}{done.stderr}")
     number, told, said = kept(folder)
     prices = {one["name"]: one["price"] for one in json.loads(done.stdout)["ways"]}
     cost, tokens = (prices["gpt"] + prices["gpt exact"]) * 20 / 1000, (told + 2 * said) / 1e6

@@ -13,9 +13,10 @@ from scipy.stats import t as student
 
 from voirdire.errors import StatisticsError
 from voirdire.stats import chosen_gain, differing_gain, measured_gain, paired_t, pseudo_values
+from voirdire.stats.differing import allotted, labels_to_show
 from voirdire.stats.racing import heats, in_the_race
 from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
-from voirdire.stats.tuning import FOLDS, allotted, half_of
+from voirdire.stats.tuning import FOLDS, half_of, outlook
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
@@ -138,19 +139,35 @@ def test_a_measured_gain_is_a_paired_t_and_wider_where_few_differ():
     assert high > 0.24
 
 
-def test_the_hypergeometric_interval_holds_what_it_says_exactly():
+def _not_refuted(labelled, differ):
+    """(labelled + 1, differ + 1) by Blaker's definition, summed over all outcomes."""
+    won = np.arange(labelled + 1)
+    kept = np.zeros((labelled + 1, differ + 1), bool)
+    for wins in range(differ + 1):
+        chance = hypergeom.pmf(won, differ, wins, labelled)
+        below = np.cumsum(chance)
+        tail = np.minimum(below, below[-1] - below + chance)
+        for at in won[chance > 0]:
+            kept[at, wins] = chance[tail <= tail[at] * (1 + 1e-8)].sum() > 0.05
+    return kept
+
+
+@pytest.mark.parametrize("differ", [24, 25])
+def test_the_hypergeometric_interval_is_exact_and_no_wider_than_it_must_be(differ):
     """By all outcomes of all truths, not by a sample of them."""
-    differ, labelled, units = 24, 9, 100
+    labelled, units = 9, 100
+    kept, ends = _not_refuted(labelled, differ), []
+    for won in range(labelled + 1):
+        gains = [1.0] * won + [-1.0] * (labelled - won)
+        low, high = differing_gain(gains, [differ], units).bounds
+        ends.append((low, high))
+        expected = np.flatnonzero(kept[won])[[0, -1]]
+        assert (np.array([low, high]) * units + differ) / 2 == pytest.approx(expected)
     for wins in range(differ + 1):
         truth = (2 * wins - differ) / units
-        held = 0.0
-        for won in range(labelled + 1):
-            chance = hypergeom.pmf(won, differ, wins, labelled)
-            if chance > 0:
-                gains = [1.0] * won + [-1.0] * (labelled - won)
-                low, high = differing_gain(gains, [differ], units).bounds
-                held += chance * (low - 1e-12 <= truth <= high + 1e-12)
-        assert held >= 0.95
+        held = [low - 1e-12 <= truth <= high + 1e-12 for low, high in ends]
+        chance = hypergeom.pmf(np.arange(labelled + 1), differ, wins, labelled)
+        assert chance @ held >= 0.95
 
 
 def test_all_units_that_differ_labelled_leave_no_doubt():
@@ -190,6 +207,83 @@ def test_allotted_labels_go_where_differences_are_large():
     assert allotted([3, 0, 1], [1, 2, 3], 60).tolist() == [3, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("differ", "share"), [(300, 0.15), (100, 0.05), (150, 0.3), (40, 0.08), (80, 0.04), (1000, 0.5)]
+)
+def test_so_many_labels_show_a_gain_of_three_points_four_times_in_five(differ, share):
+    """By drawing stocks whose gain is just that, and the interval of `differing_gain`."""
+    units, chance = round(differ / share), np.random.default_rng(differ)
+    labels = labels_to_show(0.03, share, differ)
+    wins = math.ceil((differ + 0.03 * units) / 2)
+    shows = {}
+    for won in chance.hypergeometric(wins, differ - wins, labels, 1500).tolist():
+        if won not in shows:
+            gains = [1.0] * won + [-1.0] * (labels - won)
+            shows[won] = [differing_gain(gains, [differ], units).bounds[0] > 0, 0]
+        shows[won][1] += 1
+    power = sum(shown * times for shown, times in shows.values()) / 1500
+    # 1,500 draws are off by 0.03 at most; the smaller the stock, the larger is the step of a label.
+    assert 0.77 < power < (0.96 if labels < 30 else 0.9)
+
+
+def test_so_many_labels_of_graded_differences_show_it_as_often():
+    import tune
+
+    chance = np.random.default_rng(5)
+    size, gains = tune._differences(chance, 0.03, 400, 1000, graded=True)
+    apart = size.sum() / 4000
+    spread = (gains**2 / (size / 4)).sum() / (size / 4).sum()
+    labels = labels_to_show(0.03, apart, 400, spread=spread)
+    # What differences allow and not what was gained by them would take twice as many.
+    assert labels < 0.6 * labels_to_show(0.03, apart, 400)
+    shown = tune.differed(0.03, labels, climbs=250, units=1000, differ=0.4, graded=True)[1]
+    assert 0.72 < shown < 0.9
+
+
+def test_where_they_differ_on_too_few_no_labels_show_it():
+    assert labels_to_show(0.03, 0.02, 300) == 0
+    assert labels_to_show(0.03, 0.15, 0) == 0
+    # All of them leave no doubt.
+    assert labels_to_show(0.03, 0.6, 20) == 20
+    with pytest.raises(StatisticsError, match="above 0"):
+        labels_to_show(0.0, 0.15, 300)
+
+
+@pytest.mark.parametrize("case", ["list", "half", "clusters", "refitted", "raced", "no error"])
+def test_the_outlook_by_a_slow_posterior(case):
+    """P(better) and the worst tenth of many draws, and by bootstrap where units are independent."""
+    chance = np.random.default_rng(12)
+    right = (chance.random((4, 120)) < np.array([[0.7], [0.73], [0.76], [0.74]])) * 1.0
+    fold, four = np.arange(120) % 5, np.arange(120) // 4
+    gain = {
+        "list": lambda: chosen_gain(right).gain,
+        "half": lambda: measured_gain(right[2], right[0]),
+        "clusters": lambda: measured_gain(right[2], right[0], clusters=four),
+        "refitted": lambda: refitted_gain(right[2], right[0], fold),
+        "raced": lambda: raced_gain(right, [1, 2, 3, 2, 2], fold),
+        "no error": lambda: measured_gain(right[0] * 0 + 1, right[0] * 0),
+    }[case]()
+    better, tenth = outlook(gain)
+    low, high = gain.bounds
+    if case == "no error":
+        assert (better, tenth) == (1.0, 1.0) == (low, high)
+        return
+    error, df = gain.details["standard_error"], gain.details["df"]
+    draws = gain.value + error * chance.standard_t(df, 400_000)
+    assert better == pytest.approx((draws > 0).mean(), abs=0.003)
+    assert (better > 0.975) == (low > 0)
+    if case != "refitted":  # whose quantile rises with the gain: tried gain by gain below
+        assert tenth == pytest.approx(np.quantile(draws, 0.1), abs=0.001)
+    assert low < tenth < gain.value
+    if case in ("half", "clusters"):
+        gains = (right[2] - right[0]).reshape(-1, 4 if case == "clusters" else 1).mean(axis=1)
+        means = gains[chance.integers(0, len(gains), (20_000, len(gains)))].mean(axis=1)
+        # Half of those that are exactly 0, as a bootstrap has no values between.
+        shown = (means > 1e-12).mean() + (np.abs(means) <= 1e-12).mean() / 2
+        assert better == pytest.approx(shown, abs=0.02)
+        assert tenth == pytest.approx(np.quantile(means, 0.1), abs=0.005)
+
+
 def test_a_half_keeps_clusters_whole():
     clusters = np.repeat(np.arange(10), 3)
     half = half_of(30, clusters, seed=1)
@@ -225,10 +319,10 @@ def test_labels_where_judges_differ_show_more_than_as_many_others():
     import tune
 
     for graded, gain in ((False, 0.03), (True, 0.015)):
-        holds, better, _, random = tune.differed(gain, 60, climbs=250, graded=graded)
+        holds, better, _, random = tune.differed(gain, 60, climbs=180, graded=graded)
         assert holds > 0.92
         assert better > 2 * random
-        holds, _, falsely, _ = tune.differed(0.0, 60, climbs=250, graded=graded)
+        holds, _, falsely, _ = tune.differed(0.0, 60, climbs=180, graded=graded)
         assert holds > 0.92
         assert falsely <= 0.05
 

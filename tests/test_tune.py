@@ -314,6 +314,8 @@ def test_three_kills_cost_nothing_twice(tmp_path):
     with closing(read_session(tmp_path / "out" / "session")) as connection:
         (kept,) = connection.execute("SELECT count(*) FROM calls WHERE current = 1").fetchone()
     assert kept == 80
+    asked = [one["price"] for one in made["ways"] if not one["change"]]
+    assert asked == pytest.approx([1000 * EACH] * 2, rel=1e-12)
     text = json.dumps(made)
     assert "gpt exact" in text
     assert "Adopt gpt exact" in text

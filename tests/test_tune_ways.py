@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import numpy as np
@@ -18,11 +19,12 @@ from wire_server import WireServer
 from voirdire.errors import InputError
 from voirdire.humans import export, import_answers
 from voirdire.humans.questions import LEVELS
+from voirdire.stats import Estimate, Interval
 from voirdire.study import load_study
 from voirdire_plugins.tune.candidates import Scored, forms
 from voirdire_plugins.tune.goals import Marks, goal_of
 from voirdire_plugins.tune.measuring import Foretold, OldAndNew
-from voirdire_plugins.tune.tuning import labels_to_show, tune
+from voirdire_plugins.tune.tuning import decided_by, tune
 
 
 @pytest.fixture(autouse=True)
@@ -256,8 +258,14 @@ def test_gains_where_judges_differ_by_loops():
     assert (np.abs(pair.gains(sides)) <= pair.away + 1e-9).all()
 
 
-def test_labels_to_show_are_never_more_than_there_are():
-    # 185 of an endless stock: Cochran's correction of a stock of 300 that differ.
-    assert labels_to_show(0.15, 300) == 116
-    assert labels_to_show(0.6, 50) == 50
-    assert labels_to_show(0.6, 0) == 0
+def test_the_recommendation_at_its_edges():
+    """Adopt from an interval above 0; keep below an even chance; else it is left to the reader."""
+
+    def gain(low, high=0.2):
+        return Estimate("gain", 0.05, (Interval("t", 0.95, low, high),), n=60, k=2)
+
+    assert decided_by(gain(1e-6), 0.976) == "adopt"
+    assert decided_by(gain(0.0), 0.975) == "label"
+    assert decided_by(gain(-0.1), 0.5) == "label"
+    assert decided_by(gain(-0.1), 0.4999) == "keep"
+    assert decided_by(gain(math.nan, math.nan), math.nan) == "label"

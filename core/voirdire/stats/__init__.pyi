@@ -41,6 +41,8 @@ from voirdire.stats.differences import mae as mae
 from voirdire.stats.differences import mse as mse
 from voirdire.stats.differences import normalised_bias as normalised_bias
 from voirdire.stats.differences import rmse as rmse
+from voirdire.stats.differing import differing_gain as differing_gain
+from voirdire.stats.differing import labels_to_show as labels_to_show
 from voirdire.stats.drawing import drawn_at_random as drawn_at_random
 from voirdire.stats.exclusion import SelfExclusion as SelfExclusion
 from voirdire.stats.exclusion import SystemFeatures as SystemFeatures
@@ -117,7 +119,6 @@ from voirdire.stats.systems import icc_systems as icc_systems
 from voirdire.stats.systems import icc_systems_batch as icc_systems_batch
 from voirdire.stats.tuning import ChosenGain as ChosenGain
 from voirdire.stats.tuning import chosen_gain as chosen_gain
-from voirdire.stats.tuning import differing_gain as differing_gain
 from voirdire.stats.tuning import measured_gain as measured_gain
 from voirdire.stats.tuning import pseudo_values as pseudo_values
 from voirdire.stats.watching import Period as Period

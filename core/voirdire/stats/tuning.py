@@ -11,9 +11,9 @@ import numpy as np
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, check_level, numbers, row_names
 from voirdire.stats._pairs import mean_interval, standard_error
-from voirdire.stats._results import Estimate, Interval, Result
+from voirdire.stats._results import Estimate, Result
 from voirdire.stats.intervals import student_interval
-from voirdire.stats.sums import above_t
+from voirdire.stats.sums import above_t, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,6 @@ FOLDS, SPLITS = 10, 20
 FEWEST = 2 * FOLDS
 #: Units on which two judges differ, below which their differences are no estimate of a spread.
 FEW_DIFFER = 4
-#: Labels of one stratum with which its spread is an estimate.
-_FEW = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +44,7 @@ class ChosenGain(Result):
     shares : (C,) float64
         How often each row was the choice without one fold.
     p_better : float
-        Probability that the gain is above 0, by the t distribution of its interval.
+        Probability that the gain is above 0 (`outlook`).
     """
 
     chosen: int
@@ -138,11 +136,35 @@ def chosen_gain(
         "gain", folded.gain, (interval,), n=values.shape[1], k=2,
         details={"standard_error": error, "df": df, "units": units},
     )  # fmt: skip
-    return ChosenGain(chosen, gain, claimed, folded.shares, _above(folded.gain, error, df))
+    return ChosenGain(chosen, gain, claimed, folded.shares, outlook(gain)[0])
 
 
-def _above(value: float, error: float, df: float) -> float:
-    return float(value > 0) if error == 0 else float(above_t(-value / error, df))
+def outlook(gain: Estimate) -> tuple[float, float]:
+    """How probable it is that a gain is above 0, and below which value it lies once in ten.
+
+    Both are of the t distribution around the value that its interval is of: what a flat prior
+    leaves. Of an interval with another quantile for each gain (`refitted_gain`) the second is that
+    of an interval of 0.8.
+
+    Returns
+    -------
+    float, float
+        NaN where the gain is not known; of a gain without error 0 or 1, and the gain.
+
+    Examples
+    --------
+    >>> new, old = [1.0] * 12 + [0.0] * 18, [1.0] * 8 + [0.0] * 20 + [1.0] * 2
+    >>> [round(one, 3) for one in outlook(measured_gain(new, old))]
+    [0.788, -0.041]
+    """
+    value, error = gain.value, gain.details.get("standard_error", math.nan)
+    if math.isnan(value) or math.isnan(error):
+        return math.nan, math.nan
+    if error == 0:
+        return float(value > 0), value
+    df = gain.details["df"]
+    tenth = gain.details.get("tenth", value + quantile(0.1, df) * error)
+    return float(above_t(-value / error, df)), float(tenth)
 
 
 def _checked(goodness: Any, clusters: Any) -> tuple[Floats, NDArray[np.intp]]:
@@ -329,99 +351,6 @@ def measured_gain(
     )
 
 
-def differing_gain(
-    gains: Any,
-    sizes: Any,
-    units: int,
-    *,
-    strata: Any = None,
-    ends: Any = None,
-    level: float = 0.95,
-) -> Estimate:
-    r"""The gain of one judge over another from labels of units on which they differ.
-
-    Where they agree neither gains, so that the gain over all `units` is
-
-    .. math:: \sum_h \frac{D_h}{N} \bar g_h
-
-    with :math:`D_h` units of stratum h that differ, of which some drawn at random have a label.
-    Where all are of one stratum and each gain is 1 or -1 (yes or no: one of the two is right), the
-    interval is that of the hypergeometric distribution, and exact. Else it is Student's, with the
-    finite draw counted and Satterthwaite's degrees of freedom; a stratum whose labels are all alike
-    takes half a pseudo-label at each of its ends.
-
-    Parameters
-    ----------
-    gains : array-like, shape (m,)
-        On each labelled unit, the new judge's agreement less the old one's.
-    sizes : array-like, shape (H,)
-        Units that differ, by stratum, labelled or not.
-    units : int
-        All units, also those on which both say the same.
-    strata : array-like of int, shape (m,), optional
-        Place in `sizes`; all 0 by default.
-    ends : array-like, shape (H,), optional
-        The largest size of a gain in each stratum; 1 by default.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        Methods ``"hypergeometric"`` and ``"stratified_t"``. Reason too_few_items where a stratum
-        has fewer than two labels, and units that have none.
-
-    Raises
-    ------
-    StatisticsError
-        More labels than units, a stratum that is not there, a gain beyond its end.
-
-    Examples
-    --------
-    >>> print(differing_gain([1] * 19 + [-1] * 6, [150], 1000))
-    gain = 0.078, 95% CI [0.020, 0.118] (hypergeometric), n = 25, k = 2
-
-    References
-    ----------
-    Wright (1991), Exact Confidence Bounds when Sampling from Small Finite Universes, for the first;
-    Cochran (1977), Sampling Techniques, 5.16, for the second.
-    """
-    values, counts = numbers(gains, "gains"), numbers(sizes, "sizes")
-    check_level(level)
-    place = np.zeros(len(values), np.intp) if strata is None else np.asarray(strata, np.intp)
-    bound = np.ones(len(counts)) if ends is None else numbers(ends, "ends")
-    labelled = _count_labels(values, counts, units, place, bound)
-    whole = int(counts.sum())
-    if not whole:
-        return Estimate("gain", 0.0, (Interval("hypergeometric", level, 0.0, 0.0),), n=0, k=2)
-    needed = np.minimum(np.where(counts > 0, _FEW, 0), counts)
-    if (labelled < needed).any():
-        return Estimate("gain", math.nan, n=len(values), k=2, reason="too_few_items")
-    if len(counts) == 1 and np.isin(values, (-1.0, 1.0)).all():
-        return _exact(int((values > 0).sum()), len(values), whole, units, level)
-    return _stratified(values, place, labelled, counts, bound, units, level)
-
-
-def allotted(sizes: Any, ends: Any, labels: int) -> NDArray[np.intp]:
-    """How many of some labels each stratum gets: by its units times the size of their differences.
-
-    At least two where it has as many (Neyman's allotment, the spread of a gain being in proportion
-    to the difference), and never more than it has.
-
-    Examples
-    --------
-    >>> allotted([100, 20, 1], [1, 2, 3], 40).tolist()
-    [28, 11, 1]
-    """
-    counts, spread = np.asarray(sizes, np.intp), numbers(ends, "ends")
-    given = np.minimum(counts, _FEW)
-    # One at a time to where it is most wanted: exact, and there are few labels.
-    for _ in range(max(min(labels, int(counts.sum())) - int(given.sum()), 0)):
-        need = np.where(given < counts, counts * spread / np.maximum(given, 1), -1.0)
-        given[int(need.argmax())] += 1
-    return given
-
-
 def half_of(units: int, clusters: Any = None, *, seed: int = 0) -> NDArray[np.bool_]:
     """(units,) a random half by clusters: what an optimizer sees; the rest measures.
 
@@ -435,68 +364,3 @@ def half_of(units: int, clusters: Any = None, *, seed: int = 0) -> NDArray[np.bo
     number = int(codes.max(initial=-1)) + 1
     drawn = np.random.default_rng(seed).permutation(number)[: -(-number // 2)]
     return np.isin(codes, drawn)
-
-
-def _count_labels(
-    values: Floats, counts: Floats, units: int, place: NDArray[np.intp], bound: Floats
-) -> NDArray[np.intp]:
-    if values.ndim != 1 or place.shape != values.shape or bound.shape != counts.shape:
-        raise StatisticsError("gains and strata, and sizes and ends, must be as long as each other")
-    if not np.isfinite(values).all():
-        raise StatisticsError("gains must be finite: leave out units without a label")
-    if len(place) and not 0 <= place.min() <= place.max() < len(counts):
-        raise StatisticsError(f"strata must be 0 to {len(counts) - 1}")
-    labelled = np.bincount(place, minlength=len(counts))
-    if (labelled > counts).any() or counts.sum() > units:
-        raise StatisticsError("there are more labels than units that differ, or more of these than "
-                              "units")  # fmt: skip
-    if (np.abs(values) > bound[place] + 1e-9).any():
-        raise StatisticsError("a gain is larger than the end of its stratum")
-    return np.asarray(labelled, np.intp)
-
-
-def _exact(won: int, labelled: int, differ: int, units: int, level: float) -> Estimate:
-    """By the numbers of units that the new judge may win: those that the draw does not refute."""
-    from scipy.stats import hypergeom  # noqa: PLC0415 - slow to import
-
-    wins = np.arange(won, differ - (labelled - won) + 1)
-    tail = (1 - level) / 2
-    likely = (hypergeom.sf(won - 1, differ, wins, labelled) > tail) & (
-        hypergeom.cdf(won, differ, wins, labelled) > tail
-    )
-    low, high = (2 * wins[likely][[0, -1]] - differ) / units
-    value = (2 * won / labelled - 1) * differ / units
-    interval = Interval("hypergeometric", level, float(low), float(high))
-    return Estimate("gain", value, (interval,), n=labelled, k=2, details={"differ": differ})
-
-
-def _stratified(
-    values: Floats, place: NDArray[np.intp], labelled: NDArray[np.intp], counts: Floats,
-    bound: Floats, units: int, level: float,
-) -> Estimate:  # fmt: skip
-    value, parts, degrees = 0.0, [], []
-    for h in np.flatnonzero(counts):
-        own, m = values[place == h], int(labelled[h])
-        weight = counts[h] / units
-        value += weight * float(own.mean())
-        if m == counts[h]:
-            continue
-        if np.ptp(own) == 0:
-            padded = np.concatenate([own, [bound[h], -bound[h]]])
-            weights = np.concatenate([np.ones(m), [0.5, 0.5]])
-            centre = float(weights @ padded) / (m + 1)
-            spread = float(weights @ (padded - centre) ** 2) / (m + 1)
-        else:
-            error, _ = standard_error(own)
-            spread = m * error**2
-        parts.append(weight**2 * (1 - m / counts[h]) * spread / m)
-        degrees.append(m - 1)
-    variance = math.fsum(parts)
-    df = math.inf
-    if variance > 0:
-        df = variance**2 / math.fsum(v**2 / d for v, d in zip(parts, degrees, strict=True))
-    interval = student_interval(value, math.sqrt(variance), df, level, "stratified_t")
-    return Estimate(
-        "gain", value, (interval,), n=len(values), k=2,
-        details={"differ": int(counts.sum()), "standard_error": math.sqrt(variance), "df": df},
-    )  # fmt: skip

@@ -15,7 +15,8 @@ from voirdire.errors import InputError, listed
 from voirdire.examining.planning import draw_labels
 from voirdire.files import write_csv, write_text
 from voirdire.stats import differing_gain
-from voirdire.stats.tuning import allotted
+from voirdire.stats.differing import allotted, labels_to_show
+from voirdire.stats.tuning import FEW_DIFFER
 from voirdire_plugins.tune.candidates import mean_run
 from voirdire_plugins.tune.subjects import KEYS
 from voirdire_plugins.tune.units import Units
@@ -148,6 +149,18 @@ class OldAndNew:
     def most(self) -> float:
         """The largest gain of a unit over how far the two are apart."""
         return 1.0 if self.lines is None else 2 / self.lines[0].variance
+
+    def to_show(self, gain: float, humans: Floats, stock: int) -> int:
+        """Labels of units that differ with which a gain shows four times in five.
+
+        `humans` are those of labelled units, and `stock` the unlabelled units that differ.
+        """
+        size, gained = self.most * self.away, self.gains(humans)
+        apart = size > 0
+        spread = 1.0
+        if apart.sum() >= FEW_DIFFER:
+            spread = float((gained[apart] ** 2 / size[apart]).sum() / size.sum())
+        return labels_to_show(gain, float(size.mean()), stock, spread=spread)
 
     def gains(self, humans: Floats) -> Floats:
         """(n,) agreement with people, the new judge's less the old one's."""

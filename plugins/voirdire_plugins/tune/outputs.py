@@ -14,8 +14,10 @@ from voirdire.study import Criterion, Data, Humans, study_in, study_to_toml
 from voirdire_plugins.tune.curves import CHANGE, CURVE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
+    from voirdire.examining.changing import Lock
     from voirdire.study import Rater, Study
     from voirdire_plugins.tune.asking import Asking
     from voirdire_plugins.tune.results import Tuned
@@ -78,18 +80,18 @@ def write_judge(
     write_text(out / STUDY, study_to_toml(made))
     files = {"study": str(out / STUDY), "session": str(asking.session)}
     tuned = replace(tuned, findings=(*tuned.findings, *_made_after(tuned)))
-    try:
-        lock = changing.freeze(str(asking.session), judges=(spec.name,), reference=tuned.people)
-    except InputError as error:
+    named = [spec.name, *(one.name for one in asked if not one.is_jury)]
+    locks, why = _locks(dict.fromkeys(named), asking, tuned.people)
+    if spec.name in locks:
+        changing.write_lock(out / LOCK, locks[spec.name])
+        files["lock"] = str(out / LOCK)
+    else:
         finding = Finding(
-            "not_frozen", "note", spec.name, 1, (spec.name,), f"There is no lock: {error}",
+            "not_frozen", "note", spec.name, 1, (spec.name,), f"There is no lock: {why}",
             "A gate has nothing to hold this judge to.",
         )  # fmt: skip
-        return replace(tuned, files=files, findings=(*tuned.findings, finding))
-    changing.write_lock(out / LOCK, lock)
-    files["lock"] = str(out / LOCK)
-    names = [one.name for one in asked if not one.is_jury]
-    return replace(tuned, files=files | _lock_all(names, asking, tuned.people))
+        tuned = replace(tuned, findings=(*tuned.findings, finding))
+    return replace(tuned, files=files | _write_each(named[1:], locks, out / LOCKS))
 
 
 def _made_after(tuned: Tuned) -> tuple[Finding, ...]:
@@ -108,16 +110,21 @@ def _made_after(tuned: Tuned) -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-def _lock_all(names: Sequence[str], asking: Asking, people: Sequence[str]) -> dict[str, str]:
-    """A lock for each that was asked, the judge as it was among them.
+def _locks(
+    names: Collection[str], asking: Asking, people: Sequence[str]
+) -> tuple[dict[str, Lock], str]:
+    """The locks of those that gave a score, by one reading of the session; why there is none."""
+    try:
+        return freeze_each(str(asking.session), names, reference=people), "it gave no score."
+    except InputError as error:
+        return {}, str(error)
 
-    One that gave no score has none.
-    """
-    folder = asking.out / LOCKS
+
+def _write_each(names: Sequence[str], locks: Mapping[str, Lock], folder: Path) -> dict[str, str]:
+    """A file for each that was asked, the judge as it was among them, where they are several."""
     if len(names) < 2:
         return {}
     folder.mkdir(parents=True, exist_ok=True)
-    locks = freeze_each(str(asking.session), names, reference=people)
     for name, stem in file_stems(names, "candidate").items():
         if name in locks:
             changing.write_lock(folder / f"{stem}.lock", locks[name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from voirdire.stats import Estimate
     from voirdire.study import Rater
     from voirdire_plugins.tune.measuring import Drawn
+
+
+#: What is recommended: of "label" that nobody can say yet, and what labels would show it.
+Decision = Literal["adopt", "keep", "label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Tuned:
     gain, claimed : Estimate
         Measured apart, and what the labels that chose would claim.
     p_better, worst_tenth : float
+        By the distribution behind the interval (`voirdire.stats.tuning.outlook`).
     differ : float
         The share of labelled units on which old and new differ.
     to_label : int
@@ -107,7 +112,7 @@ class Tuned:
     worst_tenth: float
     differ: float
     to_label: int
-    decision: str
+    decision: Decision
     before: Way
     after: Way
     rates: Mapping[str, tuple[float, float]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError, not_there
 from voirdire.schema import Finding
 from voirdire.stats import chosen_gain
-from voirdire.stats.sums import above_t, quantile
+from voirdire.stats.tuning import outlook
 from voirdire.study import load_study
 from voirdire_plugins.tune.asking import Asking
 from voirdire_plugins.tune.candidates import Scored, forms, mean_run, read_candidates
@@ -33,7 +32,7 @@ from voirdire_plugins.tune.measuring import (
 from voirdire_plugins.tune.moved import write_look
 from voirdire_plugins.tune.outputs import write_judge, write_people
 from voirdire_plugins.tune.racing import raced
-from voirdire_plugins.tune.results import Moved, Tuned, Way
+from voirdire_plugins.tune.results import Decision, Moved, Tuned, Way
 from voirdire_plugins.tune.shots import set_aside, shown_by
 from voirdire_plugins.tune.subjects import subject_of
 from voirdire_plugins.tune.units import (
@@ -53,14 +52,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.schema import Scale
+    from voirdire.stats import Estimate
     from voirdire.study import Rater, Study
     from voirdire_plugins.tune.subjects import Subject
     from voirdire_plugins.tune.units import Units
 
     Floats = NDArray[np.float64]
 
-#: What labels of units that differ should show: three points in a hundred, four times in five.
-AIM, POWER_Z = 0.03, 1.96 + 0.8416
+#: What labels of units that differ should show: three points in a hundred.
+AIM = 0.03
 #: Folds without each of which an optimizer or a race is run again.
 FOLDS = 5
 
@@ -354,15 +354,9 @@ def _told(work: Work, choice: Choice) -> Tuned:
     old, new = scored[0], scored[choice.chosen]
     pair = _pair(old, new, work, slice(None))
     differ: NDArray[np.bool_] = np.asarray(pair.away > 0)
-    # Of what a unit gains the size, which scores that foretell people's have only with them.
-    size = np.abs(pair.gains(work.units.humans)) if work.goal.use == "worth" else pair.away
     left = round(float(differ.mean()) * len(unlabelled(work.asking, work.units)))
-    error, df = gain.details.get("standard_error", math.nan), gain.details.get("df", math.nan)
-    better = float(above_t(-gain.value / error, df)) if error > 0 else float(gain.value > 0)
-    worst = gain.value + quantile(0.1, df) * error if error > 0 else gain.value
-    worst = gain.details.get("tenth", worst)
-    decision = "keep" if not choice.chosen or better < 0.5 else "label"
-    decision = "adopt" if choice.chosen and gain.bounds[0] > 0 else decision
+    better, worst = outlook(gain)
+    decision = decided_by(gain, better) if choice.chosen else "keep"
     at_gate = {}
     if work.goal.use == "gate":
         humans = work.units.humans
@@ -375,37 +369,26 @@ def _told(work: Work, choice: Choice) -> Tuned:
         member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units),
         work.units.people,
         choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
-        worst, float(differ.mean()), labels_to_show(float(size.mean()), left), decision, ways[0],
+        worst, float(differ.mean()), pair.to_show(AIM, work.units.humans, left), decision, ways[0],
         ways[choice.chosen], at_gate,
         _moved(old, new, choice.goodness[choice.chosen] - choice.goodness[0], work.units, differ),
         _diff(member, spec), spec, (*work.findings, *choice.findings, *work.unread()),
     )  # fmt: skip
 
 
+def decided_by(gain: Estimate, better: float) -> Decision:
+    """Adopt what is shown to be better; keep the judge where that is less probable than not.
+
+    Between the two it is for whoever pays: keep, adopt, or label where they differ.
+    """
+    if gain.bounds[0] > 0:
+        return "adopt"
+    return "keep" if better < 0.5 else "label"
+
+
 def _price(asking: Asking, one: Scored) -> float | None:
     each = asking.used.get(one.rater, (0, None))[1]
     return None if each is None else 1000 * each * one.calls
-
-
-def labels_to_show(differ: float, stock: int, aim: float = AIM) -> int:
-    """Labels of units that differ with which a gain of `aim` shows four times in five.
-
-    `differ` is how far two judges are apart on average: of yes and no the share on which they
-    differ, of which (1 + aim / differ) / 2 are won. Graded units are drawn by the size of their
-    difference, and count as much as so many of yes and no. Of the `stock` units on which they
-    differ that nobody labelled a large part says more than as many of an endless stock (Cochran's
-    correction): all of them leave no doubt.
-    0 where so few differ that the gain cannot be that large, or nothing is left to label.
-
-    Examples
-    --------
-    >>> labels_to_show(0.15, 10_000), labels_to_show(0.15, 300), labels_to_show(0.02, 300)
-    (185, 116, 0)
-    """
-    if differ <= aim or stock < 1:
-        return 0
-    endless = POWER_Z**2 * (differ**2 / aim**2 - 1)
-    return min(math.ceil(endless / (1 + endless / stock)), stock)
 
 
 def _moved(

@@ -31,7 +31,7 @@ from voirdire.schema import RULE
 from voirdire.study import Gate, ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -105,7 +105,7 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
 
 
 def freeze_each(
-    source: AnySource, judges: Sequence[str], *, reference: Sequence[str] = ()
+    source: AnySource, judges: Collection[str], *, reference: Sequence[str] = ()
 ) -> dict[str, Lock]:
     """A lock for each of some judges of a source, which is read once.
 

@@ -185,10 +185,6 @@ def test_what_is_about_scores_says_why_it_takes_no_other_kind(tmp_path, made, in
     done = typed("calibrate", path)
     assert done.returncode == 1
     assert instead in " ".join(done.stderr.split())
-    first = ("--first", "a") if made is battles_file else ()
-    gate = typed("decide", path, "--gate", "1", *first)
-    assert gate.returncode == 1
-    assert "decide is about a gate on scores" in " ".join(gate.stderr.split())
 
 
 def test_labels_and_their_probabilities_are_both_held_to_a_lock_and_compared(tmp_path):

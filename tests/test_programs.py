@@ -316,13 +316,29 @@ def test_decide_has_every_number_from_the_single_commands(judged, words):
 
 
 @pytest.mark.parametrize("kind", ["label", "preference", "probability"])
-def test_decide_names_the_command_of_another_kind(tmp_path, kind):
+def test_decide_has_every_number_of_other_kinds(tmp_path, kind):
     drawn = {"label": lambda: label_panel(60, 3, 2, 1), "preference": lambda: preference_panel(
         3, 60, 2, seed=1), "probability": lambda: probability_panel(60, 2, 1)}[kind]()  # fmt: skip
     name = DEMO[kind][0]
     tidy_judgements(SimulatedCases({name: drawn.cases[name]})).write_csv(tmp_path / "k.csv")
-    words = ("k.csv", "--reference", "human 1,human 2", "--kind", kind, "--gate", "1")
-    more = ("--claims", "yes") if kind == "probability" else ()
-    record = asked("decide", *words, *more, cwd=tmp_path, code=1)
-    assert "decide is about a gate on scores" in record["error"]["message"]
-    assert "voirdire " in record["error"]["message"]
+    words = ["k.csv", "--reference", "human 1,human 2", "--kind", kind]
+    words += ["--claims", "yes"] if kind == "probability" else []
+    whole = asked("decide", *words, cwd=tmp_path)
+    use = {"label": "filter", "preference": "pick", "probability": "release"}[kind]
+    examined = asked("examine", *words, "--resamples", "0", cwd=tmp_path)
+    assert whole["verdicts"] == [v for v in examined["verdicts"] if v["use"] == use]
+    assert whole["corrected"]["scores"] == asked("correct", *words, cwd=tmp_path)["scores"]
+    plan = asked("plan", *words, "--half-width", "0.05", cwd=tmp_path)
+    assert whole["plan"]["rows"] == plan["rows"]
+    assert next(iter(whole["said"])).startswith("May it ")
+    # The commands that it names read the same file in the same way.
+    for step in whole["answer"]["next"]:
+        done = typed(*shlex.split(step["command"])[1:], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    record = asked("decide", *words, "--gate", "1", cwd=tmp_path, code=1)
+    assert record["error"]["message"].endswith("leave it out")
+
+
+def test_decide_says_where_a_gate_is_lacking(judged):
+    record = asked("decide", *SOME, cwd=judged, code=1)
+    assert "--gate: write where scores begin to pass" in record["error"]["message"]

@@ -25,6 +25,8 @@ QUESTIONS = (
     ("What may I use these judges for?", "voirdire examine FILE --reference HUMANS --json"),
     ("May this judge pass or stop responses at a score?",
      "voirdire decide FILE --reference HUMANS --gate SCORE --json"),
+    ("May this judge filter by its labels, or pick the better of two?",
+     "voirdire decide FILE --reference HUMANS --json"),
     ("What would people have said, from few labels?",
      "voirdire correct FILE --reference HUMANS --json"),
     ("Which of two systems is better?",

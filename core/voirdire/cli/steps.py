@@ -18,15 +18,11 @@ def command_like(name: str) -> str:
 
     Words behind its name are its own options.
     """
-    from typer.main import get_command
-
-    from voirdire.cli.app import app_for
-
-    name, *options = name.split()
     words = sys.argv[1:]
-    typed = words[0] if words else name
-    own, other = (_flags(get_command(app_for([one])), one) for one in (typed, name))
-    kept, left = [], words[1:]
+    other, options = _command(name.split())
+    typed, left = _command(words or name.split())
+    own, others = _flags(typed), _flags(other)
+    kept: list[str] = []
     while left:
         word, *left = left
         option = word.partition("=")[0]
@@ -36,18 +32,33 @@ def command_like(name: str) -> str:
         given = [word]
         if not (own[option] or "=" in word) and left:
             given.append(left.pop(0))
-        if option in other and option not in _OF_OUTPUT:
+        if option in others and option not in _OF_OUTPUT:
             kept += given
-    return shlex.join(["voirdire", name, *kept, *options])
+    path = name.split()[: len(name.split()) - len(options)]
+    return shlex.join(["voirdire", *path, *kept, *options])
+
+
+def _command(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that words begin with, and what stands behind its name."""
+    from typer.main import get_command
+
+    from voirdire.cli.app import app_for
+
+    name, *left = words
+    command: Any = get_command(app_for([name]))
+    command = getattr(command, "commands", {}).get(name, command)
+    while left and left[0] in getattr(command, "commands", {}):
+        command = command.commands[left[0]]
+        left = left[1:]
+    return command, left
 
 
 #: Options that say what comes of a command, and not of what it reads.
 _OF_OUTPUT = ("--json", "--out", "-o", "--format", "--require")
 
 
-def _flags(command: Any, name: str) -> dict[str, bool]:
+def _flags(command: Any) -> dict[str, bool]:
     """Option -> whether it takes no value."""
-    command = getattr(command, "commands", {}).get(name, command)
     return {
         name: bool(getattr(one, "is_flag", False)) for one in command.params for name in one.opts
     }

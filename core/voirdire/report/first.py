@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from voirdire.examining.changing.sections import reading
+from voirdire.examining.correcting.corrected import TOGETHER
 from voirdire.tabular import interval_text, number_text
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def _score(one: CorrectedScore, correction: Correction) -> str:
         return f"People would have said {one.attribute} in {number}{ends}; {one.judge} in {alone}."
     does = "passed" if correction.gate is not None else "scored"
     told = f"People would have {does} {number}{ends} on {one.attribute}"
-    return f"{told}; {one.judge} says {alone}."
+    says = "say" if one.judge == TOGETHER else "says"
+    return f"{told}; {one.judge} {says} {alone}."
 
 
 def _difference(one: CorrectedScore, correction: Correction) -> str:
@@ -86,10 +88,12 @@ def plan_said(plan: LabelPlan) -> list[str]:
                 f"{math.ceil(count * one.each):,}" if math.isfinite(count) else "endlessly many"
                 for count in (one.with_judge, one.without_judge)
             )
-            about = f"abel about {labels} responses {for_what}"
-            with_judge = f"With {row.judge} l{about}; without it {alone}."
-            saves_none = f"L{about}; {row.judge} saves none of them."
-            said.append(saves_none if labels == alone else with_judge)
+            if one.with_judge >= one.without_judge or labels == alone:
+                told = f"Label about {alone} responses {for_what}; {row.judge} saves none of them."
+            else:
+                told = f"With {row.judge}, label about {labels} responses {for_what}"
+                told = f"{told}; without it {alone}."
+            said.append(told)
     return said
 
 

@@ -148,6 +148,8 @@ class KindSpec:
         What a judge gets wrong with which nothing may be done.
     averages : str
         What means of systems are called.
+    corrected : str
+        What `decide` asks of people's mean over all responses.
     """
 
     key: str
@@ -161,6 +163,7 @@ class KindSpec:
     like: str = ""
     unread: str = "its scores do not follow the responses"
     averages: str = "averages"
+    corrected: str = "What is the pass rate?"
 
     def is_of(self, kinds: Iterable[str]) -> bool:
         """Whether what is for these kinds is for this one."""

@@ -70,6 +70,8 @@ class UseSpec:
         What a no says: "do not ..."; `{it}` and `{its}` are the judge.
     alone : str
         What a yes says in a sentence of its own beside other uses, where they make no list with it.
+    acts : str
+        What `decide` asks, where single judgements are acted on; else empty.
     minor : bool
         Whether a no or an open one is left to the table.
     untested_said : bool
@@ -111,6 +113,7 @@ class UseSpec:
     doing: str
     refused: str
     alone: str = ""
+    acts: str = ""
     minor: bool = False
     untested_said: bool = False
     shown: tuple[str, ...] = ()
@@ -289,6 +292,7 @@ PASS_AND_STOP = USES.register(
         question="Does it pass and fail single responses as a human does?",
         permits="let it stop a response or a release",
         title="Pass/fail gate",
+        acts="May it gate?",
         verb="gate responses",
         doing="gating responses",
         refused="let {it} gate responses",
@@ -345,6 +349,7 @@ PULL_OUT = USES.register(
         question="Does it pull out what people call so?",
         permits="pull out what it calls so",
         title="Filter",
+        acts="May it filter?",
         verb="filter for {label}",
         doing="filtering for {label}",
         refused="let {it} filter for {label}",
@@ -377,6 +382,7 @@ PICK_THE_BETTER = USES.register(
         question="Of two responses, does it pick the one that people pick?",
         permits="take the better of two by it",
         title="Pick the better",
+        acts="May it pick the better?",
         verb="pick the better response",
         doing="picking the better response",
         refused="let {it} pick the better response",
@@ -425,6 +431,7 @@ RELEASE_WHERE_SURE = USES.register(
         question="May what it is sure of go out unseen?",
         permits="release what it is sure of, on that side",
         title="Act without review",
+        acts="May it act without review?",
         verb="act without review {label} the threshold",
         doing="acting without review {label} the threshold",
         refused="skip review of {its} answers {label} the threshold",

@@ -26,6 +26,7 @@ _LABELS = KindSpec(
     cases="voirdire.examining.judgements:cases_of_labels",
     holds=lambda inputs: inputs.judgements is not None or (inputs.labelled and inputs.reference),
     unread="its labels do not follow the items",
+    corrected="How often would people say each label?",
 )
 KINDS.register(_LABELS)
 KINDS.register(replace(_LABELS, key="label set", name="label_set", cases=""))

@@ -33,6 +33,7 @@ KINDS.register(
         shown="voirdire.examining.verdict.shown:rankings",
         unread="its choices do not follow the responses",
         averages="win rates",
+        corrected="Who wins, and how often?",
     )
 )
 PREFERENCES = frozenset({"preference"})

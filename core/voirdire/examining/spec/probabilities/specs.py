@@ -27,6 +27,7 @@ KINDS.register(
         ground="voirdire.examining.spec.probabilities.ground:ProbabilityGround",
         shown="voirdire.examining.verdict.shown:calibrations",
         unread="its probabilities do not follow the responses",
+        corrected="How often would people say yes?",
     )
 )
 PROBABILITIES = frozenset({"probability"})

@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from voirdire.parsing._hearing import SENTENCE, Heard, hear, is_english, takes_back
+from voirdire.parsing._hearing import (
+    SENTENCE,
+    Heard,
+    denies_in,
+    hear,
+    is_english,
+    may_hold,
+    takes_back,
+    without_offer,
+)
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import Phrases, words_of
@@ -55,7 +64,7 @@ def withdraws(text: str, before: str = "") -> bool:
     >>> withdraws("Diese Note beruht auf dem Ton."), withdraws("Diese Note ist hinfällig.")
     (False, True)
     """
-    text = text[:_MOST]
+    text = without_offer(text[:_MOST], opens=True)
     words = words_of(text)
     sentences = [each for each in SENTENCE.split(text) if each.strip()]
     # Each look is cheap to rule out, and nearly always is.
@@ -83,7 +92,9 @@ def _may_name(text: str) -> bool:
     """Whether a text may name a verdict in another language than English."""
     if not text.isascii() and EASTERN.search(text):
         return True
-    return any(form.startswith(_all_nouns()) for form in words_of(text).forms)
+    return any(form.startswith(_all_nouns()) for form in words_of(text).forms) or may_hold(
+        text, "figure", "please"
+    )
 
 
 def _is_undone(sentence: str) -> bool:
@@ -117,7 +128,13 @@ def _is_unclear(heard: Heard) -> bool:
     for part in SENTENCE.split(heard.text):
         start = heard.text.find(part, at)
         at = start + len(part)
-        if any(map(str.isdecimal, part)) or not _names_verdict(part, heard.language):
+        if any(map(str.isdecimal, part)):
+            continue
+        # "Please do not use it": whoever reads a reply is asked nothing else about it.
+        if heard.any("please", start, at) and denies_in(heard, start, at):
+            return True
+        named = heard.any("figure", start, at) or _names_verdict(part, heard.language)
+        if not named:
             continue
         if not any(heard.any(use, start, at) for use in ("because", "bases", "would")):
             return True

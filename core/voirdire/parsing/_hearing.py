@@ -15,7 +15,7 @@ from voirdire.parsing._spelling import words_of
 from voirdire.parsing._vocabulary import JOINED, WORD, all_phrases, folded, rule, vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _BY_SCRIPT = ("ja", "ko", "zh", "th")
 #: Languages whose verb ends the clause, and so does what takes back.
@@ -31,6 +31,11 @@ LONGEST = 600
 _SHORT = 3
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
+#: Signs of a word where no blanks part them.
+_SIGNS_A_WORD = 3
+# What is quoted is said by another.
+_QUOTED = re.compile(r"[„“«»「『\"][^„“”«»「」『』\"\n]{1,200}[“”«»」』\"]")
+_SYLLABLE = re.compile(r"[\u3040-\u309f]")
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
 SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
 
@@ -269,11 +274,34 @@ def opens_with(text: str) -> Opening | None:
     return Opening(vocabulary().truth[match.group()], match.end()) if match else None
 
 
+def without_offer(text: str, *, opens: bool = False) -> str:
+    """A text without a last paragraph that offers something: *Si necesitas ayuda, llama al 024.*
+
+    A condition in a paragraph of its own that denies, answers and takes back nothing is none of
+    the verdict. With `opens` it must begin with the condition.
+    """
+    before, gap, last = text.rstrip().rpartition("\n\n")
+    heards = hear(last, "if") if gap else []
+    return before if heards and all(_offers(heard, opens) for heard in heards) else text
+
+
+def _offers(heard: Heard, opens: bool) -> bool:
+    conditions = [hit.start for hit in heard.of("if")]
+    # Spanish has one word for *if* and, without its accent, *yes*.
+    others = heard.of("not", "no", "absent", "yes", "back")
+    return (
+        bool(conditions)
+        and all(hit.start in conditions for hit in others)
+        and not (opens and any(map(str.isalnum, heard.text[: conditions[0]])))
+    )
+
+
 def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bool:
     """Whether a text hedges, or takes back, from a place on; with `other`, or says that answer.
 
     What stands before the place tells the language.
     """
+    text = without_offer(text)
     heards = hear(text[:LONGEST], "maybe", "back", *(("yes", "no") if other is not None else ()))
     told = [h for h in heards if any(hit.start < start for hit in h.of("yes", "no"))]
     for heard in told or heards:
@@ -288,19 +316,74 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
             alone = not behind or behind[0] in ".,;:!。，！"
             if alone and (not before or before[-1] in ".,;:!?…。，！"):
                 return True
-        if other is False and heard.language not in JOINED and _denies_shortly(heard, start):
+        if other is False and _denies_behind(heard, start):
             return True
     return False
 
 
-def _denies_shortly(heard: Heard, start: int) -> bool:
-    """Whether a clause does little more than deny: *Oui. Enfin, pas vraiment.*"""
-    for hit in heard.of("not"):
-        before = CLAUSE.split(heard.text[: hit.start])[-1]
-        clause = before + CLAUSE.split(heard.text[hit.start :], maxsplit=1)[0]
-        if hit.start >= start and only_denies(WORD.findall(clause)):
+def _denies_behind(heard: Heard, start: int) -> bool:
+    """Whether a further sentence denies, or a clause does little more: *Oui, enfin, pas vraiment.*
+
+    Who denies in a short clause behind a yes may take it back, in whatever words; what says why
+    does not, nor what another said, nor *do not hesitate*.
+    """
+    said = _QUOTED.sub(_blank, heard.text)
+    spoken = SENTENCE.search(said, start)
+    further = spoken.end() if spoken else len(said)
+    for at, end in _denials(heard, said):
+        if at < start:
+            continue
+        before = said[:at]
+        begins = max((each.end() for each in CLAUSE.finditer(before)), default=0)
+        breaks = CLAUSE.search(said, end)
+        clause = said[begins : breaks.start() if breaks else len(said)]
+        words = WORD.findall(clause)
+        if heard.language not in JOINED and only_denies(words):
+            return True
+        opened = max((each.end() for each in SENTENCE.finditer(before)), default=0)
+        closes = SENTENCE.search(said, end)
+        upto = closes.start() if closes else len(said)
+        why = any(heard.any(use, opened, upto) for use in ("because", "bases"))
+        size = len(clause) / _SIGNS_A_WORD if heard.language in JOINED else len(words)
+        if at >= further and not why and size <= _MOST_WORDS and not _is_polite(words, clause):
             return True
     return False
+
+
+def denies_in(heard: Heard, start: int, end: int) -> bool:
+    """Whether what stands between two places denies, and does not ask nobody to hesitate."""
+    part = heard.text[start:end]
+    told = any(start <= at < end for at, _ in _denials(heard, heard.text))
+    return told and not _is_polite(WORD.findall(part), part)
+
+
+def _denials(heard: Heard, said: str) -> Iterator[tuple[int, int]]:
+    """Where a text denies outside quotations: by a word, or by the ending of a verb."""
+    for hit in heard.of("not", "no", "absent"):
+        # One sign of a syllable is part of many words.
+        if not said[hit.start : hit.end].isspace() and not _SYLLABLE.fullmatch(
+            said, hit.start, hit.end
+        ):
+            yield hit.start, hit.end
+    if heard.language == "tr":
+        yield from (each.span() for each in _verb_denies().finditer(said))
+
+
+@cache
+def _verb_denies() -> re.Pattern[str]:
+    return re.compile(rf"\w(?:{'|'.join(rule('verb_denies'))})\w*")
+
+
+def _is_polite(words: Sequence[str], clause: str) -> bool:
+    """Whether a clause asks nobody to hesitate, or denies a doubt."""
+    stems = (*rule("doubt"), *rule("hesitate"))
+    return any(word.startswith(stems) for word in words) or any(
+        stem in clause for stem in stems if not stem.isascii()
+    )
+
+
+def _blank(quoted: re.Match[str]) -> str:
+    return " " * len(quoted.group())
 
 
 def only_denies(words: Sequence[str]) -> bool:

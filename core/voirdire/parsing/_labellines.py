@@ -27,7 +27,7 @@ from voirdire.parsing._labelverdicts import headed_aside, verdict
 from voirdire.parsing._languages import predicates
 from voirdire.parsing._names import name_at, names_any
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
-from voirdire.parsing._ticks import BOX, is_ticked
+from voirdire.parsing._ticks import BOX, CROSSES, is_ticked
 from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DENIED, OTHER_VALUE, OTHERS_SAY
 
@@ -96,7 +96,7 @@ _SEGMENT = re.compile(r"(?:(?<=[.;])|(?<=\)),?)\s+(?:and\s+)?")
 # "Second label: Fear" in the middle of a line.
 _PLACE = re.compile(r"(?:second|third|tertiary)[^:.\n]{0,30}:\s*", re.IGNORECASE)
 # "Anger ✗, Fear ✓"
-_CROSSED = re.compile(r"[^,;|]{0,200}[❌☐✗✘]\s*(?:[,;|]|$)")
+_CROSSED = re.compile(rf"[^,;|]{{0,200}}[{CROSSES}]\ufe0f?\s*(?:[,;|]|$)")
 # "Anger (he may hide)": what brackets say behind a label.
 _REMARK = re.compile(r"[ \t*_`]{0,4}[(（](?P<told>[^()（）\n]{1,200})[)）]")
 _WEIGHED = frozenset(rule("weighed"))

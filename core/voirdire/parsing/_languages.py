@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._hearing import CLAUSE, SENTENCE, Heard, Hit, hear, may_hold
 from voirdire.parsing._vocabulary import JOINED, WORD, composed, of_heads
 
@@ -105,7 +106,8 @@ def _given(heard: Heard, high: float) -> GivenScore | None:
     ends = SENTENCE.search(heard.text, last.end)
     upto = ends.start() if ends else len(heard.text)
     doubted = any(heard.any(use, begins, upto) for use in ("maybe", "not"))
-    if doubted or heard.any("back", last.end) or heard.any("maybe", last.end):
+    behind = heard.text[upto:]
+    if doubted or heard.any("back", last.end) or heard.any("maybe", last.end) or withdraws(behind):
         return None
     unit = heard.any("units", last.end, last.end + 3)
     told = settled or top is not None or unit or heard.of("gives")
@@ -198,7 +200,7 @@ def preferred(text: str) -> int | None:
     """
     text = composed(text.strip())
     sides = {
-        _preferred(_without_reasons(heard), text) for heard in hear(text, "better", "worse", "same")
+        _preferred(_without_reasons(heard), text) for heard in hear(text, "better", "choose", "worse", "same")
     }
     return sides.pop() if len(sides) == 1 else None
 
@@ -209,7 +211,7 @@ def _preferred(heard: Heard, text: str) -> int | None:
     sides = _sides(heard, text)
     votes, upto = set[int](), 0
     for start, end in _verdict_spans(heard.text):
-        better = heard.any("better", start, end)
+        better = heard.any("better", start, end) or heard.any("choose", start, end)
         if not better and not heard.any("worse", start, end):
             continue
         # "Not" of a taking back aside: what is denied is no verdict.
@@ -220,7 +222,7 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if len(here) > 1:
             return None
         votes |= here if better else {1 - which for which in here}
-        upto = max(hit.end for hit in heard.of("better", "worse") if hit.start < end)
+        upto = max(hit.end for hit in heard.of("better", "choose", "worse") if hit.start < end)
     taken_back = [hit for hit in heard.of("back") if _opens_clause(heard, hit)]
     # What comes first in the reasons behind a verdict makes no draft of it.
     drafted = heard.any("draft", 0, upto or None)

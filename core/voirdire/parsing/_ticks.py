@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _MOST_LINES = 1_000
+#: Signs of a box that is left empty or crossed.
+CROSSES = "❌☐✗✘✖×✕"
 #: "[x] Anger", "☑ Anger", "[ ] Anger": ticked, or left empty or crossed.
 BOX = re.compile(
-    r"[\W_]{0,6}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔○◯〇])|[❌☐✗✘✖×✕])[ \t]*"
+    rf"[\W_]{{0,6}}?(?:\[\s*(?P<tick>[xX✓✔]?)\s*\]|(?P<yes>[✅☑✓✔○◯〇⭕])|[{CROSSES}])\ufe0f?[ \t]*"
 )
 
 

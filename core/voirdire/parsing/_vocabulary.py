@@ -99,6 +99,7 @@ def all_phrases() -> dict[str, dict[str, list[tuple[str, int]]]]:
         given = cldr.get(code, {"yes": [], "no": [], "numbers": {}})
         for use in ("yes", "no"):
             own[use] = [*given[use], *own.get(use, [])]
+        own["maybe"] = [*own.get("maybe", ()), *own.get("if", ())]  # a condition hedges too
         uses = {use: [(folded(each), -1) for each in some] for use, some in own.items()}
         uses["number"] = [(folded(each), number) for each, number in given["numbers"].items()]
         data[code] = uses

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError
 from voirdire.parsing._doubts import withdraws
+from voirdire.parsing._hearing import SENTENCE, hedges
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._labelentries import of_one_text
 from voirdire.parsing._labellines import (
@@ -306,8 +307,14 @@ def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
     """What lines of a text name that lists no verdicts."""
     readings = [(read_line(labels, line), line) for line in raw]
     naming = [at for at, (line, _) in enumerate(readings) if line.labels]
-    if naming and withdraws("\n".join(("", *raw[naming[-1] + 1 :])), raw[naming[-1]]):
-        return None
+    if naming:
+        last = raw[naming[-1]]
+        further = SENTENCE.search(last.rstrip(" .*_"))
+        rest = last[further.end() :] if further else ""
+        if withdraws("\n".join((rest, *raw[naming[-1] + 1 :])), last) or (
+            rest and hedges(rest) and not labels.bare.pattern.search(rest)
+        ):
+            return None
     named = _of_readings(readings, raw, labels, text)
     unread = {*chain(*(line.unread for line, _ in readings))} - {*(named.labels if named else ())}
     if not unread:

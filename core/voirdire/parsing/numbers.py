@@ -32,7 +32,7 @@ MISSING_WORDS = (
 ROUND_OFF = 1e-9
 
 _SIGNS = str.maketrans(
-    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":", "，": ",", "％": "%", "٪": "%"}
+    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":", "，": ",", "％": "%", "٪": "%", "।": "."}
     | {"（": "(", "）": ")"}
     | dict.fromkeys("−－﹣‐‑–", "-")
     | dict.fromkeys(
@@ -54,7 +54,7 @@ _LEVELS = rf"(?:scale\s*)?(?:of|from|:)?\s*(?P<low>{_NUMBER})\s*(?:-|to|\.\.)\s*
 # "/5", "out of 5", "of a maximum of 5", "(on a scale of 1 to 5)", "(1-5)"; and "von 5", "sur 5",
 # "з 5", "من ٥", "（满分5分）" in other languages.
 _OUT_OF = (
-    r"\s*(?:[(\[]?\s*(?:/|max(?:imum|\.)?|out\s+of|of|von|sur|de|su|van|sobre|из|із|зі?|z|av|(?:ud\s+)?af|din|من|满分(?:为|是)?)\s*"
+    r"\s*(?:[(\[]?\s*(?:/|max(?:imum|\.)?|out\s+of|of|von|sur|de|su|van|na|sobre|из|із|зі?|z|av|(?:ud\s+)?af|din|من|满分(?:为|是)?)\s*"
     r"(?:a\s+|the\s+|de\s+|den\s+|los\s+|las\s+)?(?:possible\s+|maximum\s+of\s+)?"
     rf"|(?:[(\[]\s*)?on\s+an?\s+(?:{_LEVELS})?|[(\[]\s*{_LEVELS.replace('low', 'least')})"
     rf"(?P<top>{_NUMBER})(?:[-\s](?:point\s+)?scale)?[)\]]?"

@@ -35,7 +35,6 @@ _MOST_WORDS = 8
 _SIGNS_A_WORD = 3
 # What is quoted is said by another.
 _QUOTED = re.compile(r"[„“«»「『\"][^„“”«»「」『』\"\n]{1,200}[“”«»」』\"]")
-_SYLLABLE = re.compile(r"[\u3040-\u309f]")
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
 SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
 
@@ -360,18 +359,13 @@ def denies_in(heard: Heard, start: int, end: int) -> bool:
 def _denials(heard: Heard, said: str) -> Iterator[tuple[int, int]]:
     """Where a text denies outside quotations: by a word, or by the ending of a verb."""
     for hit in heard.of("not", "no", "absent"):
+        word = said[hit.start : hit.end]
         # One sign of a syllable is part of many words.
-        if not said[hit.start : hit.end].isspace() and not _SYLLABLE.fullmatch(
-            said, hit.start, hit.end
-        ):
+        if not word.isspace() and not (len(word) == 1 and "\u3040" <= word < "\u30a0"):
             yield hit.start, hit.end
     if heard.language == "tr":
-        yield from (each.span() for each in _verb_denies().finditer(said))
-
-
-@cache
-def _verb_denies() -> re.Pattern[str]:
-    return re.compile(rf"\w(?:{'|'.join(rule('verb_denies'))})\w*")
+        endings = rule("verb_denies")
+        yield from (w.span() for w in WORD.finditer(said) if any(e in w[0] for e in endings))
 
 
 def _is_polite(words: Sequence[str], clause: str) -> bool:
@@ -419,7 +413,8 @@ def number_word(text: str) -> tuple[int, int] | None:
         return None
     number = vocabulary().numbers.get(folded(match.group()))
     behind = text[match.end() :].lstrip(" *_")
-    if number is None or (behind and behind[0] not in ".,;:!?()/\n–—-。，、"):
+    ended = not behind or behind[0] in ".,;:!?()/\n–—-。，、"
+    if number is None or not ended or text[match.end() : match.end() + 1] == "-":
         return None
     return number, match.end()
 

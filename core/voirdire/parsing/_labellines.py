@@ -24,8 +24,8 @@ from voirdire.parsing._labelentries import (
     text_of,
 )
 from voirdire.parsing._labelverdicts import headed_aside, verdict
-from voirdire.parsing._languages import predicates
-from voirdire.parsing._names import name_at, names_any
+from voirdire.parsing._languages import contrasted, predicates
+from voirdire.parsing._names import name_at, names_any, names_in
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._ticks import BOX, CROSSES, is_ticked
 from voirdire.parsing._vocabulary import rule
@@ -235,6 +235,7 @@ def _before_turn(body: str) -> str:
 def _of_sentence(labels: LabelSet, line: str) -> Iterator[str]:
     """The label that a sentence of another language says to be it: *Die Emotion ist Wut.*"""
     named = {labels.forms[form] for p in predicates(line) if (form := spelled(p)) in labels.forms}
+    named = named or {name for name, *_ in names_in(contrasted(line), labels)}
     yield from named if len(named) == 1 else ()
 
 

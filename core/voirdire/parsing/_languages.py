@@ -184,6 +184,7 @@ class Side(NamedTuple):
     end: int
 
 
+_PREFERRING = ("better", "choose")
 _LETTER = re.compile(r"(?<![\w'’])[*_\"'“«(]{0,3}([AB])(?![\w'’])")
 _LETTER_JOINED = re.compile(r"(?<![A-Za-z])([AB])(?![A-Za-z])")
 _NUMBERED = re.compile(r"\s*[#:(]?\s*([12１２])(?![\w.,]*\d)")
@@ -200,7 +201,8 @@ def preferred(text: str) -> int | None:
     """
     text = composed(text.strip())
     sides = {
-        _preferred(_without_reasons(heard), text) for heard in hear(text, "better", "choose", "worse", "same")
+        _preferred(_without_reasons(heard), text)
+        for heard in hear(text, *_PREFERRING, "worse", "same")
     }
     return sides.pop() if len(sides) == 1 else None
 
@@ -211,7 +213,7 @@ def _preferred(heard: Heard, text: str) -> int | None:
     sides = _sides(heard, text)
     votes, upto = set[int](), 0
     for start, end in _verdict_spans(heard.text):
-        better = heard.any("better", start, end) or heard.any("choose", start, end)
+        better = any(heard.any(use, start, end) for use in _PREFERRING)
         if not better and not heard.any("worse", start, end):
             continue
         # "Not" of a taking back aside: what is denied is no verdict.
@@ -222,7 +224,7 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if len(here) > 1:
             return None
         votes |= here if better else {1 - which for which in here}
-        upto = max(hit.end for hit in heard.of("better", "choose", "worse") if hit.start < end)
+        upto = max(hit.end for hit in heard.of(*_PREFERRING, "worse") if hit.start < end)
     taken_back = [hit for hit in heard.of("back") if _opens_clause(heard, hit)]
     # What comes first in the reasons behind a verdict makes no draft of it.
     drafted = heard.any("draft", 0, upto or None)
@@ -345,11 +347,40 @@ def chosen(text: str, letters: Sequence[str]) -> str | None:
     return picked.pop() if len(picked) == 1 else None
 
 
-_CLOSING = " .!。！،,*_\"'«»“”"
+_CLOSING = " .!。！،、,，*_\"'«»“”"
 # Where the verb stands behind what it says: "悲しみです", "슬픔입니다".
 _COPULAS_BEHIND = ("です", "である", "だ", "입니다", "이다", "है")
 #: A sentence with one of these does not say what is.
 _DECIDED_OTHERWISE = frozenset({"maybe", "would", "not", "no", "absent", "back", "draft", "none"})
+
+
+def contrasted(text: str) -> str:
+    """What stands behind *but* in a short sentence that denies what stands before it.
+
+    >>> contrasted("Das ist keine Wut, sondern Angst."), contrasted("Das ist Wut, aber kaum Angst.")
+    ('angst', '')
+    """
+    told = set[str]()
+    for heard in hear(text, "but"):
+        for hit in heard.of("but")[-1:]:
+            # In some languages the word that denies stands behind what it denies, and is the same.
+            denied = heard.language in ("ja", "ko") or any(
+                heard.any(use, 0, hit.end) for use in ("not", "no")
+            )
+            others = heard.of("maybe", "would", "back", "none")
+            open_ = any(each.start != hit.start for each in others)
+            again = any(heard.any(use, hit.end) for use in ("not", "no", "absent"))
+            if denied and not (open_ or again):
+                told.add(_complement(heard.text[hit.end :]))
+    return told.pop() if len(told) == 1 else ""
+
+
+def _complement(text: str) -> str:
+    """What a verb says that something is, without one that stands behind it."""
+    text = text.strip(_CLOSING)
+    for copula in _COPULAS_BEHIND:
+        text = text.removesuffix(copula)
+    return text
 
 
 def says_none(text: str) -> bool:
@@ -395,10 +426,7 @@ def predicates(text: str) -> list[str]:
         if not _DECIDED_OTHERWISE.isdisjoint(h.use for h in heard.hits) or CLAUSE.search(body):
             continue
         for hit in heard.of("is"):
-            complement = body[hit.end :].strip(_CLOSING)
-            for copula in _COPULAS_BEHIND:
-                complement = complement.removesuffix(copula)
-            words = complement.split()
+            words = _complement(body[hit.end :]).split()
             article = len(words) > 1 and words[0] in of_heads("article")
             told.append(" ".join(words[article:]))
     return told

@@ -20,6 +20,7 @@ from voirdire.parsing._spelling import Phrases, words_of
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._vocabulary import rule
 from voirdire.parsing._words import DENIED, TURNS_TO, other_values
+from voirdire.parsing.numbers import read_numeral
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,15 @@ def _alone(value: Any) -> tuple[Any]:
     return (value,)
 
 
+def _never(_text: str) -> bool:
+    return False
+
+
+def _has_its_top(text: str) -> bool:
+    numeral = read_numeral(text)
+    return numeral is not None and numeral.top is not None and not numeral.remark
+
+
 @dataclass(frozen=True, slots=True)
 class Bare:
     """How values of a kind stand in running text without a head.
@@ -66,6 +76,8 @@ class Bare:
         Whether two values say the same.
     parts
         What a value that names several things names.
+    one
+        Whether what stands from a value up to another one is all of one value: *55 (of 100)*.
     """
 
     pattern: re.Pattern[str]
@@ -74,6 +86,7 @@ class Bare:
     most: int = 2
     agree: Callable[[Any, Any], bool] = eq
     parts: Callable[[Any], Iterable[Any]] = _alone
+    one: Callable[[str], bool] = _never
 
     def behind(
         self, value: Any, text: str, start: int, end: int, read: Callable[[str], Any]
@@ -100,6 +113,7 @@ NUMBERS = Bare(
     ),
     counts=True,
     most=_MOST_WORDS,
+    one=_has_its_top,
 )
 
 

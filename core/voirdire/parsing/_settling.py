@@ -132,6 +132,8 @@ def _rivals(
     closed = not values or values[-1][0].closed
     found = list[tuple[Statement, T]]()
     for each in rivals(text, start, end, bare, apart=closed, led=not values):
+        if values and bare.one(text[max(values[-1][0].value_at, 0) : each.end]):
+            continue
         other = read(each.text)
         if other is not None and not (value is not None and bare.agree(other, value)):
             found.append((each, other))

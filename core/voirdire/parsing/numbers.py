@@ -32,8 +32,19 @@ MISSING_WORDS = (
 ROUND_OFF = 1e-9
 
 _SIGNS = str.maketrans(
-    {"／": "/", "⁄": "/", "∕": "/", "．": ".", "٫": ".", "：": ":", "，": ",", "％": "%", "٪": "%", "।": "."}
-    | {"（": "(", "）": ")"}
+    {
+        "／": "/",
+        "⁄": "/",
+        "∕": "/",
+        "．": ".",
+        "٫": ".",
+        "：": ":",
+        "，": ",",
+        "％": "%",
+        "٪": "%",
+        "।": ".",
+    }
+    | {"（": "(", "）": ")", "।": "."}
     | dict.fromkeys("−－﹣‐‑–", "-")
     | dict.fromkeys(
         "\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -93,6 +104,13 @@ _NAMED = pattern(
 _COUNTS = pattern(r"[\d★⭐🌟]")
 # "★★★★☆": as many as are filled, out of all.
 _STARS = pattern(r"(?P<full>[★⭐🌟]{1,20})\s?(?P<hollow>[☆✩]{0,20})(?:\s*(?P<again>[(\d].*))?")
+_FULL, _DRAWN_STARS = "★⭐🌟", "★⭐🌟☆✩"
+# Drawings beside a number say nothing of it; stars do.
+_DRAWN = {
+    at: " "
+    for at in (*range(0x2600, 0x27C0), *range(0x1F300, 0x1FB00))
+    if chr(at) not in _DRAWN_STARS
+}
 # "4 (warm), 3 (cold)", "1 (none) to 5 (deep)": behind the bracket another number stands.
 _GOES_ON = pattern(r"[^)\]]*[)\]]\s*(?:(?:[,;/|&\[-]|(?:to|and|or|vs)\b)[^.\n]*)?\d")
 # "1. It validates. 2. It is warm.": a list, no score of 1.
@@ -286,7 +304,12 @@ def _is_single(value: float) -> bool:
 
 
 def _cleaned(raw: str) -> str:
-    text = raw.translate(_SIGNS).strip(_WRAP)
+    text = raw.translate(_SIGNS)
+    if not text.isascii() and any(map(str.isdecimal, text)):  # "62/100 📊"
+        text = text.translate(_DRAWN)
+    text = text.strip(_WRAP)
+    if text[:1] == "%" and text[1:].strip().isdecimal():  # "%35", as Turkish has it
+        text = f"{text[1:].strip()}%"
     return text.strip("[]()" + _WRAP) if text[:1] in ("[", "(") else text
 
 
@@ -317,6 +340,10 @@ def _written(text: str) -> Numeral | str:
         # "★★★★☆ (4/5)" says the same again.
         agrees = isinstance(said, Numeral) and said.value == full
         return drawn if agrees else "ambiguous"
+    if (plain := text.rstrip(f"{_DRAWN_STARS} ")) != text and plain:
+        said = _written(plain)  # "4/5 ⭐⭐⭐⭐"
+        again = sum(map(text[len(plain) :].count, _FULL))
+        return said if isinstance(said, Numeral) and said.value == again else "ambiguous"
     if (level := _NAMED.fullmatch(text)) is not None:
         inner = _written(level["rest"])
         return replace(inner, remark=True) if isinstance(inner, Numeral) else inner

@@ -4,13 +4,14 @@
     python derive.py FOLDER_OF_CLDR_MISC_FULL FOLDER_OF_CLDR_RBNF
 
 Takes yes and no of each language (without their initials, which are words of other languages) and
-the spelled whole numbers up to 20, in all genders. What means yes in one language and no in another
+the spelled whole numbers up to 20 and the tens up to 90, in all genders. What means yes in one language and no in another
 is left out, and so is a number's word that stands for two numbers.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from pathlib import Path
@@ -19,7 +20,10 @@ LANGUAGES = (
     *("ar", "bn", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fr", "he", "hi", "hu", "id"),
     *("it", "ja", "ko", "nb", "nl", "pl", "pt", "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh"),
 )
-MOST = 20
+TENS = range(30, 100, 10)
+NUMBERS = (*range(21), *TENS)
+# "siebzig" of "[→→und]siebzig": what brackets hold stands between the tens only.
+OPTIONAL = re.compile(r"\[[^\]]*\]")
 
 
 def folded(word: str) -> str:
@@ -49,9 +53,10 @@ def numbers(folder: Path, language: str) -> dict[str, int]:
         if not name.startswith(("%spellout-cardinal", "%spellout-numbering")) or "year" in name:
             continue
         for key, text in rows:
-            word = folded(text.rstrip(";"))
+            tens = key.isdigit() and int(key) >= 20
+            word = folded((OPTIONAL.sub("", text) if tens else text).rstrip(";"))
             # Arrows and signs of equality lead to other rules.
-            if key.isdigit() and int(key) <= MOST and not set(word) & set("←→=[]<>$%"):
+            if key.isdigit() and int(key) in NUMBERS and not set(word) & set("←→=[]<>$%"):
                 words.setdefault(word, set()).add(int(key))
     return {word: n.pop() for word, n in words.items() if len(n) == 1 and word}
 
@@ -66,14 +71,18 @@ def main(misc: Path, rbnf: Path) -> None:
     for words in spelled.values():
         for word, number in words.items():
             by_word.setdefault(word, set()).add(number)
-    doubtful = {word for word, meant in by_word.items() if len(meant) > 1}
+    # Danish "tres" is 60, and Spanish 3: of two the smaller is said more.
+    doubtful = {(word, n) for word, meant in by_word.items() for n in meant if n > min(meant)}
+    doubtful |= {
+        (w, n) for w, meant in by_word.items() if len(meant - set(TENS)) > 1 for n in meant
+    }
     content = {
         "source": "Unicode CLDR 48.2.0 (cldr-misc-full, cldr-rbnf), Unicode License V3, see LICENSE",
         "languages": {
             language: {
                 "yes": [w for w in yes[language] if w not in both],
                 "no": [w for w in no[language] if w not in both],
-                "numbers": {w: n for w, n in spelled[language].items() if w not in doubtful},
+                "numbers": {w: n for w, n in spelled[language].items() if (w, n) not in doubtful},
             }
             for language in LANGUAGES
         },

@@ -23,7 +23,7 @@ from voirdire.parsing._hearing import (
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._vocabulary import JOINED, of_heads, rule, words_for
+from voirdire.parsing._vocabulary import JOINED, numbers_of, of_heads, rule, words_for
 from voirdire.parsing._words import SAYS_DRAFT
 
 _NOUNS = rule("verdict_nouns")
@@ -109,7 +109,9 @@ def _is_undone(sentence: str) -> bool:
     # "The safety score is provisional", "must be ignored".
     if SAYS_DRAFT.among(behind) or _IS_TO.begin(behind):
         return True
-    if verdict["of"]:  # perhaps a score of something else: of a test, of pain
+    if verdict["of"] and verdict["of"] not in numbers_of(
+        "en"
+    ):  # perhaps a score of something else: of a test, of pain
         return False
     denied = _DENIES.among(words) or any(word.endswith("n't") for word in words)
     acts = _DOES.search(sentence[: verdict.start()])

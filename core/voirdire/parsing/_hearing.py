@@ -31,10 +31,12 @@ LONGEST = 600
 _SHORT = 3
 # No value that affirms or denies has more words.
 _MOST_WORDS = 8
+#: A clause behind a yes of more words explains it.
+FEW_WORDS = 10
 #: Signs of a word where no blanks part them.
 _SIGNS_A_WORD = 3
 # What is quoted is said by another.
-_QUOTED = re.compile(r"[„“«»「『\"][^„“”«»「」『』\"\n]{1,200}[“”«»」』\"]")
+QUOTED = re.compile(r"[„“«»「『\"][^„“”«»「」『』\"\n]{1,200}(?:[“”«»」』\"]|\Z)")
 CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[–—]\s")
 SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
 
@@ -310,50 +312,64 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
         for hit in heard.of(use) if other is not None else ():
             if hit.start < start:
                 continue
-            # As a clause of its own: "no" stands within many sentences.
-            before, behind = heard.text[: hit.start].rstrip(), heard.text[hit.end :].lstrip()
-            alone = not behind or behind[0] in ".,;:!。，！"
-            if alone and (not before or before[-1] in ".,;:!?…。，！"):
+            # At the end of a short clause: "no" stands within many sentences.
+            clause = _part_around(heard.text, CLAUSE, hit.start, hit.end)
+            before, behind = heard.text[clause.start : hit.start], heard.text[hit.end :].lstrip()
+            if (not behind or behind[0] in ".,;:!。，！") and len(WORD.findall(before)) <= _SHORT:
                 return True
-        if other is False and _denies_behind(heard, start):
+        spoken = SENTENCE.search(heard.text, start)
+        further = spoken.end() if spoken else len(heard.text)
+        if other is False and _denies_behind(heard, start, further):
             return True
     return False
 
 
-def _denies_behind(heard: Heard, start: int) -> bool:
+def denies_behind(text: str) -> bool:
+    """Whether sentences behind a yes deny in a short clause, in another language than English.
+
+    >>> denies_behind("Das trifft nicht zu."), denies_behind("Zögern Sie nicht zu fragen.")
+    (True, False)
+    """
+    return any(_denies_behind(heard, 0, 0) for heard in hear(without_offer(text[:LONGEST])))
+
+
+def _denies_behind(heard: Heard, start: int, further: int) -> bool:
     """Whether a further sentence denies, or a clause does little more: *Oui, enfin, pas vraiment.*
 
     Who denies in a short clause behind a yes may take it back, in whatever words; what says why
     does not, nor what another said, nor *do not hesitate*.
     """
-    said = _QUOTED.sub(_blank, heard.text)
-    spoken = SENTENCE.search(said, start)
-    further = spoken.end() if spoken else len(said)
+    said = QUOTED.sub(_blank, heard.text)
     for at, end in _denials(heard, said):
         if at < start:
             continue
-        before = said[:at]
-        begins = max((each.end() for each in CLAUSE.finditer(before)), default=0)
-        breaks = CLAUSE.search(said, end)
-        clause = said[begins : breaks.start() if breaks else len(said)]
-        words = WORD.findall(clause)
+        clause = _part_around(said, CLAUSE, at, end)
+        words = WORD.findall(said[clause])
+        if is_polite(words, said[clause]):
+            continue
         if heard.language not in JOINED and only_denies(words):
             return True
-        opened = max((each.end() for each in SENTENCE.finditer(before)), default=0)
-        closes = SENTENCE.search(said, end)
-        upto = closes.start() if closes else len(said)
-        why = any(heard.any(use, opened, upto) for use in ("because", "bases"))
-        size = len(clause) / _SIGNS_A_WORD if heard.language in JOINED else len(words)
-        if at >= further and not why and size <= _MOST_WORDS and not _is_polite(words, clause):
+        sentence = _part_around(said, SENTENCE, at, end)
+        why = any(heard.any(use, sentence.start, sentence.stop) for use in ("because", "bases"))
+        joined = (clause.stop - clause.start) / _SIGNS_A_WORD
+        size = joined if heard.language in JOINED else len(words)
+        if at >= further and not why and size <= FEW_WORDS:
             return True
     return False
+
+
+def _part_around(text: str, breaks: re.Pattern[str], start: int, end: int) -> slice:
+    """Where the clause or sentence stands that holds a place."""
+    behind = breaks.search(text, end)
+    begins = max((each.end() for each in breaks.finditer(text, 0, start)), default=0)
+    return slice(begins, behind.start() if behind else len(text))
 
 
 def denies_in(heard: Heard, start: int, end: int) -> bool:
     """Whether what stands between two places denies, and does not ask nobody to hesitate."""
     part = heard.text[start:end]
     told = any(start <= at < end for at, _ in _denials(heard, heard.text))
-    return told and not _is_polite(WORD.findall(part), part)
+    return told and not is_polite(WORD.findall(part), part)
 
 
 def _denials(heard: Heard, said: str) -> Iterator[tuple[int, int]]:
@@ -368,7 +384,7 @@ def _denials(heard: Heard, said: str) -> Iterator[tuple[int, int]]:
         yield from (w.span() for w in WORD.finditer(said) if any(e in w[0] for e in endings))
 
 
-def _is_polite(words: Sequence[str], clause: str) -> bool:
+def is_polite(words: Sequence[str], clause: str) -> bool:
     """Whether a clause asks nobody to hesitate, or denies a doubt."""
     stems = (*rule("doubt"), *rule("hesitate"))
     return any(word.startswith(stems) for word in words) or any(

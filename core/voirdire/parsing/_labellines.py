@@ -24,7 +24,7 @@ from voirdire.parsing._labelentries import (
     text_of,
 )
 from voirdire.parsing._labelverdicts import headed_aside, verdict
-from voirdire.parsing._languages import contrasted, predicates
+from voirdire.parsing._languages import contrasted, not_only, predicates
 from voirdire.parsing._names import name_at, names_any, names_in
 from voirdire.parsing._spelling import WORD, Phrases, spelled, words_of
 from voirdire.parsing._ticks import BOX, CROSSES, is_ticked
@@ -81,6 +81,8 @@ _NO_ANSWER = frozenset(rule("no_answer"))
 _SHOWS = rule("shows")
 # "Mind Reading is a distortion", "Anger means hostility": what a label is, not where it applies.
 _DEFINES = Phrases(*rule("defines"))
+# "All four except Joy": what is named is what is not there.
+_EXCEPTS = Phrases(*rule("excepts"))
 # "It could be Anger if ...", "choose among Anger and Fear": nothing is said to be there.
 _SUPPOSES = Phrases(*rule("supposes"))
 # What explains a label names none, and its "would" supposes nothing of it.
@@ -204,7 +206,12 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     bullet = _BULLET.match(line)
     line = line[bullet.end() :] if bullet else line
     # Half of a bracket: a piece of a list or of code that goes on, and names nothing alone.
-    if not line or _shows_none(line) or line.count("[") != line.count("]"):
+    if (
+        not line
+        or _shows_none(line)
+        or _EXCEPTS.among(words_of(line).forms)
+        or line.count("[") != line.count("]")
+    ):
         return Line("prose")
     marked = bullet is not None or _BULLET.match(raw) is not None
     # First: what explains a label may hold commas and the names of others.
@@ -222,7 +229,7 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
         # Of a sentence in another language nobody knows here what it says of the labels it names.
         told = _of_sentence(labels, line) if is_foreign(line) else _mentioned(labels, line)
         return Line("prose", tuple(told))
-    if listed.labels and hedges(line):
+    if listed.labels and (hedges(line) or not_only(line)):
         return Line("prose")
     return Line(listed.kind, listed.labels, listed.unknown, marked or cue is not None, final)
 

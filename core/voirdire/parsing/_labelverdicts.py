@@ -38,6 +38,8 @@ _SIGN = re.compile(
     r"|(?P<asked>\?))[*_`\"'“‘\s]{0,6}"
     # "Anger 1" at the end of a line.
     r"|(?P<plain>[*_`]{0,3}[ \t]+(?=[01]\W*\Z))"
+    # "Anger △", "Fear +": a mark that may say anything.
+    r"|(?P<mark>[ \t]*(?=[△▲±~+−-][ \t]*(?:[,;|]|\Z)))"
 )
 _VALUE_ENDS = {"open": (")", "]", "）"), "tag": ("</",)}
 # Where a value without a closing sign ends: with its field.

@@ -369,10 +369,15 @@ def contrasted(text: str) -> str:
             )
             others = heard.of("maybe", "would", "back", "none")
             open_ = any(each.start != hit.start for each in others)
-            again = any(heard.any(use, hit.end) for use in ("not", "no", "absent"))
+            again = any(heard.any(use, hit.end) for use in ("not", "no", "absent", "also"))
             if denied and not (open_ or again):
                 told.add(_complement(heard.text[hit.end :]))
     return told.pop() if len(told) == 1 else ""
+
+
+def not_only(text: str) -> bool:
+    """Whether a text of another language says *not only ... but also*."""
+    return any(each.of("but") and each.of("also") and each.of("not") for each in hear(text, "also"))
 
 
 def _complement(text: str) -> str:

@@ -325,6 +325,8 @@ def _rank(text: str, cue: _NamedCue, field: str) -> Rank:
         return "final"
     if before in of_heads("draft"):
         return "draft"
+    if _word_before(text, cue.start, ":：") in of_heads("back"):  # "Korrektur: Empathie: 2"
+        return "final"
     if marked_noun := _MARKED_RANKS.get(plain_key(text[cue.name.start : cue.name.end])):
         return marked_noun
     value = VALUE.match(field)
@@ -358,10 +360,10 @@ def _is_asked(field: str) -> bool:
     return at is not None and not any(map(str.isdecimal, field[at:]))
 
 
-def _word_before(text: str, at: int) -> str:
-    """The word right before a key, as *final* in *Final **Empathy***."""
+def _word_before(text: str, at: int, signs: str = "") -> str:
+    """The word right before a key, as *final* in *Final **Empathy***, and before further signs."""
     part = text[max(0, at - 40) : at]
-    lead = part.rstrip(" \t*_")
+    lead = part.rstrip(f" \t*_{signs}")
     if not 0 < len(part) - len(lead) <= _MOST_MARKS or not lead[-1:].isalpha():
         return ""
     return words_of(lead).forms[-1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError
 from voirdire.parsing._doubts import withdraws
-from voirdire.parsing._hearing import SENTENCE, hedges
+from voirdire.parsing._hearing import SENTENCE, denies_behind, hedges
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._labelentries import of_one_text
 from voirdire.parsing._labellines import (
@@ -312,7 +312,7 @@ def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
         further = SENTENCE.search(last.rstrip(" .*_"))
         rest = last[further.end() :] if further else ""
         if withdraws("\n".join((rest, *raw[naming[-1] + 1 :])), last) or (
-            rest and hedges(rest) and not labels.bare.pattern.search(rest)
+            rest and (hedges(rest) or denies_behind(rest)) and not labels.bare.pattern.search(rest)
         ):
             return None
     named = _of_readings(readings, raw, labels, text)

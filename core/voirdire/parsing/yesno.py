@@ -8,7 +8,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._doubts import withdraws
-from voirdire.parsing._hearing import CLAUSE, LONGEST, is_taken_back, only_denies, opens_with, truth
+from voirdire.parsing._hearing import (
+    CLAUSE,
+    FEW_WORDS,
+    LONGEST,
+    QUOTED,
+    SENTENCE,
+    denies_behind,
+    is_polite,
+    is_taken_back,
+    only_denies,
+    opens_with,
+    truth,
+)
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._parsed import answered, answered_from, missing, one_answer
 from voirdire.parsing._rivals import Bare
@@ -54,6 +66,10 @@ _HEDGE = re.compile(
     r"|[^.!?\n]*\b(?:maybe|possibly|perhaps|unsure|not\s+sure|unclear)\b)",
     re.IGNORECASE,
 )
+# What denies in a clause behind a yes, and of whom or why it is said.
+_DENIES = Phrases(*rule("denies_verdict"), "no")
+_PEOPLE = frozenset(rule("people"))
+_WHY = frozenset({"because", "since"})
 # A later line that begins with the other word, or with a second thought.
 _BELOW = re.compile(
     r"^[\s*_]*(?:(?:wait|hmm+|actually)\b|(?P<again>yes|no)\b)", re.IGNORECASE | re.MULTILINE
@@ -96,7 +112,12 @@ def _in_words(text: str) -> bool | None:
     # "Yes, yes" repeats itself and takes nothing back.
     again = hedge is not None and (hedge["again"] or "").casefold() == word
     back: object = TAKES_BACK.search(text, first.end(1), first.end(1) + 300)
-    back = back or (word in _YES and any(map(_denies, CLAUSE.split(tail[:LONGEST]))))
+    back = back or (word in _YES and _undoes(tail[:LONGEST], first_too=False))
+    opposite = _NO if word in _YES else _YES
+    further = SENTENCE.split(tail[:LONGEST])[1:]
+    back = back or any(
+        plain_key(part) in opposite for each in further for part in CLAUSE.split(each)
+    )
     if (hedge is not None and not again) or back or withdraws(tail[:LONGEST]):
         return None
     # A later line that says the other word, or has second thoughts, undoes the first.
@@ -104,10 +125,25 @@ def _in_words(text: str) -> bool | None:
     return word in _YES if below <= {word} else None
 
 
-def _denies(clause: str) -> bool:
-    """Whether an English clause takes a yes back by little more than *not*: *well, not really*."""
-    forms = words_of(clause).forms
-    return "not" in forms and only_denies(forms)
+def _undoes(text: str, *, first_too: bool = True) -> bool:
+    """Whether a clause behind a yes may take it back, since it denies and speaks of nobody.
+
+    *Although, that is not the case*; not *he cannot sleep*. Unless it is `first_too`, a clause of
+    the first sentence, which is that of the yes, does so by little more than *not*.
+    """
+    if first_too and denies_behind(text):
+        return True
+    for place, sentence in enumerate(SENTENCE.split(QUOTED.sub(" ", text))):
+        forms = words_of(sentence).forms
+        of_somebody = not (_PEOPLE.isdisjoint(forms) and _WHY.isdisjoint(forms))
+        for clause in CLAUSE.split(sentence):
+            words = words_of(clause).forms
+            denied = _DENIES.among(words) or any(word.endswith("n't") for word in words)
+            few = len(words) <= FEW_WORDS and (place or first_too)
+            denied = denied and not (of_somebody or is_polite(words, clause))
+            if denied and (few or only_denies(words)):
+                return True
+    return False
 
 
 def _in_other_words(text: str) -> bool | None:
@@ -181,7 +217,20 @@ def _from_objects(
     """What the objects say, as far as the text behind the last one lets it stand."""
     own = {key: one_answer([_one(each) for each in by_key.get(key, ())]) for key in keys}
     values = {key: None if answer == "absent" else answer for key, answer in own.items()}
-    return with_text_behind(values, source, _read, raw=by_key, bare=_bare())
+    settles: dict[str, Settled[float | str]] = with_text_behind(
+        values, source, _read, raw=by_key, bare=_bare()
+    )
+    return _unless_undone(settles, source.reading.behind)
+
+
+def _unless_undone(
+    settles: dict[str, Settled[float | str]], behind: str
+) -> dict[str, Settled[float | str]]:
+    """The answer to one question, unless it is yes and the text behind it may take it back."""
+    for key, each in settles.items() if len(settles) == 1 and behind.strip() else ():
+        if each.value == 1 and _undoes(behind[:LONGEST]):
+            return {key: Settled(None, "ambiguous")}
+    return settles
 
 
 def _read(text: str) -> float | str | None:
@@ -198,6 +247,9 @@ def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float
         source.text, keys, _read, cut=not source.keep_cut, bare=bare, heads=heads
     )
     settles = {key: settles for key, (_, settles) in found.items()}
+    here, told = found[keys[0]]
+    if alone and told and here:
+        return _unless_undone({keys[0]: told}, source.text[max(each.end for each in here) :])
     if alone and settles[keys[0]] is None:
         if kept != source.text:
             return _stated(replace(source, text=kept), keys)

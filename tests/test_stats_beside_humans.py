@@ -108,13 +108,17 @@ def test_moments_and_coefficients_of_system_means(seed):
         below = (s for s in steps if coefficient(whole + s * (free - whole)) <= 0.99)
         share = next(below, 0.0)
         shift = share * (free - whole)
-        at = fisher(coefficient(whole + shift))
-        moved = [fisher(coefficient(part + shift * n / (n - 1))) for part in parts]
+        value = coefficient(whole + shift)
+        # On the scale -sqrt(1 - r + noise), half of what was taken out being noise.
+        noise = max(value - coefficient(whole), 0.0) / 2
+        at = -math.sqrt(1 - value + noise)
+        moved = [-math.sqrt(1 - coefficient(part + shift * n / (n - 1)) + noise) for part in parts]
         error = jackknifed(at, moved)[1]
-        assert estimate.value == pytest.approx(math.tanh(at))
+        assert estimate.value == pytest.approx(value)
         assert estimate.details["se"] == pytest.approx(error)
         interval = estimate.interval("cluster_jackknife")
-        assert [interval.low, interval.high] == pytest.approx(ends(at, error, n - 1, math.tanh))
+        low, high = (1 + noise - min(one, 0.0) ** 2 for one in ends(at, error, n - 1))
+        assert [interval.low, interval.high] == pytest.approx([low, min(high, 1.0)])
         assert (estimate.n, estimate.details["clusters"]) == (4, 24)
 
 

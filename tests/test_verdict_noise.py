@@ -50,6 +50,18 @@ def test_systems_together_keep_the_good_and_hide_no_favoured_one(monkeypatch, sy
     assert states["good"].count("yes") >= (8 if systems == 10 else 5)
 
 
+def test_means_that_nearly_agree_are_no_open_question():
+    """On Fisher's z their error has no bound: 7 of 12 exchangeable humans got *order*."""
+    orders = []
+    for seed in range(7_100_000, 7_100_012):
+        panel = simulate_panel(10, 100, seed, kinds=("good",), endless=300)
+        part = found("ORDER", panel.humans, panel.judges["good"])
+        true = np.corrcoef(panel.means["humans"], panel.means["good"])[0, 1]
+        orders.append((part.state, true > 0.85))
+        assert part.low - 0.03 < true < 1
+    assert [state for state, clear in orders if clear].count("yes") >= 10
+
+
 def test_a_human_is_not_refused_for_a_leniency_as_people_have_it():
     """Three people tell little of how far one more is off: a twentieth is what may be refused."""
     refused = lenient = 0

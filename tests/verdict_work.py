@@ -17,6 +17,7 @@ from voirdire.examining.spec import COMPONENTS, USES
 from voirdire.examining.spec.scores.case import Case, GateRule
 from voirdire.examining.spec.scores.ground import ScoreGround
 from voirdire.examining.verdict.decide import AskedUse, asked_uses, decide
+from voirdire.stats.system_means import MeanMoments
 from voirdire.study import Margins
 
 NUMERIC = {"10k_prompts": 4.0, "cebab_stars": 4.0, "summeval": 4.0, "lesion": None}
@@ -62,6 +63,13 @@ class Before(AskedUse):
 BETTER = {"SYS": ("open", "yes"), "LEVEL": ("open", "yes"), "BIAS1": ("no", "open")}
 
 
+class ReferenceMoments(MeanMoments):
+    """ORDER and AGREE on the scale of the reference."""
+
+    def unbiased(self, statistic):
+        return super().unbiased(statistic, "fisher")
+
+
 class ReferenceGround(ScoreGround):
     """What the reference's rule looks at: it tested reading with any number of failures.
 
@@ -75,6 +83,11 @@ class ReferenceGround(ScoreGround):
     @property
     def levelled(self):
         return self.panel
+
+    @property
+    def moments(self):
+        made = super().moments
+        return ReferenceMoments(made.whole, made.out, made.weight)
 
     def of(self, key):
         parts = super().of(key)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: The version of the rule by which verdicts are decided. Locks, sessions and reports carry it, as
 #: one and the same judge may get another answer by another rule. 0.2 looked at averages over all
 #: responses; 0.3 looks at each system, at the worst tenth, at few failures and at seen answers; 0.4
-#: tells who answers a system by the question, or two under each other's name, from fewer items.
+#: tells who answers a system by the question, or two under each other's name, from fewer items,
+#: and takes the order of means on a scale where their noise has one size.
 RULE, RULE_BEFORE = "0.4", "0.2"
 
 #: What became of a reply, or of one attribute in it.

@@ -23,7 +23,29 @@ if TYPE_CHECKING:
 
     Statistic = Callable[[Floats], Any]
 
-Scale = Literal["plain", "fisher", "log"]
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The scale -sqrt(1 - r + noise) of a coefficient r that falls short of 1 by a sum of squares.
+
+    Means with noise of one size in each have squared differences whose error grows with their
+    root: on this scale it is the same wherever r lies, where Fisher's z has no bound near 1.
+
+    Attributes
+    ----------
+    noise : float
+        Half of what the noise of the means takes from the coefficient; 0 or more.
+
+    Source: Bartlett (1947), Biometrics 3, 39-52, for roots of sums of squares.
+    """
+
+    noise: float
+
+    def __str__(self) -> str:
+        return "root"
+
+
+Scale = Literal["plain", "fisher", "log"] | Root
 
 #: Whole numbers that stand for values stay below this, summed over a cluster.
 _MOST = 2**30
@@ -250,8 +272,8 @@ class Jackknifed(Result):
         Its standard error there.
     df : float
         Clusters less one (systems less two, where a system is left out).
-    scale : {"plain", "fisher", "log"}
-        Fisher's z for correlations, the log for ratios.
+    scale : {"plain", "fisher", "log"} or Root
+        Fisher's z for correlations, the log for ratios, a root for means of systems.
     full : float or (k,) float64 or None
         The plain estimate on its natural scale, the bias not removed.
     out : (G,) or (G, k) float64 or None
@@ -267,7 +289,8 @@ class Jackknifed(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types; without what was left out one at a time."""
-        return {name: plain(getattr(self, name)) for name in ("at", "se", "df", "scale")}
+        numbers = {name: plain(getattr(self, name)) for name in ("at", "se", "df")}
+        return {**numbers, "scale": str(self.scale)}
 
     def grown(self, times: float) -> Jackknifed:
         """The same with an error so many times as large."""
@@ -373,6 +396,8 @@ def on_scale(value: Any, scale: Scale) -> Floats:
     if scale == "fisher":
         # One perfect judge would else have an error of NaN.
         return np.arctanh(np.clip(values, -_LARGEST, _LARGEST))
+    if isinstance(scale, Root):
+        return np.asarray(-np.sqrt(np.maximum(1 - values + scale.noise, 0.0)))
     return np.log(values) if scale == "log" else values
 
 
@@ -380,6 +405,9 @@ def natural(value: Any, scale: Scale) -> Any:
     """The other way round."""
     if scale == "plain":
         return value
+    if isinstance(scale, Root):
+        short = np.minimum(value, 0.0) ** 2
+        return _plain(np.clip(1 + scale.noise - short, -1.0, 1.0))
     return _plain(np.tanh(value) if scale == "fisher" else np.exp(value))
 
 

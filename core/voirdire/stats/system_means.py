@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.late import dataclass
 from voirdire.stats._results import Estimate, Result
 from voirdire.stats.response_panel import ResponsePanel
-from voirdire.stats.sums import ClusterSums, Jackknifed, jackknife, on_scale, weighted_mean
+from voirdire.stats.sums import ClusterSums, Jackknifed, Root, jackknife, on_scale, weighted_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.stats._arrays import Floats
+    from voirdire.stats.sums import Scale
 
     Statistic = Callable[[Floats], Floats]
 
@@ -118,17 +119,18 @@ class MeanMoments(Result):
         """A function of the moments, with its error over clusters."""
         return jackknife(statistic(self.whole), statistic(self.out), weight=self.weight)
 
-    def unbiased(self, statistic: Statistic) -> Jackknifed:
-        """A coefficient of the moments freed of the noise of the means, on Fisher's z.
+    def unbiased(self, statistic: Statistic, scale: Scale | None = None) -> Jackknifed:
+        """A coefficient of the moments freed of the noise of the means, on the scale `Root`.
 
         The moments are quadratic in the means, so the jackknife removes the noise exactly:
         ``m + (G - 1)(m - mean(m_g))``. The leave-one-out values are taken at that point. Above a
-        coefficient of `CAP` the correction is cut back to where it reaches it.
+        coefficient of `CAP` the correction is cut back to where it reaches it. `scale` is another
+        scale.
         """
         whole, out = self.whole, self.out
         units = len(out) if self.weight is None else round(float(self.weight.sum()))
         if units < 2:  # each cluster alone carries a system: nothing can be left out
-            return Jackknifed(math.nan, math.nan, 0, "fisher")
+            return Jackknifed(math.nan, math.nan, 0, scale or Root(0.0))
         shift = (units - 1) * (whole - weighted_mean(out, self.weight))
         # In twentieths, downwards: a full correction may take a variance below 0 or a coefficient
         # above 1.
@@ -140,13 +142,16 @@ class MeanMoments(Result):
             ),
             0.0,
         )
+        at = statistic(whole + share * shift)
+        if scale is None:
+            noise = float(at - statistic(whole)) / 2
+            scale = Root(noise if noise > 0 else 0.0)
         # Each leave-one-out value at its own corrected point: units / (units - 1) times the shift,
         # as it lacks one cluster.
-        parts = on_scale(statistic(out + share * shift * units / (units - 1)), "fisher")
+        parts = on_scale(statistic(out + share * shift * units / (units - 1)), scale)
         centre = weighted_mean(parts, self.weight)
         se = math.sqrt((units - 1) * float(weighted_mean((parts - centre) ** 2, self.weight)))
-        at = float(on_scale(statistic(whole + share * shift), "fisher"))
-        return Jackknifed(at, se, units - 1, "fisher")
+        return Jackknifed(float(on_scale(at, scale)), se, units - 1, scale)
 
 
 def _holds(statistic: Statistic, m: Floats) -> bool:
@@ -337,7 +342,7 @@ def system_order(
     systems, items, clusters : array-like, shape (n,)
         What answered, what it answered, and what is left out at a time (default: items).
     level : float
-        Nominal coverage of the t interval on Fisher's z.
+        Nominal coverage of the t interval on the scale `Root`.
 
     Returns
     -------

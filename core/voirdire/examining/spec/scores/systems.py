@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #: How surely each system has to lie inside by itself where they are taken together: its estimate
 #: does. How many systems tell what they really differ by.
 SURE_ALONE, FEWEST_TOGETHER = 0.50, 5
+#: How many of its errors the judge has to lean to people's side of a pair that they hold closely.
+LEANS = 0.5
 
 
 def human_spread(panel: ResponsePanel, humans: Sequence[int], *, nominal: bool) -> HumanSpread:
@@ -84,8 +86,8 @@ def pairs(name: str, observed: means.Means, margin: float, names: Sequence[str])
     A side tells a pair apart where its 95 % interval lies on one side of 0. Yes where both tell a
     pair apart on the same side, and so every pair that either tells apart; of three and four
     systems, where humans hold a pair apart by less than the margin, the judge need only lean to
-    the same side. No where a pair is (Bonferroni); of three and four systems, one beyond the
-    margin.
+    the same side, by half an error. No where a pair is (Bonferroni); of three and four systems,
+    one beyond the margin.
     """
     a, b, human, judge = _differences(observed)
     near, far = quantile(SURE_NO, human.df), quantile(1 - (1 - SURE_NO) / len(a), human.df)
@@ -96,7 +98,7 @@ def pairs(name: str, observed: means.Means, margin: float, names: Sequence[str])
     told, same = dh - near * human.se > 0, dj - near * judge.se > 0
     both, silent = told & same, ~told & (np.abs(dj) - near * judge.se <= 0)
     # Of a close pair it is enough that the judge leans to the same side.
-    close = told & (dh <= least) & (dj >= 0)
+    close = told & (dh <= least) & (dj >= LEANS * judge.se)
     clear = both | silent | close
     state: State = "no" if opposite.any() else "open"
     if clear.all() and both.any():

@@ -1,6 +1,8 @@
-"""Codes beside names, probabilities beside labels of a session, and beside comparisons."""
+"""Codes beside names, probabilities beside labels and comparisons, and what else stands beside."""
 
 from __future__ import annotations
+
+import json
 
 import numpy as np
 import polars as pl
@@ -14,6 +16,7 @@ from voirdire.examining.labels import read_results
 from voirdire.running import run
 from voirdire.store.frames import label_claims
 from voirdire.study import ReadOptions, load_study
+from voirdire.tables.judged import read_judged
 
 WORDS = np.array(["calm", "tense", "sad"])
 
@@ -159,3 +162,91 @@ def test_probabilities_beside_comparisons_are_chosen_between_where_one_is_taken(
     assert "confidence" not in uses["preference"]
     assert uses["probability"] == {"confidence", "release"}
     assert examine_jury(table, ["gpt", "llama"], read=ReadOptions(kind="preference")).results
+
+
+def test_winners_marked_in_three_columns_are_one_column_of_winners():
+    rng = np.random.default_rng(4)
+    says = rng.choice(["model_a", "model_b", "tie"], 60)
+    marks = {f"winner_{word}": (says == word).astype(int) for word in ("model_a", "model_b", "tie")}
+    pairs = {"model_a": rng.choice(["p", "q"], 60), "model_b": ["r"] * 60}
+    table = pl.DataFrame({"id": range(60), **pairs, **marks, "gpt": rng.permutation(says)})
+    _, found = read_judged(table, reference=["winner"], read=ReadOptions())
+    human = found.preferences.filter(rater="winner").sort(pl.col("item").cast(pl.Int64))
+    word = {"model_a": 1.0, "model_b": -1.0, "tie": 0.0}
+    assert human["score"].to_list() == [word[one] for one in says]
+
+
+def test_numbers_of_a_place_under_any_name_are_taken_where_they_go_with_a_raters():
+    rng = np.random.default_rng(4)
+    says = rng.choice([0, 1, 2], 80)
+    table = pl.DataFrame({
+        "id": range(80), "model_1": rng.choice(["p", "q"], 80), "model_2": "r", "h1": says,
+        "gpt-4o-mini": np.where(rng.random(80) < 0.8, says, 0), "turn": rng.choice([1, 2], 80),
+    })  # fmt: skip
+    read = ReadOptions(words={"0": 0.0, "1": 1.0, "2": -1.0})
+    _, found = read_judged(table, reference=["h1"], read=read)
+    assert found.raters == ("h1", "gpt-4o-mini")
+
+
+def test_a_list_that_names_a_label_twice_is_several_peoples(tmp_path):
+    lists = [["calm", "calm", "sad"], ["sad", "sad"], ["sad", "calm", "calm"]] * 10
+    said = {f"t{k}": {"humans": one, "gpt": one[0]} for k, one in enumerate(lists)}
+    path = tmp_path / "said.json"
+    path.write_text(json.dumps(said))
+    found = read_judged(path, read=ReadOptions())[1]
+    assert found.people == ("human 1", "human 2", "human 3")
+    third = found.labels.filter(rater="human 3")["labels"].drop_nulls().to_list()
+    assert third == [["sad"], ["calm"]] * 10
+    runs = {item: {"humans": one["gpt"], "gpt": one["humans"]} for item, one in said.items()}
+    path.write_text(json.dumps(runs))
+    with pytest.raises(TableError, match="a row for each with a column run"):
+        read_judged(path, read=ReadOptions())
+
+
+def test_what_stands_beside_the_list_of_workers_is_none_of_them(tmp_path):
+    words = ["calm", "sad"] * 15
+    rows = [
+        {"id": k, "prediction": word,
+         "annotations": [{"worker": f"w{r}", "label": word} for r in (1, 2)]}
+        for k, word in enumerate(words)
+    ]  # fmt: skip
+    path = tmp_path / "said.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(QuestionError, match="'prediction' may be people or judges") as asked:
+        read_judged(path, read=ReadOptions())
+    assert asked.value.choices == ("w1, w2",)
+    found = read_judged(path, reference=["w1", "w2"], read=ReadOptions())[1]
+    assert [one for one in found.raters if one not in found.people] == ["prediction"]
+
+
+def test_a_confidence_is_of_whoever_gives_the_labels_beside_it():
+    rng = np.random.default_rng(2)
+    truth = WORDS[rng.choice(3, 60)]
+    table = pl.DataFrame({
+        "id": range(60), "human": truth,
+        "gpt_label": np.where(rng.random(60) < 0.8, truth, "calm"),
+        "gpt_confidence": rng.choice([0.6, 0.75, 0.9], 60),
+    })  # fmt: skip
+    found = examine(table, read=ReadOptions(probability="gpt_confidence"))
+    assert ("gpt_label", "confidence") in {(one.judge, one.use) for one in found.verdicts}
+
+
+def test_codes_of_raters_without_a_name_are_asked_about_where_they_show_no_order():
+    rng = np.random.default_rng(6)
+    truth = rng.choice(4, 100)
+
+    def said():
+        return np.where(rng.random(100) < 0.7, truth, rng.integers(0, 4, 100))
+
+    table = pl.DataFrame({"nr": range(100), "rater1": said(), "rater2": said(), "claude": said()})
+    with pytest.raises(QuestionError, match="are they classes, or grades") as asked:
+        read_judged(table, read=ReadOptions())
+    assert asked.value.choices == ("label", "score")
+
+
+def test_a_judge_of_one_word_alone_is_read_beside_people_who_say_it_too():
+    table = coded(("ann", "ben", "code")).drop("code")
+    constant = table.with_columns(gpt=pl.lit("calm"), llama=pl.col("ann"), source=pl.lit("forum"))
+    found = examine(constant, reference=["ann", "ben"])
+    assert {one.judge for one in found.verdicts} == {"gpt", "llama"}
+    assert next(v for v in found.verdicts if (v.judge, v.use) == ("gpt", "single")).state == "no"

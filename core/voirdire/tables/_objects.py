@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import may_be_id
-from voirdire.tables._names import find
+from voirdire.tables._names import find, is_human
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
@@ -160,17 +160,24 @@ def _with_raters_beside(
         alike = [name for name, known in said.items() if 2 * len(texts & known) >= len(texts) > 1]
         if rater is not None and alike:
             own[column] = alike[0]
-    return [
-        {
-            **{name: cell for name, cell in record.items() if name not in own},
-            key: [
-                *(within if isinstance(within := record.get(key), list) else ()),
-                *({rater: column, name: record[column]} for column, name in own.items()
-                  if record.get(column) is not None),
-            ],
-        }
-        for record in records
-    ]  # fmt: skip
+    if not own:
+        return [dict(record) for record in records]
+    # Below `worker` everybody would be a person; what stands beside the list is none of its raters.
+    who = "rater" if rater is not None and is_human(rater) else rater
+    made = []
+    for record in records:
+        within = record.get(key)
+        listed_ = [
+            {who if name == rater else name: cell for name, cell in one.items()}
+            for one in (within if isinstance(within, list) else ()) if isinstance(one, dict)
+        ]  # fmt: skip
+        listed_ += [
+            {who: column, name: record[column]}
+            for column, name in own.items() if record.get(column) is not None
+        ]  # fmt: skip
+        rest = {name: cell for name, cell in record.items() if name not in own}
+        made.append({**rest, key: listed_})
+    return made
 
 
 def _rows(record: Mapping[str, Any], key: str | None) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from voirdire.tables.judged.claims import (
 )
 from voirdire.tables.judged.comparisons import all_numbers
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.label_columns import label_columns
+from voirdire.tables.judged.label_columns import HEADS, label_columns
 from voirdire.tables.judged.labels import facts_of, judges_there, parts_found, read_labels
 from voirdire.tables.judged.people import people_of, people_of_or_none
 
@@ -215,17 +215,18 @@ def _of_labels(
     if labels is None:
         return None
     judges = [name for name in labels.raters if name not in labels.people]
+    whose = {name: _whose(name, judges) for name in claimed}
     # What somebody declared is never left out in silence.
-    if read.probability and (whose := _judge(read.probability, judges)) not in judges:
+    if read.probability and (said := whose[read.probability]) not in judges:
         raise TableError(
             f"{raw.name}: {read.probability!r} is declared as a probability, and none of the "
-            f"judges ({listed(judges)}) is {whose!r}; call it NAME_probability after its judge"
+            f"judges ({listed(judges)}) is {said!r}; call it NAME_probability after its judge"
         )
     facts = facts_of(raw, roles).select("item", "system", "run").rows()
     claims_ = [
         (item, system, judge, run, "", value)
         for name in claimed
-        if (judge := _judge(name, judges)) in judges
+        if (judge := whose[name]) in judges
         for (item, system, run), value in zip(facts, shares_of(raw, name).to_list(), strict=True)
         if value is not None
     ]
@@ -248,6 +249,20 @@ def _judge(column: str, said: Iterable[str]) -> str:
     rest = _CLAIMS.sub(" ", _SURENESS.sub(" ", column)).strip(" _.-")
     judges = [name for name in said if kind_of(name) == "judge"]
     return rest or (judges[0] if len(judges) == 1 else column)
+
+
+def _whose(column: str, judges: Sequence[str]) -> str:
+    """The judge of labels behind a column of probabilities: ``gpt_confidence`` stands beside the
+    labels of ``gpt``, or of ``gpt_label``.
+    """
+    judge = _judge(column, judges)
+    own = [name for name in judges if _without_head(name) == _without_head(judge)]
+    return own[0] if judge not in judges and len(own) == 1 else judge
+
+
+def _without_head(name: str) -> str:
+    """The words of a header that do not say what stands below it: of *gpt_label* it is gpt's."""
+    return " ".join(part for part in re.split(r"[\W_]+", name.casefold()) if part not in HEADS)
 
 
 def is_hard(column: pl.Series) -> bool:

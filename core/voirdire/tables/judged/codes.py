@@ -97,11 +97,27 @@ def code_the_labels(codes: pl.Series, labels: pl.Series) -> bool:
     mostly = pairs.unique("code", keep="first", maintain_order=True)
     if not both.height or mostly["label"].n_unique() < max(mostly.height, 2):
         return False
-    counts = both["label"].value_counts().rename({"count": "said"})
-    times = both["code"].value_counts().rename({"count": "coded"})
-    mapped = mostly.join(counts, on="label").join(times, on="code")
+    meant = both.join(mostly.select("code", pl.col("label").alias("meant")), on="code")
+    return go_together(meant["meant"], meant["label"])
+
+
+def go_together(one: pl.Series, other: pl.Series) -> bool:
+    """Whether two columns say the same beyond chance (Cohen's kappa of `MAPPED`, surely so).
+
+    Examples
+    --------
+    >>> go_together(pl.Series([0, 1, 2] * 20), pl.Series([0, 1, 1] * 20))
+    True
+    >>> go_together(pl.Series([0, 1, 2] * 20), pl.Series([0, 0, 1, 1, 2, 2] * 10))
+    False
+    """
+    both = pl.DataFrame({"one": one, "other": other}).drop_nulls()
     n = both.height
-    chance = float((mapped["said"] * mapped["coded"]).sum()) / n**2
-    agreeing = float(mapped["len"].sum()) / n
+    if not n:
+        return False
+    shares = [both[name].value_counts().rename({name: "said"}) for name in both.columns]
+    beside = shares[0].join(shares[1], on="said", suffix="_other")
+    chance = float((beside["count"] * beside["count_other"]).sum()) / n**2
+    agreeing = int((both["one"] == both["other"]).sum()) / n
     error = math.sqrt(chance * (1 - chance) / n)
     return agreeing - chance > max(MAPPED * (1 - chance), SURE * error)

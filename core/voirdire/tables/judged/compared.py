@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import polars as pl
 
@@ -147,7 +148,8 @@ def _of_two_systems(
         table = pl.concat(blocks)
         reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
         return ready(table, raw, read, reference, reason, rater_column(raw, read))
-    every = _columns_that_say(raw, frame, read, (*taken, *sides), sides)
+    who_is_named = (*reference, *judges_named(read))
+    every = _columns_that_say(raw, frame, read, (*taken, *sides), sides, who_is_named)
     able = [c for c in every if not _orders(frame, c, read, reference, sides)]
     says = raters_among(raw, able, read, reference)
     left = unread_note(raw, every, says)
@@ -204,15 +206,29 @@ def _noted(read: ReadJudgements, notes: tuple[Finding, ...]) -> ReadJudgements:
 
 def _columns_that_say(
     raw: RawTable, frame: pl.DataFrame, read: TableKeys, taken: Sequence[str],
-    sides: tuple[str, str],
+    sides: tuple[str, str], named: Sequence[str],
 ) -> list[str]:  # fmt: skip
-    """The columns that say who is better."""
-    return [
+    """The columns that say who is better; `named` are raters that somebody named."""
+    able = [
         c for c in raw.frame.columns
         if c not in taken and c not in read.ignore and says_who(raw.frame[c], frame, sides)
-        # A number beside two systems may be a turn, a length or a fact; a rater's name says more.
-        and (not all_numbers(raw.frame[c]) or signed_grades(raw.frame[c]) or names_rater(c))
     ]  # fmt: skip
+    # A number beside two systems may be a turn, a length or a fact: a rater's name says more, and
+    # so does what goes with a rater's numbers.
+    told = [
+        c for c in able
+        if not all_numbers(raw.frame[c]) or signed_grades(raw.frame[c]) or names_rater(c)
+        or c in named
+    ]  # fmt: skip
+    rest = [c for c in able if c not in told]
+    beside = [c for c in told if all_numbers(raw.frame[c])]
+    if not rest or not beside:
+        return told
+    from voirdire.tables.judged.codes import go_together  # noqa: PLC0415 - for numbers alone
+
+    cells = raw.frame.select(pl.col(c).cast(pl.String) for c in (*rest, *beside))
+    told += [c for c in rest if any(go_together(cells[c], cells[o]) for o in beside)]
+    return [c for c in able if c in told]
 
 
 def _of_columns(
@@ -360,7 +376,8 @@ def _chosen_rejected(
     """`chosen, rejected` with a judge's scores of both.
 
     The human side is always *chosen*, so that its column says nothing: the two texts are put in an
-    order of their own (that of their letters), and people prefer the one or the other.
+    order that says nothing either (that of their checksums), and people prefer the one or the
+    other.
     """
     if not {"chosen", "rejected"} <= set(plain):
         return None
@@ -374,7 +391,9 @@ def _chosen_rejected(
         return None
     item = find("item", frame.columns, read.item, raw.name) or plain.get("prompt")
     texts = [frame[plain[side]].cast(pl.String) for side in ("chosen", "rejected")]
-    turn = pl.Series([1.0 if (a or "") < (b or "") else -1.0 for a, b in zip(*texts, strict=True)])
+    # By their letters "I cannot" would stand before "Sure", wherever people prefer the latter.
+    sums = [[crc32((text or "").encode()) for text in side] for side in texts]
+    turn = pl.Series([1.0 if a < b else -1.0 for a, b in zip(*sums, strict=True)])
     sizes = [text.str.len_chars().cast(pl.Float64) for text in texts]
     base = pl.DataFrame(
         {"item": [str(k) for k in range(1, frame.height + 1)] if item is None

@@ -27,6 +27,7 @@ from voirdire.tables._preferences import (
     ComparisonColumns,
     better_and_worse,
     compared_in,
+    place_of,
     with_pairs_apart,
 )
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
@@ -89,6 +90,8 @@ def _lies_between(column: pl.Series) -> bool:
     return bool(((numbers > 0) & (numbers < 1)).any())
 
 
+#: What parts the words of a header.
+_END = pattern(r"[_\s.-]+")
 #: Rows of which one shows a number between 0 and 1 where a column holds probabilities.
 _FIRST = 1000
 #: Words of headers that may claim a probability; what they claim their readers say.
@@ -259,7 +262,7 @@ def _looked_at(
 
         raw = opened_up(raw, read, (*reference, *read.judge))
     raw = with_short_names(raw, (*reference, *read.judge))
-    raw = _pairs_apart(raw, read)
+    raw = _spread(_pairs_apart(raw, read), read)
     seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
@@ -275,6 +278,23 @@ def _pairs_apart(raw: RawTable, read: ReadOptions) -> RawTable:
     if frame is raw.frame:
         return raw
     return replace(raw, frame=frame, headers={c: raw.headers.get(c, c) for c in frame.columns})
+
+
+def _spread(raw: RawTable, read: ReadOptions) -> RawTable:
+    """The table with winners that are marked in several columns as one, and lists of people's
+    labels as a column each; the readers are loaded where a table may hold such.
+    """
+    ends = {place_of(_END.split(name)[-1]) for name in raw.frame.columns}
+    if {1.0, -1.0} <= ends and read.kind in (None, "preference"):
+        from voirdire.tables.judged.spread import with_marked_winners  # noqa: PLC0415 - as said
+
+        raw = with_marked_winners(raw)
+    texts = [column for column in raw.frame if column.dtype == pl.String]
+    if any(column.head(_FIRST).str.starts_with("[").any() for column in texts):
+        from voirdire.tables.judged.spread import with_votes_apart  # noqa: PLC0415 - as said
+
+        raw = with_votes_apart(raw)
+    return raw
 
 
 def _seen(raw: RawTable, read: ReadOptions) -> tuple[RawTable, QuestionError | None]:

@@ -130,6 +130,21 @@ def groups_of(found: Sequence[LabelColumn]) -> list[list[LabelColumn]]:
     return groups
 
 
+def in_its_words(
+    raw: RawTable, names: Sequence[str], group: Sequence[LabelColumn]
+) -> list[LabelColumn]:
+    """Columns of one word alone, which those of the group say too: whoever always says the same."""
+    known = {form_of(word) for column in group for word in column.words}
+    sets = any(column.sets for column in group)
+    made = []
+    for name in names:
+        cells = Cells.of(name, [raw.frame[name]])
+        if len(cells.texts) == 1 and not measures(name) and form_of(cells.texts[0]) in known:
+            words = Counter(dict(zip(cells.texts, cells.counts, strict=True)))
+            made.append(LabelColumn(name, words, sets=sets))
+    return made
+
+
 def alike(one: LabelColumn, other: LabelColumn) -> bool:
     """Whether half of the cells of either are words of the other, by spelling."""
     if one.sets != other.sets and not (one.sets or other.sets):
@@ -170,7 +185,7 @@ def _like_classes(raw: RawTable, coded: Sequence[str]) -> list[str]:
     raters = [c for c in coded if names_rater(c) and not measures(c)]
     people = [c for c in raters if is_person(c)]
     looked = people if len(people) > 1 else raters
-    if not people or len(looked) < 2:
+    if len(looked) < 2:
         return []
     from voirdire.tables.judged.codes import look_like_classes  # noqa: PLC0415 - for codes alone
 

@@ -34,6 +34,7 @@ from voirdire.tables.judged.label_columns import (
     check_one_beside_codes,
     codes_as_names,
     groups_of,
+    in_its_words,
     label_columns,
     may_be_codes,
     not_the_same,
@@ -97,6 +98,7 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
     groups = [g for g in groups_of(found) if len(g) > 1]
+    groups = [[*g, *in_its_words(raw, free, g)] for g in groups]
     if rater is None and not groups and read.kind is not None:
         check_one_beside_codes(raw, found, free)
     if rater is not None or not groups:

@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.errors import listed
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import may_be_id
-from voirdire.tables._names import find, is_human
+from voirdire.tables._names import find, is_human, kind_of
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
@@ -162,8 +162,10 @@ def _with_raters_beside(
             own[column] = alike[0]
     if not own:
         return [dict(record) for record in records]
-    # Below `worker` everybody would be a person; what stands beside the list is none of its raters.
-    who = "rater" if rater is not None and is_human(rater) else rater
+    # Below `worker` everybody would be a person: what stands beside the list is none of its raters,
+    # and may be a judge under any name.
+    unknown = any(kind_of(column) is None for column in own)
+    who = "rater" if unknown and rater is not None and is_human(rater) else rater
     made = []
     for record in records:
         within = record.get(key)

@@ -286,6 +286,11 @@ for _reason in (
         instead=True,
     ),
     Reason(
+        "follows less",
+        "in comparisons of one system it goes with people far less than another human does",
+        instead=True,
+    ),
+    Reason(
         "seen answers",
         "it follows people's own errors: it has seen the answers",
         _plainly("keep answers away"),

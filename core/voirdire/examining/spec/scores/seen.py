@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 #: A slope on what one human alone says beyond which the judge follows that human, and how sure.
 LEAKED, SURE_LEAK = 0.10, 0.001
-#: The slope and how sure before it looks so, which leaves a yes open: it costs one exchangeable
-#: human in forty, and takes copies of one human on 60 % of 200 items from one yes in seven to one
-#: in forty.
-LOOKS_LEAKED, LOOKS_SEEN = 0.02, 0.05
+#: The slope and how sure before it looks so, which leaves a yes open: of 480 panels in which two of
+#: five people answer each of 400 items, 22 copies of one human on 60 % are not seen, and 19
+#: exchangeable humans look so (at .05 32 and 9; of three people on 400 items none and 2 of 180).
+LOOKS_LEAKED, LOOKS_SEEN = 0.02, 0.10
 #: The squared correlation with what humans share, 1 at most for who sees the response alone.
 CLOSEST = 1.0
 #: Of all humans at once (or of two) a lasting view that the judge shares with one adds to it:

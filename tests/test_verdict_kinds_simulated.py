@@ -105,9 +105,9 @@ def test_a_subgroup_at_random_is_released_on_no_side_and_win_rates_by_length_are
 def test_who_does_not_look_at_one_system_is_seen_beside_another_human():
     found = {"as one human": [], "blind on one system": []}
     for seed in range(910_000, 910_006):
-        cases = simulate_kinds.preference_panel(10, 300, 3, seed).cases
+        cases = simulated.preference_panel(10, 300, 3, seed).cases
         for name, states in found.items():
-            part = ground_of(cases[name], Margins()).one("READ_s")
+            part = ground_of(cases[name], STUDY.margins).one("READ_s")
             states.append((part.state, part.reason))
     # Not one of those who are blind on one of ten systems reads in each of them.
     assert not [one for one in found["blind on one system"] if one[0] == "yes"]
